@@ -1,0 +1,54 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every Swift target of this package is built with.
+let settings: [SwiftSetting] = [
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+    .enableUpcomingFeature("ExistentialAny"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0470-isolated-conformances.md
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+    .strictMemorySafety(),
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0480-swiftpm-warning-control.md
+    .treatAllWarnings(as: .error),
+    // Named points at which a test may end the process. No release build has them.
+    .define("BREAKERSTORE_HOOKS", .when(configuration: .debug)),
+]
+
+let package = Package(
+    name: "BreakerStore",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "BreakerStore", targets: ["BreakerStore"]),
+        .executable(name: "breaker-inspect", targets: ["breaker-inspect"]),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
+        ),
+        .target(
+            name: "BreakerStoreMigrations",
+            path: "Migrations",
+            resources: [.embedInCode("0001_circuits.sql")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BreakerStore",
+            dependencies: ["CSQLite", "BreakerStoreMigrations"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "breaker-inspect",
+            dependencies: ["BreakerStore"],
+            swiftSettings: settings
+        ),
+    ]
+)

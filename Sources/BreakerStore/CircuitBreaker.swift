@@ -1,0 +1,4 @@
+/// A handle for one circuit of a store.
+public final class CircuitBreaker: Sendable {
+    init() {}
+}
