@@ -50,5 +50,10 @@ let package = Package(
             dependencies: ["BreakerStore"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "BreakerStoreTests",
+            dependencies: ["BreakerStore"],
+            swiftSettings: settings
+        ),
     ]
 )

@@ -1,0 +1,41 @@
+/// What decides when a circuit opens and closes: a circuit's config in whole microseconds.
+struct Rules: Hashable, Sendable {
+    enum Trip: Hashable, Sendable {
+        case failures(Int, window: Int64)
+        case consecutiveFailures(Int)
+    }
+
+    var trip: Trip
+    var recovery: Int64
+    var multiplier: Double
+    var cap: Int64
+    var jitter: Double
+    var probeLimit: Int
+    var successesToClose: Int
+    var lease: Int64
+    var minimumReporters: Int
+
+    /// So many failures open the circuit.
+    var threshold: Int {
+        switch self.trip {
+        case .failures(let count, window: _): count
+        case .consecutiveFailures(let count): count
+        }
+    }
+
+    /// How long the circuit stays open after `trips` earlier trips in a row.
+    ///
+    /// The cap limits what the multiplier adds, it never shortens the recovery time itself.
+    /// - Parameter draw: a random number in `0..<1`, for the jitter.
+    func recoveryTime(afterTrips trips: Int, draw: Double) -> Int64 {
+        let ceiling = Double(max(self.cap, self.recovery))
+        var time = Double(self.recovery)
+        var remaining = trips
+        while remaining > 0, self.multiplier > 1, time < ceiling {
+            time *= self.multiplier
+            remaining -= 1
+        }
+        time = min(time, ceiling)
+        return max(1, Int64(saturating: time + time * self.jitter * draw))
+    }
+}
