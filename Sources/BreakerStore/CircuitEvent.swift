@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// One thing that happened to a circuit, or to the store.
+public struct CircuitEvent: Sendable, Hashable, Identifiable {
+    /// What happened.
+    public enum Kind: String, Sendable, Hashable, Codable {
+        /// A circuit was registered for the first time, or with another configuration.
+        case configured
+        /// A closed circuit opened.
+        case tripped
+        /// An open circuit became half-open.
+        case probing
+        /// A probe took longer than its lease.
+        case probeExpired
+        /// A probe failed, and the circuit opened again.
+        case reopened
+        /// Enough probes succeeded, and the circuit closed.
+        case closed
+        /// Somebody closed the circuit, and its failures were forgotten.
+        case reset
+        /// Somebody held the circuit.
+        case held
+        /// A hold was taken off, or its time was over.
+        case released
+        /// The circuit was removed from the store.
+        case forgotten
+        /// The file could not be used; calls are guarded in memory.
+        case degraded
+        /// The file can be used again.
+        case restored
+        /// A corrupt file was moved aside, and the store began anew.
+        case quarantined
+        /// Events were lost to a slow reader.
+        case missed
+    }
+
+    /// The event's number in the file; later ones have higher numbers.
+    public var id: Int64
+    /// The circuit's name; nil when it is about the store.
+    public var circuit: String?
+    /// What happened.
+    public var kind: Kind
+    /// When it happened.
+    public var at: Date
+    /// The state, or the configuration, before.
+    public var from: String?
+    /// The state, or the configuration, after.
+    public var to: String?
+    /// Why, in words.
+    public var reason: String?
+    /// The name of the worker that did it.
+    public var worker: String?
+    /// That worker's process.
+    public var pid: Int32?
+    /// Who did it, as they said.
+    public var by: String?
+    /// Whether this store did it.
+    public var isOwn: Bool
+
+    package init(
+        id: Int64, circuit: String?, kind: Kind, at: Date, from: String?, to: String?, reason: String?,
+        worker: String?, pid: Int32?, by: String?, isOwn: Bool
+    ) {
+        self.id = id
+        self.circuit = circuit
+        self.kind = kind
+        self.at = at
+        self.from = from
+        self.to = to
+        self.reason = reason
+        self.worker = worker
+        self.pid = pid
+        self.by = by
+        self.isOwn = isOwn
+    }
+}
