@@ -91,6 +91,13 @@ struct Circuit: Equatable, Sendable {
         return newest
     }
 
+    /// Whether anything but failures and probes differs.
+    func columnsDiffer(from other: Circuit) -> Bool {
+        self.state != other.state || self.since != other.since || self.epoch != other.epoch
+            || self.forgottenUntil != other.forgottenUntil || self.tripsInARow != other.tripsInARow
+            || self.hold != other.hold || self.lastError != other.lastError
+    }
+
     /// The hold that is in force at `now`.
     func hold(at now: StoreTime) -> Hold? {
         guard let hold = self.hold else { return nil }
@@ -113,6 +120,12 @@ struct Circuit: Equatable, Sendable {
 
     mutating func record(_ kind: CircuitEvent.Kind, from: String? = nil, reason: String? = nil) {
         self.transitions.append(Transition(kind: kind, from: from, to: self.word, reason: reason))
+    }
+
+    /// Hands over what happened since the circuit was loaded, oldest first.
+    mutating func takeTransitions() -> [Transition] {
+        defer { self.transitions.removeAll() }
+        return self.transitions
     }
 
     /// Every transition comes through here: a new epoch, and nobody probes any longer.

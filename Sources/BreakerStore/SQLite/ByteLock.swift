@@ -1,0 +1,12 @@
+import CSQLite
+
+/// Locks on single bytes of a file, held by an open file description.
+enum ByteLock {
+    static func set(_ descriptor: Int32, _ offset: Int64, _ locked: Bool) -> Bool {
+        bs_set_lock(descriptor, offset, locked ? 1 : 0) == 0
+    }
+
+    static func isHeldByAnother(_ descriptor: Int32, _ offset: Int64) -> Bool {
+        bs_is_locked(descriptor, offset) != 0
+    }
+}

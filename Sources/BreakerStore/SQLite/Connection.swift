@@ -1,0 +1,166 @@
+import CSQLite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A connection to a database, used by one thread at a time; closed when it goes out of scope.
+@safe
+struct Connection: ~Copyable {
+    enum Access {
+        case readWrite
+        /// Reads the file alone, without locks, as if nobody wrote to it.
+        case immutable
+        /// Reads through the wal-index that is there, and changes neither it nor anything else.
+        case sharedReader
+    }
+
+    private let handle: OpaquePointer
+    let path: String
+
+    /// Opens `path`, which must have been resolved: no part of it may be a symbolic link.
+    init(path: String, access: Access) throws(BreakerStoreError) {
+        self.path = path
+        let name: String
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
+        switch access {
+        case .readWrite:
+            name = path
+            flags |= SQLITE_OPEN_READWRITE
+        case .immutable:
+            name = Self.uri(path, "immutable=1")
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        case .sharedReader:
+            // https://sqlite.org/wal.html#read_only_databases: plain read-only opening creates or rewrites the -shm.
+            name = Self.uri(path, "readonly_shm=1")
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        }
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(name, &opened, flags, nil)
+        guard code == SQLITE_OK, let handle = unsafe opened else {
+            let error = unsafe BreakerStoreError(database: opened, code: code, path: path)
+            unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe self.handle = handle
+        // A file may come from anywhere: nothing in it may run code or write the schema
+        // (https://sqlite.org/security.html#untrusted_sqlite_database_files).
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
+        // The last one to close would checkpoint by itself; only the guarded checkpoint may.
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    }
+
+    deinit { unsafe sqlite3_close_v2(self.handle) }
+
+    func prepare(_ sql: String) throws(BreakerStoreError) -> Statement {
+        try unsafe Statement(sql, on: self.handle, path: self.path)
+    }
+
+    /// Runs all statements of `sql` and throws their rows away.
+    func execute(_ sql: String) throws(BreakerStoreError) {
+        let code = unsafe sqlite3_exec(self.handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw self.error(code) }
+    }
+
+    /// The number that a pragma or another one-value query returns.
+    func integer(_ sql: String) throws(BreakerStoreError) -> Int64 {
+        try self.prepare(sql).first { $0.integer(0) } ?? 0
+    }
+
+    func text(_ sql: String) throws(BreakerStoreError) -> String {
+        try self.prepare(sql).first { $0.text(0) } ?? ""
+    }
+
+    /// Sets what every connection that shares a store's file is used with; the file must be in WAL mode or become so.
+    func configureForSharing() throws(BreakerStoreError) {
+        try self.execute(
+            """
+            PRAGMA wal_autocheckpoint = 0;
+            PRAGMA synchronous = NORMAL;
+            PRAGMA journal_size_limit = -1;
+            PRAGMA mmap_size = 0;
+            PRAGMA cell_size_check = ON;
+            PRAGMA temp_store = MEMORY;
+            """
+        )
+        // The log keeps its blocks: what was allocated once is there on a full disk.
+        _ = unsafe bs_persist_wal(self.handle)
+    }
+
+    /// Whether a transaction is open; SQLite itself rolls back after some errors.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.handle) == 0 }
+
+    /// Syncs the write-ahead log to the disk.
+    func syncLog() throws(BreakerStoreError) {
+        let code = unsafe bs_sync_wal(self.handle)
+        guard code == SQLITE_OK else {
+            throw BreakerStoreError(
+                code: .unavailable,
+                message: "the write-ahead log can't be synced",
+                sqliteCode: code,
+                path: self.path
+            )
+        }
+    }
+
+    /// Copies what it can of the log into the database, without waiting for anybody.
+    ///
+    /// Not safe by itself before SQLite 3.51.3, where a commit inside a checkpoint can corrupt the file
+    /// (https://sqlite.org/wal.html#walresetbug): the caller keeps writers away.
+    func passiveCheckpoint() throws(BreakerStoreError) {
+        let code = unsafe sqlite3_wal_checkpoint_v2(self.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw self.error(code) }
+    }
+
+    /// The header of the wal-index, readable while the connection is open; nil before the first read, and where there is
+    /// none.
+    func walIndex() -> WalIndex? {
+        guard let page = unsafe bs_wal_index(self.handle) else { return nil }
+        return unsafe WalIndex(page: page)
+    }
+
+    /// Copies the database file, read through SQLite, into a new file.
+    func copyFile(to target: String) throws(BreakerStoreError) {
+        let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard output >= 0 else { throw BreakerStoreError(systemError: errno, doing: "write", path: target) }
+        defer { close(output) }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        var offset: Int64 = 0
+        let size = StoreFile.size(self.path) ?? 0
+        while offset < size {
+            let count = Int(min(Int64(buffer.count), size - offset))
+            let code = unsafe bs_read_file(self.handle, &buffer, Int32(count), offset)
+            guard code == SQLITE_OK else { throw self.error(code) }
+            guard unsafe write(output, buffer, count) == count else {
+                throw BreakerStoreError(systemError: errno, doing: "write", path: target)
+            }
+            offset += Int64(count)
+        }
+    }
+
+    func error(_ code: Int32) -> BreakerStoreError {
+        unsafe BreakerStoreError(database: self.handle, code: code, path: self.path)
+    }
+
+    private static func uri(_ path: String, _ query: String) -> String {
+        // https://sqlite.org/uri.html: these would end the path or start an escape.
+        var escaped = ""
+        for character in path {
+            switch character {
+            case "%": escaped += "%25"
+            case "?": escaped += "%3f"
+            case "#": escaped += "%23"
+            default: escaped.append(character)
+            }
+        }
+        return "file:\(escaped)?\(query)"
+    }
+}

@@ -1,0 +1,51 @@
+/// A connection with its statements, each prepared when it is first needed and kept. One thread at a time uses it.
+final class Database {
+    private final class Prepared {
+        let statement: Statement
+        init(_ statement: consuming Statement) { self.statement = statement }
+    }
+
+    let connection: Connection
+    // By the address of the statement's text: the same literal is the same statement.
+    private var prepared: [UInt: Prepared] = [:]
+
+    init(_ connection: consuming Connection) { self.connection = connection }
+
+    /// Runs a statement and throws its rows away.
+    func run(_ sql: StaticString, _ values: SQLValue...) throws(BreakerStoreError) {
+        try self.run(sql, values)
+    }
+
+    func run(_ sql: StaticString, _ values: [SQLValue]) throws(BreakerStoreError) {
+        try self.prepare(sql).statement.run(values)
+    }
+
+    func first<Result>(
+        _ sql: StaticString,
+        _ values: SQLValue...,
+        read: (Row) throws(BreakerStoreError) -> Result
+    ) throws(BreakerStoreError) -> Result? {
+        try self.prepare(sql).statement.first(values, read: read)
+    }
+
+    func all<Result>(
+        _ sql: StaticString,
+        _ values: SQLValue...,
+        read: (Row) throws(BreakerStoreError) -> Result
+    ) throws(BreakerStoreError) -> [Result] {
+        try self.prepare(sql).statement.all(values, read: read)
+    }
+
+    /// Runs a statement and returns SQLite's code, for the caller to judge.
+    func code(_ sql: StaticString) throws(BreakerStoreError) -> Int32 { try self.prepare(sql).statement.code() }
+
+    func error(_ code: Int32) -> BreakerStoreError { self.connection.error(code) }
+
+    private func prepare(_ sql: StaticString) throws(BreakerStoreError) -> Prepared {
+        let key = unsafe UInt(bitPattern: sql.utf8Start)
+        if let prepared = self.prepared[key] { return prepared }
+        let prepared = Prepared(try self.connection.prepare("\(sql)"))
+        self.prepared[key] = prepared
+        return prepared
+    }
+}

@@ -1,0 +1,38 @@
+import CSQLite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension BreakerStoreError {
+    /// What SQLite says of its last failure on `database`.
+    init(database: OpaquePointer?, code: Int32, path: String) {
+        // Without a connection there was no memory for one; both functions take that.
+        self.init(
+            code: unsafe Code(sqliteCode: code, systemError: sqlite3_system_errno(database)),
+            message: unsafe String(cString: sqlite3_errmsg(database)),
+            sqliteCode: code,
+            path: path
+        )
+    }
+}
+
+extension BreakerStoreError.Code {
+    /// The kind of error that an extended result code of SQLite stands for.
+    init(sqliteCode: Int32, systemError: Int32) {
+        switch (sqliteCode & 0xff, systemError) {
+        case (SQLITE_BUSY, _), (SQLITE_LOCKED, _): self = .busy
+        case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT): self = .full
+        case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _): self = .corrupt
+        case (SQLITE_PERM, _), (SQLITE_AUTH, _), (SQLITE_CANTOPEN, EACCES), (SQLITE_CANTOPEN, EPERM),
+            (SQLITE_READONLY, _):
+            self = .permissionDenied
+        case (SQLITE_CANTOPEN, ENOENT): self = .notFound
+        default: self = .unavailable
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import CSQLite
+
+/// A value that goes into a statement.
+enum SQLValue {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+
+    init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+    init(_ integer: Int64?) { self = integer.map { .integer($0) } ?? .null }
+}
+
+/// A prepared statement, to be used many times. It must not outlive its connection.
+@safe
+struct Statement: ~Copyable {
+    private let handle: OpaquePointer
+    private let path: String
+
+    init(_ sql: String, on database: OpaquePointer, path: String) throws(BreakerStoreError) {
+        var handle: OpaquePointer?
+        // PERSISTENT: the statement lives as long as the connection, so its memory is not lookaside.
+        let code = unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK, let prepared = unsafe handle else {
+            throw unsafe BreakerStoreError(database: database, code: code, path: path)
+        }
+        unsafe self.handle = prepared
+        self.path = path
+    }
+
+    deinit { unsafe sqlite3_finalize(self.handle) }
+
+    /// Runs the statement and throws its rows away.
+    func run(_ values: [SQLValue] = []) throws(BreakerStoreError) {
+        try self.bind(values)
+        defer { unsafe sqlite3_reset(self.handle) }
+        while try self.step() {}
+    }
+
+    /// What `read` makes of the first row, or nil if there is none.
+    func first<Result>(
+        _ values: [SQLValue] = [],
+        read: (Row) throws(BreakerStoreError) -> Result
+    ) throws(BreakerStoreError) -> Result? {
+        try self.bind(values)
+        defer { unsafe sqlite3_reset(self.handle) }
+        return try self.step() ? read(unsafe Row(statement: self.handle)) : nil
+    }
+
+    /// What `read` makes of each row.
+    func all<Result>(
+        _ values: [SQLValue] = [],
+        read: (Row) throws(BreakerStoreError) -> Result
+    ) throws(BreakerStoreError) -> [Result] {
+        try self.bind(values)
+        defer { unsafe sqlite3_reset(self.handle) }
+        var results: [Result] = []
+        while try self.step() { results.append(try read(unsafe Row(statement: self.handle))) }
+        return results
+    }
+
+    /// Runs the statement once and returns SQLite's code, for the caller to judge.
+    func code() -> Int32 {
+        let code = unsafe sqlite3_step(self.handle)
+        _ = unsafe sqlite3_reset(self.handle)
+        return code
+    }
+
+    private func step() throws(BreakerStoreError) -> Bool {
+        let code = unsafe sqlite3_step(self.handle)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw self.error(code)
+        }
+    }
+
+    private func bind(_ values: [SQLValue]) throws(BreakerStoreError) {
+        for (index, value) in values.enumerated() {
+            let place = Int32(index + 1)
+            let code =
+                switch value {
+                case .null: unsafe sqlite3_bind_null(self.handle, place)
+                case .integer(let integer): unsafe sqlite3_bind_int64(self.handle, place, integer)
+                case .real(let real): unsafe sqlite3_bind_double(self.handle, place, real)
+                case .text(var text):
+                    text.withUTF8 { unsafe bs_bind_text(self.handle, place, $0.baseAddress, Int32($0.count)) }
+                }
+            guard code == SQLITE_OK else { throw self.error(code) }
+        }
+    }
+
+    private func error(_ code: Int32) -> BreakerStoreError {
+        unsafe BreakerStoreError(database: sqlite3_db_handle(self.handle), code: code, path: self.path)
+    }
+}
+
+/// The row that a statement stands on; valid only inside the closure that it is handed to.
+@safe
+struct Row {
+    private let statement: OpaquePointer
+
+    init(statement: OpaquePointer) { unsafe self.statement = statement }
+
+    func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(self.statement, column) }
+
+    func real(_ column: Int32) -> Double { unsafe sqlite3_column_double(self.statement, column) }
+
+    func text(_ column: Int32) -> String { self.optionalText(column) ?? "" }
+
+    func optionalInteger(_ column: Int32) -> Int64? { self.isNull(column) ? nil : self.integer(column) }
+
+    func optionalText(_ column: Int32) -> String? {
+        // Text before bytes: only then do the bytes count the UTF-8 form (https://sqlite.org/c3ref/column_blob.html).
+        guard let text = unsafe sqlite3_column_text(self.statement, column) else { return nil }
+        let count = Int(unsafe sqlite3_column_bytes(self.statement, column))
+        return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+    }
+
+    private func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(self.statement, column) == SQLITE_NULL }
+}

@@ -1,0 +1,98 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Reads a database without changing a byte of it or of its neighbours, whoever has it open.
+///
+/// Which way is right depends on the files that are there (tried on SQLite 3.40.1):
+/// - a log and a wal-index: through both, read-only;
+/// - no log, or an empty one: the file alone;
+/// - a log without a wal-index: a private copy, for SQLite would have to build the index.
+final class StoreReader {
+    let connection: Connection
+    /// The directory of a private copy, removed with the reader.
+    private let copy: String?
+
+    init(_ file: StoreFile) throws(BreakerStoreError) {
+        var path = file.path
+        var access = Connection.Access.immutable
+        var copy: String?
+        if let logSize = StoreFile.size(file.log), logSize > 0 {
+            if StoreFile.size(file.index) != nil {
+                access = .sharedReader
+            } else {
+                let directory = try Self.copy(file)
+                path = directory + Self.copyName
+                access = .readWrite
+                copy = directory
+            }
+        }
+        do throws(BreakerStoreError) {
+            self.connection = try Connection(path: path, access: access)
+            self.copy = copy
+        } catch {
+            if let copy { Self.remove(copy) }
+            throw error
+        }
+    }
+
+    deinit {
+        // Unlinked while the connection is still open: nobody else knows these files.
+        if let copy = self.copy { Self.remove(copy) }
+    }
+
+    private static let copyName = "/copy.db"
+
+    private static func copy(_ file: StoreFile) throws(BreakerStoreError) -> String {
+        let directory = try Self.makeDirectory()
+        do throws(BreakerStoreError) {
+            try Connection(path: file.path, access: .immutable).copyFile(to: directory + Self.copyName)
+            // Nothing locks the log itself: to open and close it takes no lock away.
+            try Self.copyLog(file.log, to: directory + Self.copyName + "-wal")
+            return directory
+        } catch {
+            Self.remove(directory)
+            throw error
+        }
+    }
+
+    private static func makeDirectory() throws(BreakerStoreError) -> String {
+        let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var resolved = base
+        if let real = unsafe realpath(base, nil) {
+            resolved = unsafe String(cString: real)
+            unsafe free(real)
+        }
+        var template = Array((resolved + "/breaker-store-XXXXXX").utf8CString)
+        guard unsafe mkdtemp(&template) != nil else {
+            throw BreakerStoreError(systemError: errno, doing: "make a directory in", path: resolved)
+        }
+        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static func remove(_ directory: String) {
+        for suffix in ["", "-wal", "-shm"] { unsafe unlink(directory + Self.copyName + suffix) }
+        unsafe rmdir(directory)
+    }
+
+    private static func copyLog(_ source: String, to target: String) throws(BreakerStoreError) {
+        let input = unsafe open(source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard input >= 0 else { throw BreakerStoreError(systemError: errno, doing: "read", path: source) }
+        defer { close(input) }
+        let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard output >= 0 else { throw BreakerStoreError(systemError: errno, doing: "write", path: target) }
+        defer { close(output) }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe read(input, &buffer, buffer.count)
+            if count == 0 { return }
+            guard count > 0, unsafe write(output, buffer, count) == count else {
+                throw BreakerStoreError(systemError: errno, doing: "copy", path: source)
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import CSQLite
+
+/// The header of SQLite's wal-index in shared memory. It must not be used once its connection is closed.
+@safe
+struct WalIndex {
+    // @unchecked Sendable is not needed: the struct stays with its connection's thread or in a gate.
+    let page: UnsafePointer<UInt64>
+
+    init(page: UnsafePointer<UInt64>) { unsafe self.page = page }
+
+    /// The header as it is now. What is read from the file afterwards is at least as new.
+    func tag() -> Tag { unsafe Tag(raw: bs_read_tag(self.page)) }
+
+    /// Frames of the log that no checkpoint has copied into the database yet.
+    var pendingFrames: Int {
+        let frames = unsafe bs_frames(self.page)
+        let copied = unsafe bs_backfilled_frames(self.page)
+        return frames > copied ? Int(frames - copied) : 0
+    }
+
+    /// Frames of the log.
+    var frames: Int { Int(unsafe bs_frames(self.page)) }
+}
+
+/// A copy of the header: any commit by anybody changes the original.
+struct Tag {
+    var raw: bs_tag
+
+    /// Whether an unchanged header proves that the file is unchanged.
+    var counts: Bool {
+        var raw = self.raw
+        return unsafe bs_tag_counts(&raw) != 0
+    }
+}

@@ -1,0 +1,165 @@
+import Synchronization
+
+/// Lines up changes and commits all that wait in one transaction.
+///
+/// One thread at a time leads: it commits for everybody. A synchronous caller leads itself when nobody does, for a hop to
+/// another thread and back costs more than the commit; the store's thread leads for tasks, which must not block.
+final class CommitQueue: Sendable {
+    /// How a leader commits.
+    protocol Committer: AnyObject, Sendable {
+        /// Commits what `queue.takeAll()` gives once the file is locked, and answers it.
+        func commitWaiting(in queue: CommitQueue)
+        /// Makes the store's thread look whether the lead has been handed to it.
+        func wakeStoreThread()
+    }
+
+    private enum Lead {
+        case nobody, caller, storeThread
+    }
+
+    private struct State {
+        var waiting: [any AnyTicket] = []
+        var lead = Lead.nobody
+        /// The store's thread asks for the lead, for work of its own.
+        var isWanted = false
+        var refusal: BreakerStoreError?
+
+        mutating func takeWaiting() -> [any AnyTicket] {
+            defer { self.waiting.removeAll(keepingCapacity: true) }
+            return self.waiting
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Commits on the calling thread, or waits there for the one who does. Not on the cooperative pool.
+    func submit<Value>(_ ticket: Ticket<Value>, to committer: any Committer) throws(BreakerStoreError) -> Value {
+        if self.enqueue(ticket, leader: .caller) { self.leadAsCaller(with: committer) }
+        if let outcome = ticket.outcome ?? ticket.wait() { return try outcome.get() }
+        throw self.giveUp(ticket)
+    }
+
+    /// Waits for the store's thread without blocking.
+    func submit<Value>(_ ticket: Ticket<Value>, to committer: any Committer) async throws(BreakerStoreError) -> Value {
+        if self.enqueue(ticket, leader: .storeThread) { committer.wakeStoreThread() }
+        return try await ticket.value().get()
+    }
+
+    // MARK: - For the one who commits
+
+    /// All that waits, in order; whoever asks has locked the file.
+    func takeAll() -> [any AnyTicket] { self.state.withLock { $0.takeWaiting() } }
+
+    /// Ends what has waited beyond its deadline, and says whether anything still waits.
+    func expireOverdue(with error: BreakerStoreError) -> Bool {
+        let (overdue, isWaiting): ([any AnyTicket], Bool) = self.state.withLock {
+            var overdue: [any AnyTicket] = []
+            $0.waiting.removeAll { ticket in
+                let isOver = ticket.deadline.isOver
+                if isOver { overdue.append(ticket) }
+                return isOver
+            }
+            return (overdue, !$0.waiting.isEmpty)
+        }
+        for ticket in overdue { ticket.fail(error) }
+        return isWaiting
+    }
+
+    /// Fails all that waits, and from now on all that comes, until `accept` is called.
+    func refuse(with error: BreakerStoreError) {
+        let waiting = self.state.withLock {
+            $0.refusal = error
+            return $0.takeWaiting()
+        }
+        for ticket in waiting { ticket.fail(error) }
+    }
+
+    func accept() { self.state.withLock { $0.refusal = nil } }
+
+    // MARK: - For the store's thread
+
+    /// Asks for the lead: true if it is there now, else it is handed over when the leader of the moment is done.
+    func wantLead() -> Bool {
+        self.state.withLock {
+            switch $0.lead {
+            case .nobody:
+                $0.lead = .storeThread
+                return true
+            case .caller:
+                $0.isWanted = true
+                return false
+            case .storeThread:
+                return true
+            }
+        }
+    }
+
+    /// Whether the lead has been handed to the store's thread.
+    var isStoreThreadLeading: Bool {
+        self.state.withLock {
+            switch $0.lead {
+            case .storeThread: true
+            case .nobody, .caller: false
+            }
+        }
+    }
+
+    /// Commits until nothing waits, then gives the lead up.
+    func leadAsStoreThread(with committer: any Committer) {
+        repeat { committer.commitWaiting(in: self) } while !self.giveUpLead()
+    }
+
+    /// Gives the lead up unless something waits.
+    private func giveUpLead() -> Bool {
+        self.state.withLock {
+            guard $0.waiting.isEmpty else { return false }
+            $0.lead = .nobody
+            $0.isWanted = false
+            return true
+        }
+    }
+
+    private func leadAsCaller(with committer: any Committer) {
+        committer.commitWaiting(in: self)
+        // The caller's own is done now, or given up: others are the store's thread's.
+        let isHandedOver = self.state.withLock {
+            let isHandedOver = $0.isWanted || !$0.waiting.isEmpty
+            $0.lead = isHandedOver ? .storeThread : .nobody
+            return isHandedOver
+        }
+        if isHandedOver { committer.wakeStoreThread() }
+    }
+
+    /// Returns whether the one who asks now leads, or has made the store's thread lead.
+    private func enqueue(_ ticket: any AnyTicket, leader: Lead) -> Bool {
+        let (leads, refusal): (Bool, BreakerStoreError?) = self.state.withLock {
+            if let refusal = $0.refusal { return (false, refusal) }
+            $0.waiting.append(ticket)
+            switch $0.lead {
+            case .nobody:
+                $0.lead = leader
+                return (true, nil)
+            case .caller, .storeThread:
+                return (false, nil)
+            }
+        }
+        if let refusal { ticket.fail(refusal) }
+        return leads
+    }
+
+    private func giveUp(_ ticket: any AnyTicket) -> BreakerStoreError {
+        let wasWaiting = self.state.withLock {
+            let count = $0.waiting.count
+            $0.waiting.removeAll { $0 === ticket }
+            return $0.waiting.count < count
+        }
+        let error = BreakerStoreError(
+            code: .busy,
+            message: wasWaiting
+                ? "the file was in use until the deadline"
+                : "the commit had begun but did not end by the deadline; it may yet be done"
+        )
+        ticket.fail(error)
+        return error
+    }
+}

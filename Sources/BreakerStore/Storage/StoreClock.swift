@@ -1,0 +1,39 @@
+import FoundationEssentials
+import Synchronization
+
+/// Reads store time: the host's uptime plus an offset that the file keeps, in microseconds.
+final class StoreClock: Sendable {
+    let host: any HostClock
+    private let offsetInForce = Atomic<Int64>(0)
+
+    init(_ host: any HostClock) { self.host = host }
+
+    /// The offset of the last transaction or read; processes that share a file share it.
+    var offset: Int64 {
+        get { self.offsetInForce.load(ordering: .relaxed) }
+        set { self.offsetInForce.store(newValue, ordering: .relaxed) }
+    }
+
+    var uptime: Int64 { self.host.uptime.saturatingMicroseconds }
+
+    var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
+
+    /// Store time as the uptime at which it comes.
+    func uptime(of time: StoreTime) -> Int64 { time.microseconds.subtractingSaturating(self.offset) }
+
+    /// The wall clock's time for people: now, less the stamp's age.
+    func date(of time: StoreTime) -> Date { self.dates()(time) }
+
+    /// Converts many stamps as of one instant, so that they keep their distances.
+    func dates() -> (StoreTime) -> Date {
+        let now = self.now
+        let wall = self.host.wallTime
+        return { wall.addingTimeInterval(Double($0.microseconds(since: now)) / 1_000_000) }
+    }
+
+    /// The offset at which store time reads as Unix time.
+    var unixOffset: Int64 {
+        Int64(saturating: (self.host.wallTime.timeIntervalSince1970 * 1_000_000).rounded())
+            .subtractingSaturating(self.uptime)
+    }
+}

@@ -1,0 +1,162 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The resolved path of a store and the files beside it.
+struct StoreFile: Sendable, Hashable {
+    let path: String
+
+    var log: String { self.path + "-wal" }
+    var index: String { self.path + "-shm" }
+    var journal: String { self.path + "-journal" }
+    var lock: String { self.path + "-lock" }
+
+    var directory: String {
+        let end = self.path.lastIndex(of: "/") ?? self.path.startIndex
+        return end == self.path.startIndex ? "/" : String(self.path[..<end])
+    }
+
+    /// Resolves symbolic links first, so that two names of one file are one store, and refuses what can't be a store.
+    init(resolving given: String, on fileSystem: FileSystem = FileSystem()) throws(BreakerStoreError) {
+        self.path = try Self.resolve(given)
+        if let kind = fileSystem.unsuitableKind(of: self.directory) {
+            throw BreakerStoreError(
+                code: .unsupportedFileSystem,
+                message: "the directory is on a \(kind) file system, whose locks and shared memory can't be relied on; "
+                    + "put the store on a local disk",
+                path: self.path
+            )
+        }
+        try Self.requireRegular(self.path, allowHardLinks: false)
+        for side in [self.log, self.index, self.journal, self.lock] {
+            try Self.requireRegular(side, allowHardLinks: false)
+        }
+    }
+
+    private static func resolve(_ given: String) throws(BreakerStoreError) -> String {
+        guard !given.isEmpty, !given.utf8.contains(0) else {
+            throw BreakerStoreError(
+                code: .invalidConfiguration,
+                message: "path is \(given.isEmpty ? "empty" : "cut by a zero byte"); name a file"
+            )
+        }
+        var path = given
+        // A link may point to a file that is still to be created: follow it by hand, as often as the kernel would.
+        for _ in 0..<40 {
+            guard !path.hasSuffix("/") else { throw Self.directoryError(given) }
+            let slash = path.lastIndex(of: "/")
+            let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+            let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+            guard let directory = Self.realPath(parent) else {
+                throw BreakerStoreError(systemError: errno, doing: "open the directory of", path: given)
+            }
+            guard name != ".", name != ".." else { throw Self.directoryError(given) }
+            let candidate = directory == "/" ? "/" + name : directory + "/" + name
+            guard let target = Self.linkTarget(candidate) else { return candidate }
+            path = target.hasPrefix("/") ? target : directory + "/" + target
+        }
+        throw BreakerStoreError(systemError: ELOOP, doing: "resolve", path: given)
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    private static func linkTarget(_ path: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(path, &buffer, buffer.count)
+        return count > 0 ? String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    }
+
+    /// A symbolic link, a device or a second name of a file would lead somebody else to other locks or another log.
+    private static func requireRegular(_ path: String, allowHardLinks: Bool) throws(BreakerStoreError) {
+        var info = stat()
+        guard unsafe lstat(path, &info) == 0 else {
+            if errno == ENOENT { return }
+            throw BreakerStoreError(systemError: errno, doing: "look at", path: path)
+        }
+        let kind = info.st_mode & S_IFMT
+        if kind == S_IFDIR { throw Self.directoryError(path) }
+        guard kind == S_IFREG else {
+            let word = kind == S_IFLNK ? "a symbolic link" : "not a regular file"
+            throw BreakerStoreError(
+                code: .unsafePath,
+                message: "it is \(word); remove it or name another path",
+                path: path
+            )
+        }
+        guard allowHardLinks || info.st_nlink <= 1 else {
+            throw BreakerStoreError(
+                code: .unsafePath,
+                message: "the file has \(info.st_nlink) hard links, and each name would have a log of its own; "
+                    + "remove the others or copy the file",
+                path: path
+            )
+        }
+    }
+
+    private static func directoryError(_ path: String) -> BreakerStoreError {
+        BreakerStoreError(code: .unsafePath, message: "it is a directory; name a file in it", path: path)
+    }
+
+    /// The size of the file at `path`, or nil if there is none.
+    static func size(_ path: String) -> Int64? {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 ? Int64(info.st_size) : nil
+    }
+}
+
+/// Which files the paths of a store lead to just now.
+struct FileIdentity: Hashable, Sendable {
+    private struct One: Hashable, Sendable {
+        var device: UInt64
+        var inode: UInt64
+
+        init?(_ path: String) {
+            var info = stat()
+            guard unsafe stat(path, &info) == 0 else { return nil }
+            self.device = UInt64(truncatingIfNeeded: info.st_dev)
+            self.inode = UInt64(truncatingIfNeeded: info.st_ino)
+        }
+    }
+
+    private let database: One
+    private let log: One
+    private let index: One
+    private let lock: One
+
+    /// Nil if one of them is missing. `stat` takes no lock and drops none.
+    init?(of file: StoreFile) {
+        guard let database = One(file.path), let log = One(file.log), let index = One(file.index),
+            let lock = One(file.lock)
+        else { return nil }
+        self.database = database
+        self.log = log
+        self.index = index
+        self.lock = lock
+    }
+}
+
+extension BreakerStoreError {
+    /// A failed system call.
+    init(systemError: Int32, doing: String, path: String) {
+        let code: Code
+        let advice: String
+        switch systemError {
+        case ENOENT, ENOTDIR: (code, advice) = (.notFound, "create the directory first")
+        case EACCES, EPERM: (code, advice) = (.permissionDenied, "give this user read and write access to it and its directory")
+        case EROFS: (code, advice) = (.permissionDenied, "the file system is read-only")
+        case ENOSPC, EDQUOT: (code, advice) = (.full, "free space on the disk")
+        case ELOOP: (code, advice) = (.unsafePath, "name the file itself")
+        default: (code, advice) = (.unavailable, "try again")
+        }
+        let reason = unsafe String(cString: strerror(systemError))
+        self.init(code: code, message: "cannot \(doing) '\(path)': \(reason); \(advice)", path: path)
+    }
+}

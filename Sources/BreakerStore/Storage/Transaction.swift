@@ -1,0 +1,170 @@
+/// What happens between BEGIN IMMEDIATE and COMMIT: the only place where a circuit changes.
+///
+/// A circuit is loaded once, however many reports of a batch are about it, and saved once at the end.
+final class Transaction {
+    private struct Loaded {
+        var id: Int64
+        var before: Circuit
+        var circuit: Circuit
+    }
+
+    let database: Database
+    let worker: Worker
+    private(set) var now: StoreTime
+    /// Whether a state changed, so that the commit must survive a power loss.
+    private(set) var hasTransitions = false
+    /// The events written, to be handed over once they are committed.
+    private(set) var events: [StoredEvent] = []
+
+    private let clock: StoreClock
+    private let eventsKept: Int
+    private let isLocked: (Int64) -> Bool
+    private var highest: Int64
+    private var liveness: [Int64: Bool] = [:]
+    private var loaded: [String: Loaded] = [:]
+
+    /// Reads the clock; the transaction must have begun.
+    init(
+        _ database: Database,
+        worker: Worker,
+        clock: StoreClock,
+        eventsKept: Int,
+        isLocked: @escaping (Int64) -> Bool
+    ) throws(BreakerStoreError) {
+        self.database = database
+        self.worker = worker
+        self.clock = clock
+        self.eventsKept = eventsKept
+        self.isLocked = isLocked
+        (self.now, self.highest) = try ClockRow.read(database, clock)
+    }
+
+    /// Whether a worker lives; asked of the kernel once in a transaction.
+    func isAlive(_ worker: Int64) -> Bool {
+        if worker == self.worker.id { return true }
+        if let known = self.liveness[worker] { return known }
+        let isAlive = self.isLocked(worker)
+        self.liveness[worker] = isAlive
+        return isAlive
+    }
+
+    /// Applies one event of the machine to a circuit; nil if there is no circuit of this name.
+    func change<Result>(
+        _ name: String,
+        by operator: String? = nil,
+        _ event: (inout Circuit, Moment) -> Result
+    ) throws(BreakerStoreError) -> Result? {
+        // Taken out of the dictionary meanwhile, or the failures would be copied.
+        var found = self.loaded.removeValue(forKey: name)
+        if found == nil { found = try self.load(name) }
+        guard var loaded = found else { return nil }
+        let result = event(&loaded.circuit, Moment(now: self.now, draw: .random(in: 0..<1)))
+        for transition in loaded.circuit.takeTransitions() {
+            try self.write(transition, of: name, by: `operator`)
+        }
+        self.loaded[name] = loaded
+        return result
+    }
+
+    /// The circuit as it is in this transaction.
+    func circuit(_ name: String) throws(BreakerStoreError) -> Circuit? {
+        if let loaded = self.loaded[name] { return loaded.circuit }
+        let loaded = try self.load(name)
+        self.loaded[name] = loaded
+        return loaded?.circuit
+    }
+
+    func id(of name: String) throws(BreakerStoreError) -> Int64? {
+        _ = try self.circuit(name)
+        return self.loaded[name]?.id
+    }
+
+    /// Writes back what changed.
+    func flush() throws(BreakerStoreError) {
+        for loaded in self.loaded.values where loaded.circuit != loaded.before {
+            try self.save(loaded.circuit, over: loaded.before, id: loaded.id)
+        }
+        self.loaded.removeAll()
+    }
+
+    /// Drops what was loaded of a circuit whose rows something else has changed.
+    func unload(_ name: String) { self.loaded[name] = nil }
+
+    /// Adds a row to the history.
+    func write(_ transition: Transition, of name: String?, by operator: String?) throws(BreakerStoreError) {
+        self.hasTransitions = true
+        let id = try self.database.first(
+            """
+            INSERT INTO event (circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id
+            """,
+            SQLValue(name), .text(transition.kind.rawValue), .integer(self.now.microseconds),
+            SQLValue(transition.from), SQLValue(transition.to), SQLValue(transition.reason),
+            .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`)
+        ) { $0.integer(0) }
+        try self.database.run(
+            """
+            DELETE FROM event WHERE circuit IS ?1 AND id <=
+            (SELECT id FROM event WHERE circuit IS ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+            """,
+            SQLValue(name), .integer(Int64(self.eventsKept))
+        )
+        self.events.append(
+            StoredEvent(
+                id: id ?? 0,
+                circuit: name,
+                transition: transition,
+                at: self.now,
+                worker: self.worker,
+                by: `operator`
+            )
+        )
+        if self.now.microseconds > self.highest {
+            try self.database.run("UPDATE clock SET highest = ?1", .integer(self.now.microseconds))
+            self.highest = self.now.microseconds
+        }
+    }
+
+    // MARK: - Rows
+
+    private func load(_ name: String) throws(BreakerStoreError) -> Loaded? {
+        let path = self.database.connection.path
+        guard
+            let row = try self.database.first(
+                """
+                SELECT id, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap,
+                recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch,
+                open_until, successes, trips, forgotten_until, last_error, hold, hold_since, hold_until, hold_by,
+                hold_reason FROM circuit WHERE name = ?1
+                """,
+                .text(name),
+                read: { row throws(BreakerStoreError) in try CircuitRow(row, name: name, path: path) }
+            )
+        else { return nil }
+        var circuit = row.circuit
+        circuit.failures = try self.database.failures(of: row.id)
+        // Every transition deletes the probes: only a half-open circuit has any.
+        if case .halfOpen = circuit.state { circuit.probes = try self.database.probes(of: row.id) }
+        // Store time never runs backwards, not even in a file that came from elsewhere.
+        if circuit.newestStamp > self.now {
+            self.now = circuit.newestStamp
+            try ClockRow.raise(self.database, self.clock, to: self.now)
+        }
+        return Loaded(id: row.id, before: circuit, circuit: circuit)
+    }
+
+    private func save(_ circuit: Circuit, over before: Circuit, id: Int64) throws(BreakerStoreError) {
+        if circuit.columnsDiffer(from: before) {
+            try self.database.run(
+                """
+                UPDATE circuit SET state = ?2, since = ?3, epoch = ?4, open_until = ?5, successes = ?6, trips = ?7,
+                forgotten_until = ?8, last_error = ?9, hold = ?10, hold_since = ?11, hold_until = ?12, hold_by = ?13,
+                hold_reason = ?14 WHERE id = ?1
+                """,
+                [.integer(id)] + circuit.columnValues
+            )
+        }
+        try self.database.saveFailures(circuit.failures, over: before.failures, of: id)
+        try self.database.saveProbes(circuit.probes, over: before.probes, of: id)
+    }
+}
