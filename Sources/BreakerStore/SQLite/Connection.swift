@@ -95,6 +95,12 @@ struct Connection: ~Copyable {
         _ = unsafe bs_persist_wal(self.handle)
     }
 
+    /// How long SQLite itself waits for others' locks; zero leaves that to the caller.
+    func waitWhenBusy(_ duration: Duration) throws(BreakerStoreError) {
+        let code = unsafe sqlite3_busy_timeout(self.handle, Int32(clamping: Int64(duration / .milliseconds(1))))
+        guard code == SQLITE_OK else { throw self.error(code) }
+    }
+
     /// Whether a transaction is open; SQLite itself rolls back after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.handle) == 0 }
 

@@ -1,5 +1,10 @@
-/// A connection with its statements, each prepared when it is first needed and kept. One thread at a time uses it.
-final class Database {
+import CSQLite
+
+/// A connection with its statements, each prepared when it is first needed and kept.
+///
+/// Sendable: SQLite is thread-safe as long as one thread at a time uses a connection, and whoever has a database keeps it
+/// behind a lock: the writer and the checkpointer under the session's, the reader under the reading's.
+final class Database: @unchecked Sendable {
     private final class Prepared {
         let statement: Statement
         init(_ statement: consuming Statement) { self.statement = statement }
@@ -28,6 +33,14 @@ final class Database {
         try self.prepare(sql).statement.first(values, read: read)
     }
 
+    func first<Result>(
+        _ sql: StaticString,
+        _ values: [SQLValue],
+        read: (Row) throws(BreakerStoreError) -> Result
+    ) throws(BreakerStoreError) -> Result? {
+        try self.prepare(sql).statement.first(values, read: read)
+    }
+
     func all<Result>(
         _ sql: StaticString,
         _ values: SQLValue...,
@@ -48,4 +61,9 @@ final class Database {
         self.prepared[key] = prepared
         return prepared
     }
+}
+
+extension Database {
+    static let done: Int32 = SQLITE_DONE
+    static let busy: Int32 = SQLITE_BUSY
 }

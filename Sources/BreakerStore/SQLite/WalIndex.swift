@@ -23,8 +23,14 @@ struct WalIndex {
 }
 
 /// A copy of the header: any commit by anybody changes the original.
-struct Tag {
+struct Tag: Equatable {
     var raw: bs_tag
+
+    static func == (left: Tag, right: Tag) -> Bool {
+        var left = left.raw
+        var right = right.raw
+        return unsafe memcmp(&left, &right, MemoryLayout<bs_tag>.size) == 0
+    }
 
     /// Whether an unchanged header proves that the file is unchanged.
     var counts: Bool {

@@ -104,13 +104,8 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Commits until nothing waits, then gives the lead up.
-    func leadAsStoreThread(with committer: any Committer) {
-        repeat { committer.commitWaiting(in: self) } while !self.giveUpLead()
-    }
-
     /// Gives the lead up unless something waits.
-    private func giveUpLead() -> Bool {
+    func giveUpLead() -> Bool {
         self.state.withLock {
             guard $0.waiting.isEmpty else { return false }
             $0.lead = .nobody

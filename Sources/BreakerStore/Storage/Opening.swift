@@ -1,0 +1,216 @@
+import FoundationEssentials
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What opening a store's file yields.
+struct Opened: Sendable {
+    let writer: Database
+    let reader: Database
+    let lock: LockFile
+    let worker: Worker
+    let identity: FileIdentity
+}
+
+/// Opens a store's file for reading and writing; creates and migrates it where that is asked for.
+struct Opening {
+    let file: StoreFile
+    let configuration: CircuitStore.Configuration
+    let clock: StoreClock
+
+    /// Opening is no call's path: a hundred processes may open at once, one after the other under the guard.
+    private static let patience = Duration.seconds(10)
+    /// Free pages that the file keeps, and blocks that the log keeps: on a full disk they are there.
+    private static let reservedPages: Int64 = 256
+
+    func run() throws(BreakerStoreError) -> Opened {
+        let deadline = Deadline(after: max(self.configuration.busyTimeout, Self.patience))
+        // Before anything is written: whose file is it?
+        let finding = try Schema.recognise(self.file)
+        try self.requireAccess(finding)
+        while true {
+            let lock = try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
+            let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) -> Opened? in
+                Hook.reached("open.guarded")
+                // Between opening and locking somebody may have removed it: then others lock another file.
+                guard lock.isInPlace else { return nil }
+                // Another may have created it meanwhile.
+                if finding == .new, try Schema.recognise(self.file) == .new { try self.createFile() }
+                return try self.openGuarded(lock, deadline)
+            }
+            if let opened { return opened }
+        }
+    }
+
+    private func openGuarded(_ lock: LockFile, _ deadline: Deadline) throws(BreakerStoreError) -> Opened {
+        let writer = Database(try Connection(path: self.file.path, access: .readWrite))
+        Hook.reached("open.connected")
+        try writer.connection.waitWhenBusy(deadline.remaining)
+        try writer.connection.configureForSharing()
+        try Schema.migrate(writer.connection, self.file)
+        guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+            throw BreakerStoreError(
+                code: .unavailable,
+                message: "SQLite can't keep a write-ahead log here",
+                path: self.file.path
+            )
+        }
+        Hook.reached("open.logged")
+        let reader = Database(try Connection(path: self.file.path, access: .readWrite))
+        try reader.connection.configureForSharing()
+        try writer.connection.waitWhenBusy(.zero)
+        try self.reserveSpace(writer, reader, deadline)
+        let worker = try self.register(writer, lock, deadline)
+        Hook.reached("open.registered")
+        guard let identity = FileIdentity(of: self.file) else {
+            throw BreakerStoreError(code: .unavailable, message: "a file of the store has vanished", path: self.file.path)
+        }
+        return Opened(writer: writer, reader: reader, lock: lock, worker: worker, identity: identity)
+    }
+
+    // MARK: - Files
+
+    private func requireAccess(_ finding: Schema.Finding) throws(BreakerStoreError) {
+        if finding == .new, self.configuration.access == .existing {
+            throw BreakerStoreError(
+                code: .notFound,
+                message: "there is no store; create it with access .readWrite, or name another path",
+                path: self.file.path
+            )
+        }
+        for path in [self.file.directory, self.file.path, self.file.log, self.file.index] {
+            let needed = path == self.file.directory ? W_OK | X_OK : R_OK | W_OK
+            guard unsafe access(path, F_OK) == 0, unsafe access(path, needed) != 0 else { continue }
+            throw BreakerStoreError(systemError: errno, doing: "write", path: path)
+        }
+    }
+
+    /// The mode that side files take: the database's.
+    private var mode: mode_t {
+        var info = stat()
+        guard unsafe stat(self.file.path, &info) == 0 else { return mode_t(self.configuration.fileMode) }
+        return info.st_mode & 0o777
+    }
+
+    private var owner: (uid_t, gid_t)? {
+        var info = stat()
+        return unsafe stat(self.file.path, &info) == 0 ? (info.st_uid, info.st_gid) : nil
+    }
+
+    private func createFile() throws(BreakerStoreError) {
+        // A log or an index without its database would be taken for the new one's.
+        let isBare = StoreFile.size(self.file.path) ?? 0 == 0
+        for stray in [self.file.log, self.file.index] where isBare && StoreFile.size(stray) != nil {
+            let aside = "\(stray).stray-\(Int64(self.clock.host.wallTime.timeIntervalSince1970))"
+            guard unsafe rename(stray, aside) == 0 else {
+                throw BreakerStoreError(systemError: errno, doing: "move aside", path: stray)
+            }
+        }
+        let descriptor = unsafe open(
+            self.file.path,
+            O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+            mode_t(self.configuration.fileMode)
+        )
+        if descriptor < 0 {
+            // An empty file is as good as none.
+            if errno == EEXIST { return }
+            throw BreakerStoreError(systemError: errno, doing: "create", path: self.file.path)
+        }
+        // A file that was made just now has no locks yet that the close could drop.
+        fchmod(descriptor, mode_t(self.configuration.fileMode))
+        close(descriptor)
+        Hook.reached("creation.file")
+    }
+
+    /// Fills pages and log once, so that their blocks belong to the files from then on.
+    private func reserveSpace(_ writer: Database, _ other: Database, _ deadline: Deadline) throws(BreakerStoreError) {
+        let pages = try writer.connection.integer("PRAGMA page_count")
+        let unfinished = try writer.connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reserve'")
+        guard pages < Self.reservedPages || unfinished > 0 else { return }
+        let pageSize = try writer.connection.integer("PRAGMA page_size")
+        do throws(BreakerStoreError) {
+            // Two transactions: pages that are freed in the one that filled them are never written.
+            try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
+                try writer.connection.execute(
+                    """
+                    CREATE TABLE IF NOT EXISTS reserve (filler BLOB NOT NULL) STRICT;
+                    INSERT INTO reserve VALUES (zeroblob(\(Self.reservedPages * pageSize)));
+                    """
+                )
+            }
+            Hook.reached("creation.filled")
+            try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
+                try writer.connection.execute("DROP TABLE reserve")
+            }
+            Hook.reached("creation.freed")
+            try writer.checkpoint(through: other, until: deadline)
+        } catch {
+            // Without room for the reserve the store works, until the disk is full.
+            guard error.code == .full else { throw error }
+        }
+    }
+
+    // MARK: - The worker
+
+    private func register(
+        _ writer: Database,
+        _ lock: LockFile,
+        _ deadline: Deadline
+    ) throws(BreakerStoreError) -> Worker {
+        var id = Int64.random(in: Worker.ids)
+        // Locked before its row is written: a row whose byte is free is a dead worker's.
+        while !lock.lock(worker: id) {
+            guard !deadline.isOver else {
+                throw BreakerStoreError(code: .busy, message: "no lock can be had", path: lock.path)
+            }
+            id = Int64.random(in: Worker.ids)
+        }
+        let worker = Worker(id: id, name: self.configuration.workerName ?? Worker.processName, pid: getpid())
+        try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
+            let others = try writer.all("SELECT id FROM worker") { $0.integer(0) }
+            let living = others.filter { lock.isHeldByAnother(worker: $0) }
+            if !living.isEmpty { try self.requireSameBoot(writer) }
+            let (now, _) = try ClockRow.read(writer, self.clock)
+            for dead in Set(others).subtracting(living) { try writer.removeWorker(dead) }
+            try writer.run(
+                "INSERT INTO worker (id, name, pid, since) VALUES (?1, ?2, ?3, ?4)",
+                .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), .integer(now.microseconds)
+            )
+        }
+        return worker
+    }
+
+    /// A live worker's lock and another boot: two kernels share the file, and neither sees the other's memory.
+    private func requireSameBoot(_ writer: Database) throws(BreakerStoreError) {
+        let boot = try writer.first("SELECT boot FROM clock") { $0.text(0) }
+        guard let boot, boot != self.clock.host.bootID else { return }
+        throw BreakerStoreError(
+            code: .unsupportedFileSystem,
+            message: "a worker of another host or virtual machine has the store open; a store serves one host",
+            path: self.file.path
+        )
+    }
+}
+
+extension Database {
+    /// Deletes a dead worker's row, what it had registered, and the slots that it held.
+    func removeWorker(_ id: Int64) throws(BreakerStoreError) {
+        try self.run("DELETE FROM probe WHERE worker = ?1", .integer(id))
+        try self.run("DELETE FROM registration WHERE worker = ?1", .integer(id))
+        try self.run("DELETE FROM worker WHERE id = ?1", .integer(id))
+    }
+}
+
+extension Worker {
+    /// The name of the program, without its folders.
+    fileprivate static var processName: String {
+        let program = CommandLine.arguments.first ?? ""
+        let name = program.split(separator: "/").last.map(String.init) ?? ""
+        return name.isEmpty ? "worker" : String(name.prefix(200))
+    }
+}

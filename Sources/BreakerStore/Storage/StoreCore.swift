@@ -1,0 +1,193 @@
+import Dispatch
+import FoundationEssentials
+import Synchronization
+
+/// The open file of one or more stores of this process: the funnel, its queue, the reader, and a thread for what must not
+/// run on a caller's.
+final class StoreCore: Sendable {
+    /// What writes, used by whoever leads the queue.
+    struct Session {
+        var opened: Opened
+        var checkpointer: Database?
+    }
+
+    struct Reading {
+        var database: Database?
+        /// Readers of files that were replaced: their mappings stay readable for those who are just looking.
+        var retired: [Database] = []
+        var generation: UInt64 = 0
+    }
+
+    enum Phase {
+        case healthy
+        case degraded(since: Date, error: BreakerStoreError)
+        case closed
+    }
+
+    let file: StoreFile
+    let configuration: CircuitStore.Configuration
+    let clock: StoreClock
+    let queue = CommitQueue()
+    let memory = MemoryGuard()
+    /// For children of `fork`, where the locks of the other one may be held for ever.
+    let memoryAfterFork = MemoryGuard()
+    let reading = Mutex(Reading())
+    let phase: Mutex<Phase>
+    /// The circuits that this process has registered, to be registered again in a new file.
+    let registered = Mutex<[String: CircuitBreaker.Config]>([:])
+
+    let session: Mutex<Session?>
+    let lockFile: Mutex<LockFile?>
+    private let gates = Mutex<[ObjectIdentifier: Gate]>([:])
+    let thread = StoreThread()
+    private let sequence = Atomic<Int64>(0)
+    private let workerID = Atomic<Int64>(0)
+
+    /// Opens the file and starts the thread.
+    init(file: StoreFile, configuration: CircuitStore.Configuration) throws(BreakerStoreError) {
+        self.file = file
+        self.configuration = configuration
+        self.clock = StoreClock(configuration.clock)
+        self.phase = Mutex(.healthy)
+        self.session = Mutex(nil)
+        self.lockFile = Mutex(nil)
+        do throws(BreakerStoreError) {
+            try self.session.withLock { (session) throws(BreakerStoreError) in try self.open(&session) }
+        } catch {
+            guard configuration.whenUnavailable == .degrade, error.code != .invalidConfiguration else { throw error }
+            self.degrade(error)
+        }
+        self.thread.start(for: self)
+    }
+
+    // MARK: - Opening
+
+    private func open(_ session: inout Session?) throws(BreakerStoreError) {
+        let opened = try Opening(file: self.file, configuration: self.configuration, clock: self.clock).run()
+        session = Session(opened: opened)
+        self.lockFile.withLock { $0 = opened.lock }
+        self.workerID.store(opened.worker.id, ordering: .relaxed)
+        self.reading.withLock {
+            if let old = $0.database { $0.retired.append(old) }
+            $0.database = opened.reader
+            $0.generation += 1
+        }
+        self.selfTest(opened)
+    }
+
+    /// Opens the file anew, which may be another one by now, and registers there what this process uses.
+    func reopen(_ session: inout Session?) throws(BreakerStoreError) {
+        self.shutGates()
+        session = nil
+        self.lockFile.withLock { $0 = nil }
+        try self.open(&session)
+        guard let opened = session?.opened else { return }
+        let configs = self.registered.withLock { Array($0.values) }
+        try opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
+            () throws(BreakerStoreError) in
+            let transaction = try self.transaction(opened)
+            for config in configs { try transaction.register(config) }
+            try transaction.flush()
+        }
+        self.openGates()
+    }
+
+    /// A cached answer counts only if a commit is seen to change the header.
+    private func selfTest(_ opened: Opened) {
+        // Before its first read a connection has no mapping.
+        guard (try? opened.reader.first("SELECT boot FROM clock", read: { $0.text(0) })) != nil,
+            let index = opened.reader.connection.walIndex()
+        else { return self.shutGates() }
+        let before = index.tag()
+        _ = try? opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
+            () throws(BreakerStoreError) in
+            try opened.writer.run("UPDATE worker SET name = name WHERE id = ?1", .integer(opened.worker.id))
+        }
+        self.answersCount.store(index.tag() != before && index.tag().counts, ordering: .relaxed)
+    }
+
+    private let answersCount = Atomic<Bool>(false)
+
+    // MARK: - Gates
+
+    func add(_ gate: Gate) {
+        self.gates.withLock { $0[ObjectIdentifier(gate)] = gate }
+        self.openGates()
+    }
+
+    func remove(_ gate: Gate) {
+        self.gates.withLock { $0[ObjectIdentifier(gate)] = nil }
+        gate.shut()
+    }
+
+    func openGates() {
+        let isHealthy = self.phase.withLock { if case .healthy = $0 { true } else { false } }
+        guard isHealthy, self.answersCount.load(ordering: .relaxed) else { return }
+        self.reading.withLock { reading in
+            guard let index = reading.database?.connection.walIndex() else { return }
+            self.gates.withLock { gates in
+                for gate in gates.values { gate.open(to: index, generation: reading.generation) }
+            }
+        }
+    }
+
+    func shutGates() {
+        self.gates.withLock { gates in
+            for gate in gates.values { gate.shut() }
+        }
+    }
+
+    // MARK: - Health
+
+    /// Answers from memory until the thread has the file back.
+    func degrade(_ error: BreakerStoreError) {
+        let isNew = self.phase.withLock {
+            switch $0 {
+            case .healthy:
+                $0 = .degraded(since: self.clock.host.wallTime, error: error)
+                return true
+            case .degraded, .closed:
+                return false
+            }
+        }
+        guard isNew else { return }
+        self.shutGates()
+        self.queue.refuse(with: error)
+        self.thread.wake()
+    }
+
+    func recovered() {
+        let isNew = self.phase.withLock {
+            guard case .degraded = $0 else { return false }
+            $0 = .healthy
+            return true
+        }
+        guard isNew else { return }
+        self.memory.clear()
+        self.queue.accept()
+        self.openGates()
+    }
+
+    // MARK: - Keys
+
+    /// A key that no other report in the file has.
+    func nextKey() -> (worker: Int64, sequence: Int64) {
+        (self.workerID.load(ordering: .relaxed), self.sequence.add(1, ordering: .relaxed).newValue)
+    }
+
+    /// Whether a worker lives, for those who only look.
+    func isAlive(_ worker: Int64) -> Bool {
+        if worker == self.workerID.load(ordering: .relaxed) { return true }
+        return self.lockFile.withLock { $0?.isHeldByAnother(worker: worker) } ?? true
+    }
+
+    func transaction(_ opened: Opened) throws(BreakerStoreError) -> Transaction {
+        try Transaction(
+            opened.writer,
+            worker: opened.worker,
+            clock: self.clock,
+            eventsKept: self.configuration.eventsKept,
+            isLocked: { opened.lock.isHeldByAnother(worker: $0) }
+        )
+    }
+}

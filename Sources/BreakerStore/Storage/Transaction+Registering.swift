@@ -1,0 +1,60 @@
+/// Registering circuits.
+extension Transaction {
+    /// Creates the circuit, or stores what differs; neither state nor counts change. The config must be valid.
+    func register(_ config: CircuitBreaker.Config) throws(BreakerStoreError) {
+        let rules = Rules(config)
+        if let id = try self.id(of: config.name) {
+            try self.update(config, rules, id: id)
+            try self.note(id)
+            return
+        }
+        let floor = try self.database.first("SELECT epoch_floor FROM clock") { $0.integer(0) } ?? 0
+        let circuit = Circuit(rules: rules, at: self.now, epochFloor: floor)
+        let id = try self.database.first(
+            """
+            INSERT INTO circuit (name, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier,
+            recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since,
+            epoch, open_until, successes, trips, forgotten_until, last_error, hold, hold_since, hold_until, hold_by,
+            hold_reason, registered)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+            ?23, ?24, ?25, ?26, ?27) RETURNING id
+            """,
+            [.text(config.name), SQLValue(config.group)] + rules.columnValues + circuit.columnValues
+                + [.integer(self.now.microseconds)]
+        ) { $0.integer(0) }
+        self.unload(config.name)
+        if let id { try self.note(id) }
+    }
+
+    private func update(_ config: CircuitBreaker.Config, _ rules: Rules, id: Int64) throws(BreakerStoreError) {
+        let label = try self.database.first("SELECT label FROM circuit WHERE id = ?1", .integer(id)) {
+            $0.optionalText(0)
+        }
+        guard let current = try self.circuit(config.name) else { return }
+        let stored = CircuitBreaker.Config(name: config.name, group: label ?? nil, rules: current.rules)
+        guard stored != config else { return }
+        _ = try self.change(config.name) { circuit, _ in
+            circuit.configured(rules, change: config.changes(from: stored))
+        }
+        try self.database.run(
+            """
+            UPDATE circuit SET label = ?2, trip_rule = ?3, trip_count = ?4, trip_window = ?5, recovery = ?6,
+            recovery_multiplier = ?7, recovery_cap = ?8, recovery_jitter = ?9, probe_limit = ?10, probe_successes = ?11,
+            probe_lease = ?12, minimum_reporters = ?13 WHERE id = ?1
+            """,
+            [.integer(id), SQLValue(config.group)] + rules.columnValues
+        )
+    }
+
+    /// Notes that this worker uses the circuit.
+    private func note(_ circuit: Int64) throws(BreakerStoreError) {
+        try self.database.run(
+            "INSERT OR IGNORE INTO registration (worker, circuit) VALUES (?1, ?2)",
+            .integer(self.worker.id), .integer(circuit)
+        )
+        try self.database.run(
+            "UPDATE circuit SET registered = ?2 WHERE id = ?1",
+            .integer(circuit), .integer(self.now.microseconds)
+        )
+    }
+}
