@@ -1,10 +1,10 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
     public import Foundation
 #endif
-
-import Synchronization
 
 /// A clock that a test moves. It stands still in between.
 public final class ManualHostClock: HostClock {
