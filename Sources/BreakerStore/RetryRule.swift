@@ -49,7 +49,10 @@ public struct RetryRule: Sendable, Hashable {
         let grown =
             switch self.kind {
             case .constant: base
-            case .exponential: min(base * Self.power(self.multiplier, n - 1), Double(self.cap.saturatingMicroseconds))
+            case .exponential:
+                min(
+                    base * Self.power(self.multiplier, max(n, 1) - 1),
+                    Double(self.cap.saturatingMicroseconds))
             }
         return Duration(saturatingMicroseconds: grown + grown * self.jitter * min(max(draw, 0), 1))
     }

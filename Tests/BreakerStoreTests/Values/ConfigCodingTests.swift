@@ -12,14 +12,16 @@ import Testing
             CircuitBreaker.Config(name: "a"),
             #"{"minimumReporters":1,"name":"a","#
                 + #""probes":{"leaseMicroseconds":30000000,"limit":1,"successesToClose":1},"#
-                + #""recovery":{"capMicroseconds":600000000,"jitter":0,"multiplier":1,"timeoutMicroseconds":30000000},"#
+                + #""recovery":{"capMicroseconds":600000000,"jitter":0,"#
+                + #""multiplier":1,"timeoutMicroseconds":30000000},"#
                 + #""trip":{"count":5,"rule":"failures","windowMicroseconds":60000000}}"#
         ),
         (
             Self.full,
             #"{"group":"NetworkServices","minimumReporters":4,"name":"UserServiceAPI","#
                 + #""probes":{"leaseMicroseconds":5000000,"limit":2,"successesToClose":3},"#
-                + #""recovery":{"capMicroseconds":90000000,"jitter":0.25,"multiplier":2.5,"timeoutMicroseconds":1500000},"#
+                + #""recovery":{"capMicroseconds":90000000,"jitter":0.25,"#
+                + #""multiplier":2.5,"timeoutMicroseconds":1500000},"#
                 + #""trip":{"count":7,"rule":"consecutiveFailures"}}"#
         ),
     ]

@@ -3,17 +3,18 @@ import Testing
 @testable import BreakerStore
 
 @Suite struct DurationTests {
-    @Test(arguments: [
-        (Duration.zero, 0),
-        (.nanoseconds(499), 0),
-        (.nanoseconds(500), 1),
-        (.nanoseconds(1_499), 1),
-        (.nanoseconds(-500), -1),
-        (.nanoseconds(-499), 0),
-        (.seconds(60), 60_000_000),
-        (Duration(wholeMicroseconds: .max), .max),
-        (Duration(wholeMicroseconds: .min), .min),
-    ] as [(Duration, Int64)])
+    @Test(
+        arguments: [
+            (Duration.zero, 0),
+            (.nanoseconds(499), 0),
+            (.nanoseconds(500), 1),
+            (.nanoseconds(1_499), 1),
+            (.nanoseconds(-500), -1),
+            (.nanoseconds(-499), 0),
+            (.seconds(60), 60_000_000),
+            (Duration(wholeMicroseconds: .max), .max),
+            (Duration(wholeMicroseconds: .min), .min),
+        ] as [(Duration, Int64)])
     func roundsToTheNearestMicrosecond(duration: Duration, microseconds: Int64) {
         #expect(duration.wholeMicroseconds == microseconds)
         #expect(duration.saturatingMicroseconds == microseconds)
@@ -32,9 +33,10 @@ import Testing
         #expect(duration.roundedToMicroseconds == duration)
     }
 
-    @Test(arguments: [
-        (0.4, 0), (0.5, 1), (-3, -3), (1e30, .max), (-1e30, .min), (.infinity, .max), (.nan, 0),
-    ] as [(Double, Int64)])
+    @Test(
+        arguments: [
+            (0.4, 0), (0.5, 1), (-3, -3), (1e30, .max), (-1e30, .min), (.infinity, .max), (.nan, 0),
+        ] as [(Double, Int64)])
     func takesAnyNumberOfMicroseconds(number: Double, microseconds: Int64) {
         #expect(Duration(saturatingMicroseconds: number) == Duration(wholeMicroseconds: microseconds))
     }
@@ -59,7 +61,7 @@ import Testing
         (.seconds(600), "10 min"),
         (.seconds(2 * 3_600 + 1_800), "2.5 h"),
         (.seconds(72 * 3_600), "3 d"),
-        (Duration(attoseconds: .max), "1969226660422190.7 d"),
+        (Duration(attoseconds: .max), "1969226660422097.6 d"),
     ])
     func readsWell(duration: Duration, text: String) {
         #expect(duration.readable == text)
