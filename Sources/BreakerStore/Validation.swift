@@ -36,7 +36,8 @@ enum Validation {
             microseconds <= most.saturatingMicroseconds
         else {
             let start = orZero ? "0 or more" : "above 0"
-            throw Self.error(field, value.readable, allowed: "\(start), at most \(most.readable)")
+            let end = most == .longestAllowed ? "a hundred years" : most.readable
+            throw Self.error(field, value.readable, allowed: "\(start), at most \(end)")
         }
     }
 
