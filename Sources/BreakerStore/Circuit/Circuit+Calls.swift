@@ -97,7 +97,8 @@ extension Circuit {
     }
 
     private func isKnown(_ failure: Failure) -> Bool {
-        if let forgotten = self.forgottenUntil, failure.at <= forgotten {
+        // In the very instant of a success nobody knows which came first: count it, the clock may stand still.
+        if let forgotten = self.forgottenUntil, failure.at < forgotten {
             switch self.rules.trip {
             case .failures: break
             case .consecutiveFailures: return true
