@@ -117,8 +117,7 @@ extension Circuit {
     private mutating func dropFailuresOutsideTheWindow(at now: StoreTime) {
         switch self.rules.trip {
         case .failures(_, let window):
-            let start = now.adding(-window)
-            self.failures.removeAll { $0.at < start }
+            self.failures.removeAll { now.microseconds(since: $0.at) > window }
         case .consecutiveFailures:
             break
         }

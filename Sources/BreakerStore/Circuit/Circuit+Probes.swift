@@ -70,9 +70,10 @@ extension Circuit {
     }
 
     mutating func probeSucceeded(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
-        guard let successes = self.endProbe(token: token, epoch: epoch, at: moment.now) else { return .stale }
-        guard successes + 1 >= self.rules.successesToClose else {
-            self.state = .halfOpen(successes: successes + 1)
+        guard let earlier = self.endProbe(token: token, epoch: epoch, at: moment.now) else { return .stale }
+        let successes = Int(clamping: Int64(earlier).addingSaturating(1))
+        guard successes >= self.rules.successesToClose else {
+            self.state = .halfOpen(successes: successes)
             return .counted
         }
         self.forgetFailures()

@@ -109,8 +109,7 @@ struct Circuit: Equatable, Sendable {
     func failureCount(at now: StoreTime) -> Int {
         switch self.rules.trip {
         case .failures(_, let window):
-            let start = now.adding(-window)
-            return self.failures.count { $0.at >= start }
+            return self.failures.count { now.microseconds(since: $0.at) <= window }
         case .consecutiveFailures:
             return self.failures.count
         }

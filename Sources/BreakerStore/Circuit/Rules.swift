@@ -30,10 +30,15 @@ struct Rules: Hashable, Sendable {
     func recoveryTime(afterTrips trips: Int, draw: Double) -> Int64 {
         let ceiling = Double(max(self.cap, self.recovery))
         var time = Double(self.recovery)
-        var remaining = trips
-        while remaining > 0, self.multiplier > 1, time < ceiling {
-            time *= self.multiplier
-            remaining -= 1
+        if self.multiplier > 1, time > 0 {
+            // By squaring: a row may hold any number of trips, and a multiplier near 1 takes very many to the cap.
+            var factor = self.multiplier
+            var remaining = trips
+            while remaining > 0, time < ceiling {
+                if !remaining.isMultiple(of: 2) { time *= factor }
+                factor *= factor
+                remaining /= 2
+            }
         }
         time = min(time, ceiling)
         return max(1, Int64(saturating: time + time * self.jitter * draw))
