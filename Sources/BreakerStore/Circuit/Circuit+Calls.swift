@@ -49,7 +49,7 @@ extension Circuit {
         self.insert(failure)
         self.dropFailuresOutsideTheWindow(at: moment.now)
         guard self.failures.count >= self.rules.threshold, self.hasEnoughReporters(isAlive) else {
-            self.dropFailuresBeyondTheRule()
+            self.dropFailuresBeyondTheRule(isAlive)
             return .counted
         }
         self.open(at: moment, as: .tripped)
@@ -124,15 +124,18 @@ extension Circuit {
     }
 
     /// Keeps the newest failures, so that sparse old ones never stop a burst from tripping; and the newest of enough
-    /// different workers, so that one noisy worker can't hide the others.
-    private mutating func dropFailuresBeyondTheRule() {
+    /// different reporters, so that neither one noisy worker nor one that crashes in a loop can hide the others.
+    private mutating func dropFailuresBeyondTheRule(_ isAlive: (Int64) -> Bool) {
         let threshold = self.rules.threshold
         guard self.failures.count > threshold else { return }
-        var reporters: Set<Int64> = []
+        let living = Set(self.failures.map(\.worker)).filter { isAlive($0) }
+        // All the dead are one reporter: nil.
+        var reporters: Set<Int64?> = []
         var kept: [Failure] = []
         for failure in self.failures.reversed() {
+            let reporter = living.contains(failure.worker) ? failure.worker : nil
             let isNewReporter =
-                reporters.count < self.rules.minimumReporters && reporters.insert(failure.worker).inserted
+                reporters.count < self.rules.minimumReporters && reporters.insert(reporter).inserted
             if isNewReporter || kept.count < threshold { kept.append(failure) }
         }
         self.failures = kept.reversed()
