@@ -1,0 +1,159 @@
+import Testing
+
+@testable import BreakerStore
+
+/// When failures count, who counts, and for how long a circuit stays open.
+@Suite struct CircuitRuleTests {
+    @Test func aFailureExactlyAsOldAsTheWindowCounts() {
+        for (age, action) in [(1_000, .tripped), (1_001, .counted)] as [(Int64, Circuit.ReportAction)] {
+            var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+            #expect(circuit.fail(at: 100, 1) == .counted)
+            #expect(circuit.fail(at: 150, 2) == .counted)
+            #expect(circuit.failureCount(at: StoreTime(100 + age)) == (action == .tripped ? 2 : 1))
+            #expect(circuit.fail(at: 100 + age, 3) == action)
+        }
+    }
+
+    @Test func sparseFailuresNeverStopABurst() {
+        var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+        for index in 1...50 as ClosedRange<Int64> {
+            #expect(circuit.fail(at: index * 600, index) == .counted)
+            #expect(circuit.failures.count <= 2)
+        }
+        #expect(circuit.failureCount(at: StoreTime(40_000)) == 0)
+        #expect(circuit.fail(at: 40_000, 60) == .counted)
+        #expect(circuit.fail(at: 40_001, 61) == .counted)
+        #expect(circuit.fail(at: 40_002, 62) == .tripped)
+    }
+
+    @Test func aReportKeepsTheTimeAtWhichItsCallEnded() {
+        var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+        #expect(circuit.fail(at: 5_000, 1, reportedAt: 4_000) == .counted)
+        #expect(circuit.failures.map(\.at) == [StoreTime(4_000)], "never later than now")
+        #expect(circuit.fail(at: 3_500, 2, reportedAt: 4_600) == .counted)
+        #expect(circuit.failures.map(\.at) == [StoreTime(4_000)], "it ended before the window")
+        #expect(circuit.fail(at: 3_600, 3, reportedAt: 4_600) == .counted)
+        #expect(circuit.failures.map(\.at) == [StoreTime(3_600), StoreTime(4_000)], "oldest first")
+    }
+
+    @Test func anotherKeyAtTheSameInstantIsAnotherFailure() {
+        var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+        #expect(circuit.fail(at: 10, by: 1, 1) == .counted)
+        #expect(circuit.fail(at: 10, by: 1, 1) == .stale)
+        #expect(circuit.fail(at: 10, by: 2, 1) == .counted)
+        #expect(circuit.fail(at: 10, by: 1, 2) == .tripped)
+    }
+
+    // MARK: - Consecutive failures
+
+    @Test func aSuccessForgetsTheFailuresThatEndedBefore() {
+        var circuit = Circuit(rules: .forTests(.consecutiveFailures(3)), at: StoreTime(0))
+        #expect(circuit.succeed(at: 5) == .unchanged)
+        #expect(circuit.fail(at: 10, 1) == .counted)
+        #expect(circuit.fail(at: 30, 2) == .counted)
+        #expect(circuit.succeed(at: 20, reportedAt: 40) == .counted)
+        #expect(circuit.failures.map(\.sequence) == [2], "it ended after the success")
+        #expect(circuit.fail(at: 19, 3, reportedAt: 50) == .stale, "it ended before the success")
+        #expect(circuit.fail(at: 10, 1, reportedAt: 50) == .stale, "forgotten, and here again")
+        #expect(circuit.succeed(at: 15, reportedAt: 50) == .unchanged)
+        #expect(circuit.fail(at: 1_000_000, 4) == .counted)
+        #expect(circuit.fail(at: 9_000_000, 5) == .tripped, "no window")
+    }
+
+    @Test func failuresInTheInstantOfASuccessCountAfterIt() {
+        var circuit = Circuit(rules: .forTests(.consecutiveFailures(2)), at: StoreTime(0))
+        #expect(circuit.fail(at: 10, 1) == .counted)
+        #expect(circuit.succeed(at: 10) == .counted)
+        #expect(circuit.failures.isEmpty)
+        #expect(circuit.fail(at: 10, 2) == .counted)
+        #expect(circuit.fail(at: 10, 3) == .tripped)
+    }
+
+    @Test func aSuccessChangesNothingUnderTheWindowRule() {
+        var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+        _ = circuit.fail(at: 10, 1)
+        let before = circuit
+        #expect(circuit.succeed(at: 20) == .unchanged)
+        #expect(circuit == before)
+    }
+
+    // MARK: - Reporters
+
+    @Test func oneNoisyWorkerNeitherTripsNorHidesTheOthers() {
+        var rules = Rules.forTests()
+        rules.minimumReporters = 3
+        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        #expect(circuit.fail(at: 10, by: 1, 1) == .counted)
+        for index in 0..<100 as Range<Int64> { #expect(circuit.fail(at: 11 + index, by: 2, index) == .counted) }
+        #expect(circuit.failures.count <= 3 + 2, "rows stay bounded")
+        #expect(circuit.fail(at: 200, by: 3, 1) == .tripped)
+    }
+
+    @Test func allTheDeadAreOneReporter() {
+        var rules = Rules.forTests()
+        rules.minimumReporters = 3
+        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        let alive: Set<Int64> = [1, 2]
+        for worker in 10..<20 as Range<Int64> {
+            #expect(circuit.fail(at: worker, by: worker, 1, alive: alive) == .counted)
+        }
+        #expect(circuit.fail(at: 30, by: 1, 1, alive: alive) == .counted)
+        #expect(circuit.fail(at: 31, by: 2, 1, alive: alive) == .tripped)
+    }
+
+    @Test func aCrashLoopDoesNotHideTheOthers() {
+        var rules = Rules.forTests()
+        rules.minimumReporters = 4
+        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        #expect(circuit.fail(at: 10, by: 1, 1, alive: [1, 2, 3]) == .counted)
+        // Each one is alive while it reports, and dead when the next one does.
+        for worker in 100..<120 as Range<Int64> {
+            #expect(circuit.fail(at: worker, by: worker, 1, alive: [1, 2, 3, worker]) == .counted)
+        }
+        #expect(circuit.failures.count <= 3 + 4, "rows stay bounded")
+        #expect(circuit.fail(at: 200, by: 2, 1, alive: [1, 2, 3]) == .counted)
+        #expect(circuit.fail(at: 201, by: 3, 1, alive: [1, 2, 3]) == .tripped)
+    }
+
+    // MARK: - Recovery
+
+    @Test func eachTripInARowWaitsLongerUntilTheCap() {
+        var rules = Rules.forTests(.failures(1, window: 10))
+        rules.cap = 1_800
+        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        #expect(circuit.fail(at: 0, 1) == .tripped)
+        var now: Int64 = 0
+        for wait in [500, 1_000, 1_800, 1_800] as [Int64] {
+            #expect(circuit.state == .open(until: StoreTime(now + wait)))
+            #expect(circuit.arrive(at: now + wait - 1, token: 1) == .refuse(.open, until: StoreTime(now + wait)))
+            now += wait
+            guard case .probe(1, let epoch) = circuit.arrive(at: now, token: 1) else {
+                Issue.record("no probe at \(now)")
+                return
+            }
+            #expect(circuit.probeFailed(token: 1, epoch: epoch, error: "E", at: Moment(now)) == .reopened)
+        }
+        circuit.reset(at: StoreTime(now), reason: nil)
+        #expect(circuit.fail(at: now, 2) == .tripped)
+        #expect(circuit.state == .open(until: StoreTime(now + 500)), "a reset forgets the trips")
+    }
+
+    @Test(arguments: [(0, 500), (0.5, 625), (0.999, 749)] as [(Double, Int64)])
+    func jitterAddsUpToItsShare(draw: Double, wait: Int64) {
+        var rules = Rules.forTests(.failures(1, window: 10))
+        rules.jitter = 0.5
+        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        let report = Report(worker: 1, sequence: 1, epoch: circuit.epoch, at: StoreTime(0))
+        #expect(circuit.callFailed(report, at: Moment(now: StoreTime(0), draw: draw)) == .tripped)
+        #expect(circuit.state == .open(until: StoreTime(wait)))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func manyTripsAreCountedAtOnce() {
+        var rules = Rules.forTests()
+        rules.multiplier = 1.000_000_000_001
+        #expect(rules.recoveryTime(afterTrips: .max, draw: 0) == 10_000)
+        rules.multiplier = 2
+        rules.recovery = 0
+        #expect(rules.recoveryTime(afterTrips: .max, draw: 0) >= 1)
+    }
+}

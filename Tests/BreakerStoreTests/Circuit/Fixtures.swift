@@ -1,0 +1,52 @@
+@testable import BreakerStore
+
+extension Rules {
+    /// Round numbers, in microseconds, that a test changes where it needs others.
+    static func forTests(_ trip: Trip = .failures(3, window: 1_000)) -> Rules {
+        Rules(
+            trip: trip,
+            recovery: 500,
+            multiplier: 2,
+            cap: 10_000,
+            jitter: 0,
+            probeLimit: 2,
+            successesToClose: 2,
+            lease: 100,
+            minimumReporters: 1
+        )
+    }
+}
+
+extension StoreTime {
+    init(_ microseconds: Int64) { self.init(microseconds: microseconds) }
+}
+
+extension Moment {
+    init(_ microseconds: Int64) { self.init(now: StoreTime(microseconds)) }
+}
+
+extension Circuit {
+    /// A call that this circuit has admitted fails.
+    mutating func fail(
+        at ended: Int64,
+        by worker: Int64 = 1,
+        _ sequence: Int64,
+        reportedAt now: Int64? = nil,
+        alive: Set<Int64>? = nil
+    ) -> ReportAction {
+        let report = Report(worker: worker, sequence: sequence, epoch: self.epoch, at: StoreTime(ended), error: "E")
+        return self.callFailed(report, at: Moment(now ?? ended)) { alive?.contains($0) ?? true }
+    }
+
+    /// A call that this circuit has admitted succeeds.
+    mutating func succeed(at ended: Int64, reportedAt now: Int64? = nil) -> ReportAction {
+        let report = Report(worker: 1, sequence: -1, epoch: self.epoch, at: StoreTime(ended))
+        return self.callSucceeded(report, at: Moment(now ?? ended))
+    }
+
+    mutating func arrive(at now: Int64, token: Int64, worker: Int64 = 1, alive: Set<Int64>? = nil) -> Admission {
+        self.callArrived(at: Moment(now), claiming: Claim(token: token, worker: worker)) {
+            alive?.contains($0) ?? true
+        }
+    }
+}
