@@ -1,0 +1,28 @@
+#!/bin/sh
+# Checks the format of all Swift files, and the rules of the layout.
+set -eu
+
+status=0
+complain() {
+    echo "error: $*" >&2
+    status=1
+}
+
+swift_files() {
+    find . -name '.build' -prune -o -name '.git' -prune -o -name '*.swift' -print
+}
+
+swift_files | tr '\n' '\0' | xargs -0 swift format lint --strict --parallel || status=1
+
+limit=400
+for file in $(swift_files); do
+    lines=$(wc -l <"$file")
+    [ "$lines" -le "$limit" ] || complain "$file has $((lines)) lines, $limit are allowed: split it"
+done
+
+# Nothing else may know that the store is SQLite.
+for file in $(find Sources/BreakerStore -path Sources/BreakerStore/SQLite -prune -o -name '*.swift' -print); do
+    ! grep -qE '^[^/]*\bimport\b.*\bCSQLite\b' "$file" || complain "$file imports CSQLite; only SQLite/ may"
+done
+
+exit "$status"
