@@ -1,0 +1,33 @@
+.DEFAULT_GOAL := help
+.PHONY: help setup test tsan coverage bench lint docs clean
+
+# More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
+FLAGS :=
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-15s %s\n", $$1, $$2 }'
+
+setup: ## install what is missing to build and test, Swift apart
+	@scripts/setup.sh
+
+test: setup ## run all tests
+	@scripts/test.sh $(FLAGS)
+
+tsan: setup ## run all tests under the thread sanitizer
+	@scripts/tsan.sh
+
+coverage: setup ## run all tests, print the line coverage of the library, fail under 90 %
+	@scripts/test.sh --enable-code-coverage
+	@scripts/coverage.sh
+
+bench: setup ## print the figures of the benchmarks, fail when a count is over its limit
+	@swift run -c release --package-path Benchmarks breaker-bench $(FLAGS)
+
+lint: ## check format and layout
+	@scripts/lint.sh
+
+docs: setup ## build the documentation into .build/docs
+	@scripts/docs.sh
+
+clean: ## remove all build products
+	@rm -rf .build Benchmarks/.build

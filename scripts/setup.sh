@@ -1,0 +1,94 @@
+#!/bin/sh
+# Makes sure that this machine can build and test the package. Says nothing when there is nothing to do.
+#
+# Debian and Ubuntu: installs what is missing, with sudo when not root. Elsewhere: says what to install.
+# Swift itself is never installed.
+set -eu
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+fail() {
+    say "$@"
+    exit 1
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# --- Swift 6.2 or newer
+
+has swift || fail "no 'swift' in PATH; install Swift 6.2 or newer: https://www.swift.org/install"
+# OpenStack's client has the same name: only a line that says "Swift version" counts.
+version=$(swift --version 2>&1 | sed -n 's/.*Swift version \([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p' | head -n 1)
+[ -n "$version" ] || fail "'$(command -v swift)' is no working Swift toolchain: 'swift --version' names no version"
+major=${version%%.*}
+minor=${version#*.}
+if [ "$major" -lt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -lt 2 ]; }; then
+    fail "Swift $version at '$(command -v swift)' is too old; install 6.2 or newer: https://www.swift.org/install"
+fi
+
+# --- What the package and its tests need beside it
+
+system=$(uname -s)
+
+has_sqlite() {
+    if has pkg-config; then
+        pkg-config --exists 'sqlite3 >= 3.37' && return
+    fi
+    # macOS has SQLite in its SDK, without a file for pkg-config.
+    [ "$system" = Darwin ] && has xcrun && [ -e "$(xcrun --show-sdk-path 2>/dev/null)/usr/include/sqlite3.h" ]
+}
+
+# The missing packages, by their names on Debian.
+missing() {
+    has_sqlite || printf ' libsqlite3-dev'
+    has python3 || printf ' python3'
+    # pkg-config tells the build where SQLite is; unshare gives tests a time namespace of their own.
+    [ "$system" = Darwin ] && return
+    has pkg-config || printf ' pkg-config'
+    has unshare || printf ' util-linux'
+}
+
+packages=$(missing)
+[ -n "$packages" ] || exit 0
+
+is_debian() (
+    [ -r /etc/os-release ] || exit 1
+    . /etc/os-release
+    case " ${ID:-} ${ID_LIKE:-} " in
+    *" debian "* | *" ubuntu "*) has apt-get ;;
+    *) exit 1 ;;
+    esac
+)
+
+if ! is_debian; then
+    say "missing (by their names on Debian):$packages"
+    case $system in
+    Darwin) say "install them with: xcode-select --install, or: brew install sqlite pkgconf python" ;;
+    *) say "install SQLite 3.37 or newer with its headers, pkg-config, python3 and util-linux, then try again" ;;
+    esac
+    exit 1
+fi
+
+if [ "$(id -u)" -eq 0 ]; then
+    sudo=
+elif has sudo; then
+    sudo=sudo
+else
+    fail "missing, and neither root nor sudo here; as root run: apt-get install$packages"
+fi
+
+say "installing$packages"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() {
+    # shellcheck disable=SC2086 # $sudo is one word or none
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1
+}
+# A broken foreign source must not stop us: whether the packages can be had is what the next line finds out.
+apt update || true
+# shellcheck disable=SC2086 # $packages is a list
+apt install -y --no-install-recommends $packages || {
+    cat "$log" >&2
+    fail "could not install$packages"
+}
+
+packages=$(missing)
+[ -z "$packages" ] || fail "installed, and still not usable (SQLite must be 3.37 or newer):$packages"
