@@ -1,28 +1,32 @@
 #!/bin/sh
 # Builds the documentation of what is public into .build/docs; each warning is an error.
 # It reads the release build, so that it costs no build of its own where there is one.
+#
+# `swift package dump-symbol-graph` is of no use here: it wants the modules of the tests, too, which a release build
+# has not.
 set -eu
 
 catalog=Sources/BreakerStore/Documentation.docc
-swift=$(command -v swift)
-docc=$(command -v docc || xcrun --find docc 2>/dev/null || echo "$(dirname "$(readlink -f "$swift")")/docc")
-
-dumped=$(swift build -c release --show-bin-path)/../symbolgraph
 graphs=.build/docs-symbols
-rm -rf "$dumped" "$graphs" .build/docs
-swift package -c release dump-symbol-graph --minimum-access-level public
-mkdir -p "$graphs"
-# The module's own symbols, and what it adds to types of other modules.
-find "$dumped" \( -name 'BreakerStore.symbols.json' -o -name 'BreakerStore@*.symbols.json' \) -exec cp {} "$graphs" \;
+output=.build/docs
 
-[ -d "$catalog" ] || {
-    echo "no $catalog yet: the documentation comments alone are checked"
+docc=$(command -v docc || xcrun --find docc 2>/dev/null || echo "$(dirname "$(readlink -f "$(command -v swift)")")/docc")
+triple=$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)".*/\1/p' | head -n 1)
+sdk=${SDKROOT:-$(xcrun --show-sdk-path 2>/dev/null || true)}
+include=$(pkg-config --cflags-only-I sqlite3 2>/dev/null || true)
+
+swift build -c release --target BreakerStore
+rm -rf "$graphs" "$output"
+mkdir -p "$graphs"
+# shellcheck disable=SC2086 # $include is a list
+swift symbolgraph-extract -module-name BreakerStore -minimum-access-level public -output-dir "$graphs" \
+    -target "$triple" ${sdk:+-sdk "$sdk"} \
+    -I "$(swift build -c release --show-bin-path)/Modules" -I Sources/CSQLite $include
+
+if [ ! -d "$catalog" ]; then
+    echo "no $catalog: checking the documentation comments alone"
     catalog=
-}
-"$docc" convert ${catalog:+"$catalog"} \
-    --additional-symbol-graph-dir "$graphs" \
-    --fallback-display-name BreakerStore \
-    --fallback-bundle-identifier BreakerStore \
-    --warnings-as-errors \
-    --output-dir .build/docs
-echo "documentation is in .build/docs"
+fi
+"$docc" convert ${catalog:+"$catalog"} --additional-symbol-graph-dir "$graphs" --output-dir "$output" \
+    --fallback-display-name BreakerStore --fallback-bundle-identifier BreakerStore --warnings-as-errors
+echo "the documentation is in $output"
