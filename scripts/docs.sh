@@ -10,7 +10,8 @@ catalog=Sources/BreakerStore/Documentation.docc
 graphs=.build/docs-symbols
 output=.build/docs
 
-docc=$(command -v docc || xcrun --find docc 2>/dev/null || echo "$(dirname "$(readlink -f "$(command -v swift)")")/docc")
+beside_swift=$(dirname "$(readlink -f "$(command -v swift)")")
+docc=$(command -v docc || xcrun --find docc 2>/dev/null || echo "$beside_swift/docc")
 triple=$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)".*/\1/p' | head -n 1)
 sdk=${SDKROOT:-$(xcrun --show-sdk-path 2>/dev/null || true)}
 include=$(pkg-config --cflags-only-I sqlite3 2>/dev/null || true)
