@@ -1,7 +1,4 @@
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <sqlite3.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -75,10 +72,16 @@ static inline int64_t bs_file_system(const char *path) {
 #endif
 }
 
-// Darwin has open-file-description locks as Linux does, but hides their names from programs outside the system.
-#if defined(__APPLE__) && !defined(F_OFD_SETLK)
+// Locks of an open file description. Darwin hides their names from programs outside the system, Linux from those that are
+// built without _GNU_SOURCE, as Swift's own module of the C library is.
+#ifndef F_OFD_SETLK
+#ifdef __APPLE__
 #define F_OFD_SETLK 90
 #define F_OFD_GETLK 92
+#else
+#define F_OFD_SETLK 37
+#define F_OFD_GETLK 36
+#endif
 #endif
 
 static inline struct flock bs_byte(int64_t offset, short type) {

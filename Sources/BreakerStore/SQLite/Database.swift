@@ -11,22 +11,21 @@ final class Database: @unchecked Sendable {
     }
 
     let connection: Connection
-    // By the address of the statement's text: the same literal is the same statement.
     private var prepared: [UInt: Prepared] = [:]
 
     init(_ connection: consuming Connection) { self.connection = connection }
 
     /// Runs a statement and throws its rows away.
-    func run(_ sql: StaticString, _ values: SQLValue...) throws(BreakerStoreError) {
+    func run(_ sql: SQL, _ values: SQLValue...) throws(BreakerStoreError) {
         try self.run(sql, values)
     }
 
-    func run(_ sql: StaticString, _ values: [SQLValue]) throws(BreakerStoreError) {
+    func run(_ sql: SQL, _ values: [SQLValue]) throws(BreakerStoreError) {
         try self.prepare(sql).statement.run(values)
     }
 
     func first<Result>(
-        _ sql: StaticString,
+        _ sql: SQL,
         _ values: SQLValue...,
         read: (Row) throws(BreakerStoreError) -> Result
     ) throws(BreakerStoreError) -> Result? {
@@ -34,7 +33,7 @@ final class Database: @unchecked Sendable {
     }
 
     func first<Result>(
-        _ sql: StaticString,
+        _ sql: SQL,
         _ values: [SQLValue],
         read: (Row) throws(BreakerStoreError) -> Result
     ) throws(BreakerStoreError) -> Result? {
@@ -42,7 +41,7 @@ final class Database: @unchecked Sendable {
     }
 
     func all<Result>(
-        _ sql: StaticString,
+        _ sql: SQL,
         _ values: SQLValue...,
         read: (Row) throws(BreakerStoreError) -> Result
     ) throws(BreakerStoreError) -> [Result] {
@@ -50,15 +49,14 @@ final class Database: @unchecked Sendable {
     }
 
     /// Runs a statement and returns SQLite's code, for the caller to judge.
-    func code(_ sql: StaticString) throws(BreakerStoreError) -> Int32 { try self.prepare(sql).statement.code() }
+    func code(_ sql: SQL) throws(BreakerStoreError) -> Int32 { try self.prepare(sql).statement.code() }
 
     func error(_ code: Int32) -> BreakerStoreError { self.connection.error(code) }
 
-    private func prepare(_ sql: StaticString) throws(BreakerStoreError) -> Prepared {
-        let key = unsafe UInt(bitPattern: sql.utf8Start)
-        if let prepared = self.prepared[key] { return prepared }
-        let prepared = Prepared(try self.connection.prepare("\(sql)"))
-        self.prepared[key] = prepared
+    private func prepare(_ sql: SQL) throws(BreakerStoreError) -> Prepared {
+        if let prepared = self.prepared[sql.key] { return prepared }
+        let prepared = Prepared(try self.connection.prepare(sql.text))
+        self.prepared[sql.key] = prepared
         return prepared
     }
 }

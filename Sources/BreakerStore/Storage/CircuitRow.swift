@@ -5,12 +5,26 @@ struct CircuitRow {
     /// Without failures and probes, which have tables of their own.
     var circuit: Circuit
 
-    static let columns = """
-        id, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap, recovery_jitter, \
-        probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, open_until, successes, trips, \
+    private static let columns = """
+        id, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap, recovery_jitter,
+        probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, open_until, successes, trips,
         forgotten_until, last_error, hold, hold_since, hold_until, hold_by, hold_reason
         """
+    /// The first column after these.
     static let columnCount: Int32 = 26
+
+    static let byName = SQL(composed: "SELECT \(Self.columns) FROM circuit WHERE name = ?1")
+    /// The circuit, whether it has failures, and the clock: all that a call must look at.
+    static let lookByName = SQL(
+        composed: """
+            SELECT \(Self.columns), EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id),
+            (SELECT boot FROM clock), (SELECT offset FROM clock), (SELECT highest FROM clock)
+            FROM circuit WHERE name = ?1
+            """
+    )
+    static let byPattern = SQL(
+        composed: "SELECT \(Self.columns), name FROM circuit WHERE name GLOB ?1 ORDER BY name"
+    )
 
     /// Reads the columns from `first` on. A row that no version of this program can have written is an error, not a trap.
     init(_ row: Row, from first: Int32 = 0, name: String, path: String) throws(BreakerStoreError) {

@@ -29,12 +29,10 @@ final class StoreCore: Sendable {
     let clock: StoreClock
     let queue = CommitQueue()
     let memory = MemoryGuard()
-    /// For children of `fork`, where the locks of the other one may be held for ever.
-    let memoryAfterFork = MemoryGuard()
     let reading = Mutex(Reading())
     let phase: Mutex<Phase>
     /// The circuits that this process has registered, to be registered again in a new file.
-    let registered = Mutex<[String: CircuitBreaker.Config]>([:])
+    let registered = Mutex<[CircuitName: CircuitBreaker.Config]>([:])
 
     let session: Mutex<Session?>
     let lockFile: Mutex<LockFile?>

@@ -21,7 +21,7 @@ final class Transaction {
     private let isLocked: (Int64) -> Bool
     private var highest: Int64
     private var liveness: [Int64: Bool] = [:]
-    private var loaded: [String: Loaded] = [:]
+    private var loaded: [CircuitName: Loaded] = [:]
 
     /// Reads the clock; the transaction must have begun.
     init(
@@ -55,28 +55,28 @@ final class Transaction {
         _ event: (inout Circuit, Moment) -> Result
     ) throws(BreakerStoreError) -> Result? {
         // Taken out of the dictionary meanwhile, or the failures would be copied.
-        var found = self.loaded.removeValue(forKey: name)
+        var found = self.loaded.removeValue(forKey: CircuitName(name))
         if found == nil { found = try self.load(name) }
         guard var loaded = found else { return nil }
         let result = event(&loaded.circuit, Moment(now: self.now, draw: .random(in: 0..<1)))
         for transition in loaded.circuit.takeTransitions() {
             try self.write(transition, of: name, by: `operator`)
         }
-        self.loaded[name] = loaded
+        self.loaded[CircuitName(name)] = loaded
         return result
     }
 
     /// The circuit as it is in this transaction.
     func circuit(_ name: String) throws(BreakerStoreError) -> Circuit? {
-        if let loaded = self.loaded[name] { return loaded.circuit }
+        if let loaded = self.loaded[CircuitName(name)] { return loaded.circuit }
         let loaded = try self.load(name)
-        self.loaded[name] = loaded
+        self.loaded[CircuitName(name)] = loaded
         return loaded?.circuit
     }
 
     func id(of name: String) throws(BreakerStoreError) -> Int64? {
         _ = try self.circuit(name)
-        return self.loaded[name]?.id
+        return self.loaded[CircuitName(name)]?.id
     }
 
     /// Writes back what changed.
@@ -88,7 +88,7 @@ final class Transaction {
     }
 
     /// Drops what was loaded of a circuit whose rows something else has changed.
-    func unload(_ name: String) { self.loaded[name] = nil }
+    func unload(_ name: String) { self.loaded[CircuitName(name)] = nil }
 
     /// Adds a row to the history.
     func write(_ transition: Transition, of name: String?, by operator: String?) throws(BreakerStoreError) {
@@ -131,12 +131,7 @@ final class Transaction {
         let path = self.database.connection.path
         guard
             let row = try self.database.first(
-                """
-                SELECT id, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap,
-                recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch,
-                open_until, successes, trips, forgotten_until, last_error, hold, hold_since, hold_until, hold_by,
-                hold_reason FROM circuit WHERE name = ?1
-                """,
+                CircuitRow.byName,
                 .text(name),
                 read: { row throws(BreakerStoreError) in try CircuitRow(row, name: name, path: path) }
             )

@@ -1,0 +1,147 @@
+import Synchronization
+
+/// What a call learns by looking at the file.
+struct Look {
+    var answer: Circuit.Answer
+    var epoch: Int64
+    /// The consecutive rule: whether a success has failures to forget.
+    var hasFailures: Bool
+    var lastError: String?
+    var label: String?
+    /// When the answer was read.
+    var now: StoreTime
+}
+
+extension StoreCore {
+    /// Looks up what a call would get, and keeps the answer in `slot`; nil if there is no circuit of this name.
+    ///
+    /// Takes a lock and reads for some microseconds; it waits for no writer.
+    func look(_ name: String, keepingIn slot: AnswerSlot, _ gate: Gate) throws(BreakerStoreError) -> Look? {
+        try self.read { (database) throws(BreakerStoreError) in
+            // Taken before the read begins: what is read is at least as new as the header.
+            let held = gate.tag()
+            let found = try database.first(
+                CircuitRow.lookByName,
+                .text(name)
+            ) { row throws(BreakerStoreError) in
+                let extra = CircuitRow.columnCount
+                self.clock.follow(
+                    boot: row.text(extra + 1),
+                    offset: row.integer(extra + 2),
+                    highest: row.integer(extra + 3)
+                )
+                return (
+                    row: try CircuitRow(row, name: name, path: self.file.path),
+                    hasFailures: row.integer(extra) != 0
+                )
+            }
+            guard let found else { return nil }
+            var circuit = found.row.circuit
+            if case .halfOpen = circuit.state { circuit.probes = try database.probes(of: found.row.id) }
+            let now = self.clock.now
+            let look = Look(
+                answer: circuit.answer(at: now, isAlive: self.isAlive),
+                epoch: circuit.epoch,
+                hasFailures: found.hasFailures,
+                lastError: circuit.lastError,
+                label: found.row.label,
+                now: now
+            )
+            if let held, let answer = self.cacheable(look, circuit) {
+                slot.publish(answer, readUnder: held.tag, generation: held.generation)
+            }
+            return look
+        }
+    }
+
+    /// The circuit with its failures and probes; nil if there is none of this name.
+    func circuit(_ name: String) throws(BreakerStoreError) -> CircuitRow? {
+        try self.read { (database) throws(BreakerStoreError) in
+            try database.snapshot { () throws(BreakerStoreError) in
+                try self.clock.follow(database)
+                return try database.circuit(named: name)
+            }
+        }
+    }
+
+    /// Runs `body` with the connection that reads.
+    func read<Value>(
+        _ body: (Database) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        try self.reading.withLock { (reading) throws(BreakerStoreError) in
+            guard let database = reading.database else { throw self.closedOrLost }
+            return try body(database)
+        }
+    }
+
+    /// The answer as the cached form has it. What a claim decides, or the kernel must be asked for, is never cached.
+    private func cacheable(_ look: Look, _ circuit: Circuit) -> CachedAnswer? {
+        func end(_ time: StoreTime?) -> Int64 { time.map(self.clock.uptime) ?? .max }
+        switch look.answer {
+        case .proceed:
+            switch circuit.rules.trip {
+            case .failures: return CachedAnswer(.proceed, epoch: look.epoch, until: .max)
+            case .consecutiveFailures:
+                return CachedAnswer(.proceedAndReportSuccess, epoch: look.epoch, until: look.hasFailures ? 1 : 0)
+            }
+        case .uncounted: return CachedAnswer(.heldClosed, epoch: look.epoch, until: end(circuit.hold?.until))
+        case .refuse(.open, let until): return CachedAnswer(.open, epoch: look.epoch, until: end(until))
+        case .refuse(.held, let until): return CachedAnswer(.heldOpen, epoch: look.epoch, until: end(until))
+        case .refuse(.probing, until: _), .claim: return nil
+        }
+    }
+}
+
+extension StoreClock {
+    /// Takes over the file's offset, as one who only reads: after a boot that no writer has seen yet, it computes what the
+    /// first writer will.
+    func follow(boot: String, offset: Int64, highest: Int64) {
+        if boot == self.host.bootID {
+            self.offset = offset
+        } else {
+            let uptime = self.uptime
+            self.offset = max(self.unixOffset.addingSaturating(uptime), highest).subtractingSaturating(uptime)
+        }
+    }
+
+    func follow(_ database: Database) throws(BreakerStoreError) {
+        _ = try database.first("SELECT boot, offset, highest FROM clock") {
+            self.follow(boot: $0.text(0), offset: $0.integer(1), highest: $0.integer(2))
+        }
+    }
+}
+
+extension Database {
+    /// Reads all that `body` reads as of one instant.
+    func snapshot<Value>(_ body: () throws(BreakerStoreError) -> Value) throws(BreakerStoreError) -> Value {
+        try self.run("BEGIN")
+        defer { self.rollback() }
+        return try body()
+    }
+
+    /// The circuit with its failures and probes; nil if there is none of this name.
+    func circuit(named name: String) throws(BreakerStoreError) -> CircuitRow? {
+        let path = self.connection.path
+        let row = try self.first(CircuitRow.byName, .text(name)) { row throws(BreakerStoreError) in
+            try CircuitRow(row, name: name, path: path)
+        }
+        return try row.map { (row) throws(BreakerStoreError) in try self.complete(row) }
+    }
+
+    /// The circuits whose names match, in the order of their names.
+    func circuits(matching pattern: String) throws(BreakerStoreError) -> [(name: String, row: CircuitRow)] {
+        let path = self.connection.path
+        let rows = try self.all(CircuitRow.byPattern, .text(pattern)) { row throws(BreakerStoreError) in
+            let name = row.text(CircuitRow.columnCount)
+            return (name: name, row: try CircuitRow(row, name: name, path: path))
+        }
+        return try rows.map { (found) throws(BreakerStoreError) in (found.name, try self.complete(found.row)) }
+    }
+
+    private func complete(_ row: CircuitRow) throws(BreakerStoreError) -> CircuitRow {
+        var row = row
+        row.circuit.failures = try self.failures(of: row.id)
+        row.circuit.probes = try self.probes(of: row.id)
+        return row
+    }
+}
