@@ -1,4 +1,138 @@
+import Synchronization
+
 /// A file of circuits that all processes of this host share.
+///
+/// Two stores on one path in one process share one core; closing one harms no other. All functions that change the file
+/// commit on the calling thread and may block it for as long as `busyTimeout`.
 public final class CircuitStore: Sendable {
-    init() {}
+    private struct State {
+        var isClosed = false
+        var circuits: [CircuitName: SharedCircuit] = [:]
+    }
+
+    let backend: Backend
+    let configuration: Configuration
+    /// Whether cached answers count: shut when this store is closed, whatever others on the same file do.
+    let gate = Gate()
+    /// Guards calls once this store is closed, and in children of `fork`.
+    let memoryAfterwards = MemoryGuard()
+    private let state = Mutex(State())
+
+    /// Opens the store at `path`; creates and migrates it as `configuration` allows.
+    ///
+    /// Throws before anything is changed when the path or the configuration can't be used. Blocks the calling thread while
+    /// the file is opened, and while other processes open it.
+    /// - Parameters:
+    ///   - path: the database file. Its directory must exist, on a local file system.
+    ///   - configuration: how this process uses the file.
+    public convenience init(
+        path: String,
+        configuration: Configuration = Configuration()
+    ) throws(BreakerStoreError) {
+        self.init(try Backend(path: path, configuration: configuration), configuration)
+    }
+
+    init(_ backend: Backend, _ configuration: Configuration) {
+        self.backend = backend
+        self.configuration = configuration
+        self.backend.core?.add(self.gate)
+    }
+
+    deinit { self.leave() }
+
+    /// Registers a circuit and returns the handle for it.
+    ///
+    /// The same name again is O(1) and returns an equal handle. Handles keep the store alive. A config that differs from
+    /// the stored one is stored and rules from then on, in every process; state and counts stay. While the file can't be
+    /// written, the handle guards in memory and the circuit is registered when the file is back.
+    ///
+    /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread.
+    /// - Parameters:
+    ///   - config: what all processes share about the circuit.
+    ///   - calls: how this handle makes its calls.
+    public func breaker(
+        _ config: CircuitBreaker.Config,
+        calls: CallPolicy = CallPolicy()
+    ) throws(BreakerStoreError) -> CircuitBreaker {
+        try config.validate()
+        try calls.validate(for: config)
+        let name = CircuitName(config.name)
+        let core = try self.usableCore()
+        if let known = self.state.withLock({ $0.circuits[name] }), known.registeredConfig == config {
+            return CircuitBreaker(store: self, core: core, circuit: known, policy: calls)
+        }
+        do throws(BreakerStoreError) {
+            try core.register(config, until: self.deadline)
+        } catch {
+            guard error.code == .busy || error.isOfTheFile else { throw error }
+        }
+        let circuit = self.state.withLock {
+            if let known = $0.circuits[name] {
+                known.registeredConfig = config
+                return known
+            }
+            let circuit = SharedCircuit(config)
+            $0.circuits[name] = circuit
+            return circuit
+        }
+        return CircuitBreaker(store: self, core: core, circuit: circuit, policy: calls)
+    }
+
+    /// Whether the file protects just now, or memory does.
+    public var health: StoreHealth {
+        guard !self.isClosed, let core = self.backend.core else {
+            return self.isClosed ? .closed : .healthy
+        }
+        return core.health
+    }
+
+    /// Commits what waits, until `busyTimeout`, then closes.
+    ///
+    /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`.
+    public func close() {
+        guard self.leave(), let core = self.backend.core else { return }
+        core.waitForEnd(until: self.deadline)
+    }
+
+    // MARK: - For the library
+
+    var deadline: Deadline { Deadline(after: self.configuration.busyTimeout) }
+
+    var isClosed: Bool { self.state.withLock { $0.isClosed } }
+
+    /// The core, if this store may use it.
+    func usableCore() throws(BreakerStoreError) -> StoreCore {
+        try self.requireUsable()
+        guard let core = self.backend.core else {
+            throw BreakerStoreError(
+                code: .readOnly,
+                message: "the store was opened with access .readOnly",
+                path: self.backend.file.path
+            )
+        }
+        return core
+    }
+
+    func requireUsable() throws(BreakerStoreError) {
+        // First of all: in a fork's child another thread's locks are held for ever.
+        if self.gate.isForked { throw .forked(self.backend.file.path) }
+        if self.isClosed { throw .closed(self.backend.file.path) }
+    }
+
+    /// Leaves the core, once; returns whether this was the time.
+    @discardableResult
+    private func leave() -> Bool {
+        if self.gate.isForked { return false }
+        let isFirst = self.state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        guard isFirst else { return false }
+        if let core = self.backend.core {
+            core.remove(self.gate)
+            CoreRegistry.leave(core)
+        }
+        self.backend.removeTemporaryDirectory()
+        return true
+    }
 }

@@ -34,7 +34,9 @@ public struct SystemHostClock: HostClock {
 
     /// The time since boot, suspension included, without the shift of a time namespace, so that containers agree with
     /// their host.
-    public var uptime: Duration {
+    public var uptime: Duration { .nanoseconds(Self.uptimeNanoseconds) }
+
+    static var uptimeNanoseconds: Int64 {
         var time = timespec()
         #if canImport(Darwin)
             // clock_gettime(3), macOS: CLOCK_MONOTONIC_RAW "will increment monotonically, ... unaffected by frequency
@@ -47,7 +49,7 @@ public struct SystemHostClock: HostClock {
             // suspended".
             _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         #endif
-        return .nanoseconds(Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - Self.namespaceShift)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - Self.namespaceShift
     }
 
     /// The system's wall time.

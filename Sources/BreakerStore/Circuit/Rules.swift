@@ -23,6 +23,14 @@ struct Rules: Hashable, Sendable {
         }
     }
 
+    /// Whether a success forgets the failures.
+    var isConsecutive: Bool {
+        switch self.trip {
+        case .failures: false
+        case .consecutiveFailures: true
+        }
+    }
+
     /// How long the circuit stays open after `trips` earlier trips in a row.
     ///
     /// The cap limits what the multiplier adds, it never shortens the recovery time itself.

@@ -35,48 +35,29 @@ final class StoreReader {
             self.connection = try Connection(path: path, access: access)
             self.copy = copy
         } catch {
-            if let copy { Self.remove(copy) }
+            if let copy { TemporaryDirectory.remove(copy) }
             throw error
         }
     }
 
     deinit {
         // Unlinked while the connection is still open: nobody else knows these files.
-        if let copy = self.copy { Self.remove(copy) }
+        if let copy = self.copy { TemporaryDirectory.remove(copy) }
     }
 
     private static let copyName = "/copy.db"
 
     private static func copy(_ file: StoreFile) throws(BreakerStoreError) -> String {
-        let directory = try Self.makeDirectory()
+        let directory = try TemporaryDirectory.make()
         do throws(BreakerStoreError) {
             try Connection(path: file.path, access: .immutable).copyFile(to: directory + Self.copyName)
             // Nothing locks the log itself: to open and close it takes no lock away.
             try Self.copyLog(file.log, to: directory + Self.copyName + "-wal")
             return directory
         } catch {
-            Self.remove(directory)
+            TemporaryDirectory.remove(directory)
             throw error
         }
-    }
-
-    private static func makeDirectory() throws(BreakerStoreError) -> String {
-        let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var resolved = base
-        if let real = unsafe realpath(base, nil) {
-            resolved = unsafe String(cString: real)
-            unsafe free(real)
-        }
-        var template = Array((resolved + "/breaker-store-XXXXXX").utf8CString)
-        guard unsafe mkdtemp(&template) != nil else {
-            throw BreakerStoreError(systemError: errno, doing: "make a directory in", path: resolved)
-        }
-        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-
-    private static func remove(_ directory: String) {
-        for suffix in ["", "-wal", "-shm"] { unsafe unlink(directory + Self.copyName + suffix) }
-        unsafe rmdir(directory)
     }
 
     private static func copyLog(_ source: String, to target: String) throws(BreakerStoreError) {

@@ -45,6 +45,11 @@ final class CommitQueue: Sendable {
         return try await ticket.value().get()
     }
 
+    /// Leaves it to the store's thread.
+    func post(_ ticket: any AnyTicket, to committer: any Committer) {
+        if self.enqueue(ticket, leader: .storeThread) { committer.wakeStoreThread() }
+    }
+
     // MARK: - For the one who commits
 
     /// All that waits, in order; whoever asks has locked the file.

@@ -18,6 +18,11 @@ struct Deadline: Sendable, Comparable {
 
     static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
 
+    /// Blocks the thread until the time is over.
+    func sleep() {
+        while !self.isOver { usleep(UInt32(min(max(1, Int64(self.remaining / .microseconds(1))), 500_000))) }
+    }
+
     /// Sleeps for a short random time, not beyond the deadline: SQLite's own handler lets a waiter starve among others
     /// that come back at fixed times.
     func pause(atMost most: Duration = .microseconds(500)) {

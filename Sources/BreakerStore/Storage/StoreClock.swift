@@ -4,9 +4,14 @@ import Synchronization
 /// Reads store time: the host's uptime plus an offset that the file keeps, in microseconds.
 final class StoreClock: Sendable {
     let host: any HostClock
+    /// The host's own clock is read without the detour over `Duration`: a refusal reads it, and is to be quick.
+    private let isSystem: Bool
     private let offsetInForce = Atomic<Int64>(0)
 
-    init(_ host: any HostClock) { self.host = host }
+    init(_ host: any HostClock) {
+        self.host = host
+        self.isSystem = host is SystemHostClock
+    }
 
     /// The offset of the last transaction or read; processes that share a file share it.
     var offset: Int64 {
@@ -14,7 +19,9 @@ final class StoreClock: Sendable {
         set { self.offsetInForce.store(newValue, ordering: .relaxed) }
     }
 
-    var uptime: Int64 { self.host.uptime.saturatingMicroseconds }
+    var uptime: Int64 {
+        self.isSystem ? SystemHostClock.uptimeNanoseconds / 1_000 : self.host.uptime.saturatingMicroseconds
+    }
 
     var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
 

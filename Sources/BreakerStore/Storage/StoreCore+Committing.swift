@@ -149,7 +149,6 @@ extension StoreCore: CommitQueue.Committer {
     }
 
     private var isClosed: Bool { self.phase.withLock { if case .closed = $0 { true } else { false } } }
-    private var isDegraded: Bool { self.phase.withLock { if case .degraded = $0 { true } else { false } } }
 
     /// Commits until nothing waits, then gives the lead up.
     private func lead() {

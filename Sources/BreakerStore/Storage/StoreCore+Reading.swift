@@ -4,7 +4,8 @@ import Synchronization
 struct Look {
     var answer: Circuit.Answer
     var epoch: Int64
-    /// The consecutive rule: whether a success has failures to forget.
+    /// The consecutive rule: a success forgets failures.
+    var reportsSuccess: Bool
     var hasFailures: Bool
     var lastError: String?
     var label: String?
@@ -42,6 +43,7 @@ extension StoreCore {
             let look = Look(
                 answer: circuit.answer(at: now, isAlive: self.isAlive),
                 epoch: circuit.epoch,
+                reportsSuccess: circuit.rules.isConsecutive,
                 hasFailures: found.hasFailures,
                 lastError: circuit.lastError,
                 label: found.row.label,

@@ -37,6 +37,7 @@ final class StoreCore: Sendable {
     let session: Mutex<Session?>
     let lockFile: Mutex<LockFile?>
     private let gates = Mutex<[ObjectIdentifier: Gate]>([:])
+    private let ownGate = Gate()
     let thread = StoreThread()
     private let sequence = Atomic<Int64>(0)
     private let workerID = Atomic<Int64>(0)
@@ -135,7 +136,34 @@ final class StoreCore: Sendable {
         }
     }
 
+    /// Whether this process is a fork of the one that opened the file.
+    var isForked: Bool { self.ownGate.isForked }
+
     // MARK: - Health
+
+    var isDegraded: Bool { self.phase.withLock { if case .degraded = $0 { true } else { false } } }
+
+    var health: StoreHealth {
+        self.phase.withLock {
+            switch $0 {
+            case .healthy: .healthy
+            case .degraded(let since, let error): .degraded(since: since, error: error)
+            case .closed: .closed
+            }
+        }
+    }
+
+    /// Makes the thread commit what waits and close the file.
+    func shutDownSoon() {
+        self.phase.withLock { $0 = .closed }
+        self.thread.wake()
+    }
+
+    func waitForEnd(until deadline: Deadline) {
+        // Another store on the file may keep the core open.
+        let isClosing = self.phase.withLock { if case .closed = $0 { true } else { false } }
+        if isClosing { _ = self.thread.waitForEnd(until: deadline) }
+    }
 
     /// Answers from memory until the thread has the file back.
     func degrade(_ error: BreakerStoreError) {
@@ -172,6 +200,9 @@ final class StoreCore: Sendable {
     func nextKey() -> (worker: Int64, sequence: Int64) {
         (self.workerID.load(ordering: .relaxed), self.sequence.add(1, ordering: .relaxed).newValue)
     }
+
+    /// A probe's token: no other that the file knows.
+    func newToken() -> Int64 { .random(in: 1...Int64.max) }
 
     /// Whether a worker lives, for those who only look.
     func isAlive(_ worker: Int64) -> Bool {

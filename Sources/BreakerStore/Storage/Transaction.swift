@@ -66,6 +66,22 @@ final class Transaction {
         return result
     }
 
+    /// Applies one event of the machine to a circuit, which is registered again if somebody has forgotten it.
+    func change<Result>(
+        _ name: String,
+        orRegister config: CircuitBreaker.Config,
+        _ event: (inout Circuit, Moment) -> Result
+    ) throws(BreakerStoreError) -> Result {
+        if let result = try self.change(name, event) { return result }
+        try self.register(config)
+        if let result = try self.change(name, event) { return result }
+        throw BreakerStoreError(
+            code: .corrupt,
+            message: "circuit \(name.quoted) can't be found after it was written",
+            path: self.database.connection.path
+        )
+    }
+
     /// The circuit as it is in this transaction.
     func circuit(_ name: String) throws(BreakerStoreError) -> Circuit? {
         if let loaded = self.loaded[CircuitName(name)] { return loaded.circuit }

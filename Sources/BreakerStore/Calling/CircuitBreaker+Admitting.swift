@@ -1,0 +1,127 @@
+/// Letting calls through.
+extension CircuitBreaker {
+    /// Leave for one call, or the refusal. Commits on the calling thread if a probe is due.
+    func admitted() throws(CircuitOpenError) -> Admitted {
+        if let admitted = try self.lookUp() { return admitted }
+        let work = self.claimWork()
+        let outcome: Circuit.Admission
+        do throws(BreakerStoreError) {
+            outcome = try self.core.commit(until: self.store.deadline, work)
+        } catch {
+            return try self.admittedByMemory()
+        }
+        return try self.admitted(outcome)
+    }
+
+    /// Leave for one call, or the refusal. Suspends while a probe is claimed.
+    func admitted() async throws(CircuitOpenError) -> Admitted {
+        if let admitted = try self.lookUp() { return admitted }
+        let work = self.claimWork()
+        let outcome: Circuit.Admission
+        do throws(BreakerStoreError) {
+            outcome = try await self.core.commit(until: self.store.deadline, work)
+        } catch {
+            return try self.admittedByMemory()
+        }
+        return try self.admitted(outcome)
+    }
+
+    /// What the cached answer says, or else the file; nil if only a commit can tell.
+    private func lookUp() throws(CircuitOpenError) -> Admitted? {
+        let answer = self.circuit.slot.ask(self.store.gate)
+        switch answer.verdict {
+        case .proceed:
+            return .counted(epoch: answer.epoch, reportsSuccess: false)
+        case .proceedAndReportSuccess:
+            return .counted(epoch: answer.epoch, reportsSuccess: true)
+        case .heldClosed:
+            if self.core.clock.uptime < answer.until { return .uncounted }
+        case .open:
+            try self.refuse(.open, until: answer.until)
+        case .heldOpen:
+            try self.refuse(.held, until: answer.until)
+        case .none:
+            break
+        }
+        return try self.lookInFile()
+    }
+
+    private func lookInFile() throws(CircuitOpenError) -> Admitted? {
+        guard !self.store.gate.isForked, !self.store.isClosed else { return try self.admittedByMemory() }
+        let look: Look?
+        do throws(BreakerStoreError) {
+            look = try self.core.look(self.name, keepingIn: self.circuit.slot, self.store.gate)
+        } catch {
+            return try self.admittedByMemory()
+        }
+        // Somebody has forgotten the circuit: the commit registers it again.
+        guard let look else { return nil }
+        self.circuit.told = SharedCircuit.Told(group: look.label, lastError: look.lastError)
+        switch look.answer {
+        case .refuse(let cause, let until):
+            throw self.refusal(cause, until.map { $0.microseconds(since: look.now) })
+        case .proceed:
+            if self.core.isDegraded { return try self.admittedByMemory() }
+            return .counted(epoch: look.epoch, reportsSuccess: look.reportsSuccess)
+        case .uncounted:
+            return .uncounted
+        case .claim:
+            return nil
+        }
+    }
+
+    private func admitted(_ outcome: Circuit.Admission) throws(CircuitOpenError) -> Admitted {
+        switch outcome {
+        case .proceed(let epoch): return .counted(epoch: epoch, reportsSuccess: true)
+        case .uncounted: return .uncounted
+        case .probe(let token, let epoch): return .probe(token: token, epoch: epoch)
+        case .refuse(let cause, let until):
+            throw self.refusal(cause, until.map { $0.microseconds(since: self.core.clock.now) })
+        }
+    }
+
+    private func claimWork() -> StoreCore.Work<Circuit.Admission> {
+        let name = self.name
+        let config = self.circuit.registeredConfig
+        let token = self.core.newToken()
+        return { (transaction) throws(BreakerStoreError) in
+            try transaction.change(name, orRegister: config) { circuit, moment in
+                circuit.callArrived(
+                    at: moment,
+                    claiming: Circuit.Claim(token: token, worker: transaction.worker.id),
+                    isAlive: transaction.isAlive
+                )
+            }
+        }
+    }
+
+    func admittedByMemory() throws(CircuitOpenError) -> Admitted {
+        let token = self.core.newToken()
+        let now = self.core.clock.now
+        let outcome = self.memory.change(self.name, rules: self.circuit.firstRules, at: now) { circuit, moment in
+            circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0))
+        }
+        switch outcome {
+        case .proceed, .uncounted, .probe: return .inMemory(outcome)
+        case .refuse(let cause, let until): throw self.refusal(cause, until.map { $0.microseconds(since: now) })
+        }
+    }
+
+    /// Throws while the cached refusal's time has not come.
+    private func refuse(_ cause: RefusalCause, until: Int64) throws(CircuitOpenError) {
+        if until == .max { throw self.refusal(cause, nil) }
+        let remaining = until.subtractingSaturating(self.core.clock.uptime)
+        if remaining > 0 { throw self.refusal(cause, remaining) }
+    }
+
+    private func refusal(_ cause: RefusalCause, _ microseconds: Int64?) -> CircuitOpenError {
+        let told = self.circuit.told
+        return CircuitOpenError(
+            name: self.name,
+            group: told.group,
+            cause: cause,
+            retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) },
+            lastError: told.lastError
+        )
+    }
+}

@@ -1,0 +1,35 @@
+import Synchronization
+
+/// What all handles of one circuit in one store share: the cached answer and what errors tell.
+final class SharedCircuit: Sendable {
+    /// What a refusal tells beside its cause.
+    struct Told: Sendable {
+        var group: String?
+        var lastError: String?
+    }
+
+    let name: String
+    let slot = AnswerSlot()
+    /// The rules as this process first registered them: for memory, where the file's can't be read.
+    let firstRules: Rules
+    private let registered: Mutex<CircuitBreaker.Config>
+    private let toldLast: Mutex<Told>
+
+    init(_ config: CircuitBreaker.Config) {
+        self.name = config.name
+        self.firstRules = Rules(config)
+        self.registered = Mutex(config)
+        self.toldLast = Mutex(Told(group: config.group))
+    }
+
+    /// The config that this process registered last.
+    var registeredConfig: CircuitBreaker.Config {
+        get { self.registered.withLock { $0 } }
+        set { self.registered.withLock { $0 = newValue } }
+    }
+
+    var told: Told {
+        get { self.toldLast.withLock { $0 } }
+        set { self.toldLast.withLock { $0 = newValue } }
+    }
+}
