@@ -1,0 +1,249 @@
+@testable import BreakerStore
+
+/// A circuit in the plainest words of the design, to compare the real one with.
+///
+/// It keeps every failure since the last change of the rules and works everything out anew each time.
+struct ReferenceModel {
+    enum Phase: Equatable { case closed, open, halfOpen }
+    enum Verdict: Equatable {
+        case nothing
+        case forgotten
+        case tripped
+        case reopened
+        case closed
+    }
+    enum Leave: Equatable {
+        case counted(epoch: Int64)
+        case uncounted
+        case probe(epoch: Int64)
+        case refused(RefusalCause, until: Int64?)
+    }
+    struct Failure {
+        var at: Int64
+        var worker: Int64
+        var sequence: Int64
+    }
+    struct Slot {
+        var token: Int64
+        var worker: Int64
+        var end: Int64
+    }
+
+    var rules: Rules
+    var phase = Phase.closed
+    var due: Int64 = 0
+    var successes = 0
+    var trips = 0
+    var epoch: Int64
+    var allFailures: [Failure] = []
+    /// Those that were left when the last failure had been taken in.
+    var remembered: [Failure] = []
+    var lastSuccess: Int64?
+    var slots: [Slot] = []
+    var held: HoldState?
+    var heldUntil: Int64?
+    /// Who lives; the dead never come back.
+    var living: Set<Int64> = []
+
+    init(rules: Rules, now: Int64) {
+        self.rules = rules
+        self.epoch = now
+    }
+
+    // MARK: - What can be asked
+
+    /// Time has passed: holds and leases end, and the slots of the dead are free.
+    mutating func timePassed(_ now: Int64) {
+        if let end = self.heldUntil, end <= now {
+            self.held = nil
+            self.heldUntil = nil
+        }
+        self.slots = self.slots.filter { now < $0.end && self.living.contains($0.worker) }
+    }
+
+    func count(_ now: Int64) -> Int {
+        self.remembered.count { self.isInWindow($0, now) }
+    }
+
+    /// What a call gets; nil: a slot.
+    func leave(_ now: Int64) -> Leave? {
+        if self.held == .open { return .refused(.held, until: self.heldUntil) }
+        if self.held == .closed { return .uncounted }
+        switch self.phase {
+        case .closed: return .counted(epoch: self.epoch)
+        case .open: return now < self.due ? .refused(.open, until: self.due) : nil
+        case .halfOpen: return self.slots.count < self.rules.probeLimit ? nil : .refused(.probing, until: nil)
+        }
+    }
+
+    // MARK: - Calls
+
+    mutating func callArrived(_ now: Int64, token: Int64, worker: Int64) -> Leave {
+        if let leave = self.leave(now) { return leave }
+        if self.phase == .open { self.change(to: .halfOpen, now) }
+        self.slots.append(Slot(token: token, worker: worker, end: now + self.rules.lease))
+        return .probe(epoch: self.epoch)
+    }
+
+    mutating func callFailed(_ failure: Failure, epoch: Int64, _ now: Int64) -> Verdict {
+        guard epoch == self.epoch, self.held == nil, self.phase == .closed else { return .nothing }
+        var failure = failure
+        if failure.at > now { failure.at = now }
+        func isSame(_ other: Failure) -> Bool { other.worker == failure.worker && other.sequence == failure.sequence }
+        if self.remembered.contains(where: isSame) { return .nothing }
+        if self.isConsecutive, let success = self.lastSuccess, failure.at < success { return .nothing }
+        // One that was dropped and comes again counts no second time, but it too is an occasion to drop others.
+        self.allFailures.removeAll(where: isSame)
+        self.allFailures.append(failure)
+
+        // The rule, over all the failures there ever were.
+        let counting = self.allFailures.filter { self.isInWindow($0, now) }
+        if counting.count >= self.threshold, self.reporters(of: counting) >= self.rules.minimumReporters {
+            self.remembered = (self.remembered + [failure]).filter { self.isInWindow($0, now) }
+            self.trip(now)
+            return .tripped
+        }
+        // What is to be remembered: the newest that can trip, and the newest of each of enough reporters.
+        let newestFirst = counting.enumerated().sorted {
+            ($0.element.at, $0.offset) > ($1.element.at, $1.offset)
+        }.map(\.element)
+        var remembered = Array(newestFirst.prefix(self.threshold))
+        var seen: [Int64?] = []
+        for (index, failure) in newestFirst.enumerated() where seen.count < self.rules.minimumReporters {
+            let reporter = self.living.contains(failure.worker) ? failure.worker : nil
+            if seen.contains(reporter) { continue }
+            seen.append(reporter)
+            if index >= self.threshold { remembered.append(failure) }
+        }
+        self.remembered = remembered
+        return .nothing
+    }
+
+    mutating func callSucceeded(_ ended: Int64, epoch: Int64, _ now: Int64) -> Verdict {
+        guard epoch == self.epoch, self.held == nil, self.phase == .closed, self.isConsecutive else { return .nothing }
+        let ended = min(ended, now)
+        guard self.remembered.contains(where: { $0.at <= ended }) else { return .nothing }
+        self.allFailures = self.allFailures.filter { $0.at > ended }
+        self.remembered = self.remembered.filter { $0.at > ended }
+        self.lastSuccess = max(self.lastSuccess ?? ended, ended)
+        return .forgotten
+    }
+
+    // MARK: - Probes
+
+    mutating func probeSucceeded(token: Int64, epoch: Int64, _ now: Int64) -> Verdict {
+        guard self.takeSlot(token, epoch) else { return .nothing }
+        self.successes += 1
+        guard self.successes >= self.rules.successesToClose else { return .nothing }
+        self.change(to: .closed, now)
+        self.forget()
+        return .closed
+    }
+
+    mutating func probeFailed(token: Int64, epoch: Int64, _ now: Int64) -> Verdict {
+        guard self.takeSlot(token, epoch) else { return .nothing }
+        self.trip(now)
+        return .reopened
+    }
+
+    mutating func probeReleased(token: Int64, epoch: Int64) {
+        _ = self.takeSlot(token, epoch)
+    }
+
+    // MARK: - Operators
+
+    mutating func reset(_ now: Int64) {
+        self.held = nil
+        self.heldUntil = nil
+        self.change(to: .closed, now)
+        self.forget()
+    }
+
+    mutating func hold(_ state: HoldState, until: Int64?, _ now: Int64) {
+        if self.phase == .halfOpen {
+            self.due = now
+            self.change(to: .open, now)
+        } else {
+            self.change(to: self.phase, now)
+        }
+        self.held = state
+        self.heldUntil = until
+    }
+
+    mutating func release(_ now: Int64) -> Bool {
+        guard self.held != nil else { return false }
+        self.held = nil
+        self.heldUntil = nil
+        self.change(to: self.phase, now)
+        return true
+    }
+
+    mutating func configure(_ rules: Rules) {
+        self.allFailures = self.allFailures.filter { failure in
+            self.remembered.contains { $0.worker == failure.worker && $0.sequence == failure.sequence }
+        }
+        self.rules = rules
+    }
+
+    // MARK: - Inside
+
+    private mutating func trip(_ now: Int64) {
+        var wait = Double(self.rules.recovery)
+        for _ in 0..<self.trips { wait = min(wait * self.rules.multiplier, Double(self.rules.cap)) }
+        self.due = now + Int64(max(wait, Double(self.rules.recovery)))
+        self.trips += 1
+        self.change(to: .open, now)
+    }
+
+    /// The longest that jitter may make of a wait until `due`.
+    func latestDue(_ now: Int64) -> Int64 {
+        self.due + Int64((Double(self.due - now) * self.rules.jitter).rounded(.up))
+    }
+
+    private mutating func change(to phase: Phase, _ now: Int64) {
+        self.phase = phase
+        self.epoch = max(self.epoch + 1, now)
+        self.slots = []
+        self.successes = 0
+    }
+
+    private mutating func forget() {
+        self.allFailures = []
+        self.remembered = []
+        self.lastSuccess = nil
+        self.trips = 0
+    }
+
+    private mutating func takeSlot(_ token: Int64, _ epoch: Int64) -> Bool {
+        guard epoch == self.epoch, self.slots.contains(where: { $0.token == token }) else { return false }
+        self.slots = self.slots.filter { $0.token != token }
+        return true
+    }
+
+    private func reporters(of failures: [Failure]) -> Int {
+        let workers = Set(failures.map(\.worker))
+        let live = workers.intersection(self.living)
+        return live.count + (live.count < workers.count ? 1 : 0)
+    }
+
+    private func isInWindow(_ failure: Failure, _ now: Int64) -> Bool {
+        switch self.rules.trip {
+        case .failures(_, let window): now - failure.at <= window
+        case .consecutiveFailures: true
+        }
+    }
+
+    private var isConsecutive: Bool {
+        switch self.rules.trip {
+        case .failures: false
+        case .consecutiveFailures: true
+        }
+    }
+
+    private var threshold: Int {
+        switch self.rules.trip {
+        case .failures(let count, _): count
+        case .consecutiveFailures(let count): count
+        }
+    }
+}
