@@ -55,7 +55,9 @@ import Testing
     @Test(arguments: instants, instants)
     func timesAndEpochs(now: Int64, stamp: Int64) {
         let time = StoreTime(stamp)
-        let states: [Circuit.State] = [.closed, .open(until: time), .halfOpen(successes: .max), .halfOpen(successes: .min)]
+        let states: [Circuit.State] = [
+            .closed, .open(until: time), .halfOpen(successes: .max), .halfOpen(successes: .min),
+        ]
         for state in states {
             for hold in [nil, Circuit.Hold(state: .open, since: time, until: time)] {
                 let circuit = Circuit(

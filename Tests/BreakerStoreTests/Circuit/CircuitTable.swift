@@ -65,7 +65,9 @@ enum CircuitTable {
     static let heldOpen: [Situation] = [.heldOpenClosed, .heldOpenOpen, .heldOpenDue]
     static let heldClosed: [Situation] = [.heldClosedClosed, .heldClosedOpen, .heldClosedDue]
     static let held = heldOpen + heldClosed
-    static func except(_ situations: [Situation]) -> [Situation] { Situation.allCases.filter { !situations.contains($0) } }
+    static func except(_ situations: [Situation]) -> [Situation] {
+        Situation.allCases.filter { !situations.contains($0) }
+    }
 
     static let now = Situation.now
     static func open(in time: Int64) -> Circuit.State { .open(until: StoreTime(now + time)) }
@@ -109,32 +111,34 @@ enum CircuitTable {
         Line(.callFailedStale, .callSucceededStale, in: all, .stale),
     ]
 
-    static let probes: [Line] = [
-        Line(.probeSucceeded, in: [.halfFree], succeeded(leaving: [])),
-        Line(.probeSucceeded, in: [.halfLast], closed),
-        Line(.probeSucceeded, in: [.halfFull], succeeded(leaving: [2])),
-        Line(.probeSucceeded, in: [.halfDead], succeeded(leaving: [9])),
-        Line(.probeSucceeded, in: [.halfExpired], succeeded(leaving: [8])),
-        Line(.probeFailed, in: half, reopened()),
-        Line(.probeReleased, in: [.halfFree, .halfLast], with(.unchanged) { $0.probes = [] }),
-        Line(.probeReleased, in: [.halfFull], with(.unchanged) { $0.probes = [2] }),
-        Line(.probeReleased, in: [.halfDead], with(.unchanged) { $0.probes = [9] }),
-        Line(.probeReleased, in: [.halfExpired], with(.unchanged) { $0.probes = [8] }),
-        Line(.probeSucceeded, .probeFailed, .probeReleased, in: except(half), .stale),
-        Line(
-            .probeSucceededWrongToken, .probeFailedWrongToken, .probeReleasedWrongToken, .probeSucceededWrongEpoch,
-            .probeFailedWrongEpoch, .probeReleasedWrongEpoch, in: all, .stale),
-    ] + [([.halfFree, .halfLast], []), ([.halfFull], [2]), ([.halfDead], [9]), ([.halfExpired], [8])].map {
-        (situations: [Situation], left: [Int64]) in
-        Line(
-            .probeSucceededAtLeaseEnd, .probeFailedAtLeaseEnd, .probeReleasedAtLeaseEnd, .probeSucceededLate,
-            .probeFailedLate, .probeReleasedLate, in: situations,
-            Effect(reply: .report(.stale), probes: left, history: [.probeExpired]))
-    } + [
-        Line(
-            .probeSucceededAtLeaseEnd, .probeFailedAtLeaseEnd, .probeReleasedAtLeaseEnd, .probeSucceededLate,
-            .probeFailedLate, .probeReleasedLate, in: except(half), .stale)
-    ]
+    static let probes: [Line] =
+        [
+            Line(.probeSucceeded, in: [.halfFree], succeeded(leaving: [])),
+            Line(.probeSucceeded, in: [.halfLast], closed),
+            Line(.probeSucceeded, in: [.halfFull], succeeded(leaving: [2])),
+            Line(.probeSucceeded, in: [.halfDead], succeeded(leaving: [9])),
+            Line(.probeSucceeded, in: [.halfExpired], succeeded(leaving: [8])),
+            Line(.probeFailed, in: half, reopened()),
+            Line(.probeReleased, in: [.halfFree, .halfLast], with(.unchanged) { $0.probes = [] }),
+            Line(.probeReleased, in: [.halfFull], with(.unchanged) { $0.probes = [2] }),
+            Line(.probeReleased, in: [.halfDead], with(.unchanged) { $0.probes = [9] }),
+            Line(.probeReleased, in: [.halfExpired], with(.unchanged) { $0.probes = [8] }),
+            Line(.probeSucceeded, .probeFailed, .probeReleased, in: except(half), .stale),
+            Line(
+                .probeSucceededWrongToken, .probeFailedWrongToken, .probeReleasedWrongToken, .probeSucceededWrongEpoch,
+                .probeFailedWrongEpoch, .probeReleasedWrongEpoch, in: all, .stale),
+        ]
+        + [([.halfFree, .halfLast], []), ([.halfFull], [2]), ([.halfDead], [9]), ([.halfExpired], [8])].map {
+            (situations: [Situation], left: [Int64]) in
+            Line(
+                .probeSucceededAtLeaseEnd, .probeFailedAtLeaseEnd, .probeReleasedAtLeaseEnd, .probeSucceededLate,
+                .probeFailedLate, .probeReleasedLate, in: situations,
+                Effect(reply: .report(.stale), probes: left, history: [.probeExpired]))
+        } + [
+            Line(
+                .probeSucceededAtLeaseEnd, .probeFailedAtLeaseEnd, .probeReleasedAtLeaseEnd, .probeSucceededLate,
+                .probeFailedLate, .probeReleasedLate, in: except(half), .stale)
+        ]
 
     static let records: [Line] = [
         Line(.recordedFailure, in: [.closed, .consecutive], counted(failures: 1)),
@@ -154,32 +158,34 @@ enum CircuitTable {
         Line(.recordedFailureStale, .recordedSuccessStale, in: all, .stale),
     ]
 
-    static let operators: [Line] = [
-        Line(
-            .reset, in: all,
-            Effect(
-                reply: .nothing, state: .closed, failures: 0, trips: 0, probes: [], hold: Effect.Hold.none,
-                history: [.reset])),
-        Line(.released, in: held, Effect(reply: .released(true), hold: Effect.Hold.none, history: [.released])),
-        Line(.released, in: except(held), Effect(reply: .released(false))),
-        Line(.configured, in: all, Effect(reply: .nothing, rules: Happening.newRules, history: [.configured])),
-    ] + [
-        (Happening.heldOpen, Effect.Hold.held(.open, until: nil)),
-        (.heldOpenForTime, .held(.open, until: now + 40)),
-        (.heldClosed, .held(.closed, until: nil)),
-        (.heldClosedForTime, .held(.closed, until: now + 40)),
-    ].flatMap { (happening, hold) in
-        let effect = Effect(reply: .nothing, hold: hold, history: [.held])
-        return [
-            Line(happening, in: except(half), effect),
+    static let operators: [Line] =
+        [
             Line(
-                happening, in: half,
-                with(effect) {
-                    $0.state = open(in: 0)
-                    $0.probes = []
-                }),
+                .reset, in: all,
+                Effect(
+                    reply: .nothing, state: .closed, failures: 0, trips: 0, probes: [], hold: Effect.Hold.none,
+                    history: [.reset])),
+            Line(.released, in: held, Effect(reply: .released(true), hold: Effect.Hold.none, history: [.released])),
+            Line(.released, in: except(held), Effect(reply: .released(false))),
+            Line(.configured, in: all, Effect(reply: .nothing, rules: Happening.newRules, history: [.configured])),
         ]
-    }
+        + [
+            (Happening.heldOpen, Effect.Hold.held(.open, until: nil)),
+            (.heldOpenForTime, .held(.open, until: now + 40)),
+            (.heldClosed, .held(.closed, until: nil)),
+            (.heldClosedForTime, .held(.closed, until: now + 40)),
+        ].flatMap { (happening, hold) in
+            let effect = Effect(reply: .nothing, hold: hold, history: [.held])
+            return [
+                Line(happening, in: except(half), effect),
+                Line(
+                    happening, in: half,
+                    with(effect) {
+                        $0.state = open(in: 0)
+                        $0.probes = []
+                    }),
+            ]
+        }
 
     static let asked: [Line] = [
         Line(.asked, in: [.closed, .consecutive], Effect(reply: .asked(.proceed, failures: 0))),
