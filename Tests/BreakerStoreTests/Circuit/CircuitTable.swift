@@ -2,7 +2,7 @@ import Testing
 
 @testable import BreakerStore
 
-/// What an event does in a situation. What it does not name stays as it was.
+/// What an event does in a situation; what it does not name stays as it was.
 struct Effect {
     /// Without the token and the epoch, which are the same rule for all.
     enum Reply: Equatable {
