@@ -1,20 +1,20 @@
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 #if canImport(SwiftOverlayShims)
-    // Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
-    // fields.
-    import SwiftOverlayShims
+// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
+// fields.
+import SwiftOverlayShims
 #endif
 
 /// The clock of the host that this process runs on.
@@ -39,15 +39,15 @@ public struct SystemHostClock: HostClock {
     static var uptimeNanoseconds: Int64 {
         var time = timespec()
         #if canImport(Darwin)
-            // clock_gettime(3), macOS: CLOCK_MONOTONIC_RAW "will increment monotonically, ... unaffected by frequency
-            // or time adjustments"
-            // and counts the time asleep.
-            _ = unsafe clock_gettime(CLOCK_MONOTONIC_RAW, &time)
+        // clock_gettime(3), macOS: CLOCK_MONOTONIC_RAW "will increment monotonically, ... unaffected by frequency
+        // or time adjustments"
+        // and counts the time asleep.
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC_RAW, &time)
         #else
-            // clock_gettime(2): CLOCK_BOOTTIME is "identical to CLOCK_MONOTONIC, except that it also includes any time
-            // that the system is
-            // suspended".
-            _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        // clock_gettime(2): CLOCK_BOOTTIME is "identical to CLOCK_MONOTONIC, except that it also includes any time
+        // that the system is
+        // suspended".
+        _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         #endif
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - Self.namespaceShift
     }
@@ -75,42 +75,42 @@ public struct SystemHostClock: HostClock {
 }
 
 #if canImport(Darwin)
-    extension SystemHostClock {
-        private static func readBootID() -> String {
-            var size = 0
-            guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 1 else {
-                return Self.unknownBootID
-            }
-            var bytes = [UInt8](repeating: 0, count: size)
-            guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else {
-                return Self.unknownBootID
-            }
-            let id = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            return id.isEmpty ? Self.unknownBootID : id
+extension SystemHostClock {
+    private static func readBootID() -> String {
+        var size = 0
+        guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 1 else {
+            return Self.unknownBootID
         }
-
-        /// There are no time namespaces.
-        private static func readNamespaceShift() -> Int64 { 0 }
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else {
+            return Self.unknownBootID
+        }
+        let id = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        return id.isEmpty ? Self.unknownBootID : id
     }
+
+    /// There are no time namespaces.
+    private static func readNamespaceShift() -> Int64 { 0 }
+}
 #else
-    extension SystemHostClock {
-        private static func readBootID() -> String {
-            let id = Self.text(ofFile: "/proc/sys/kernel/random/boot_id")?.filter { !$0.isWhitespace } ?? ""
-            return id.isEmpty ? Self.unknownBootID : id
-        }
-
-        private static func readNamespaceShift() -> Int64 {
-            // `timens_offsets` speaks of the namespace for children: it is this process's own only if both are one.
-            let files = FileManager.default
-            guard let own = try? files.destinationOfSymbolicLink(atPath: "/proc/self/ns/time"),
-                let children = try? files.destinationOfSymbolicLink(atPath: "/proc/self/ns/time_for_children"),
-                own == children, let offsets = Self.text(ofFile: "/proc/self/timens_offsets")
-            else { return 0 }
-            return Self.boottimeShift(in: offsets)
-        }
-
-        private static func text(ofFile path: String) -> String? {
-            try? String(contentsOfFile: path, encoding: .utf8)
-        }
+extension SystemHostClock {
+    private static func readBootID() -> String {
+        let id = Self.text(ofFile: "/proc/sys/kernel/random/boot_id")?.filter { !$0.isWhitespace } ?? ""
+        return id.isEmpty ? Self.unknownBootID : id
     }
+
+    private static func readNamespaceShift() -> Int64 {
+        // `timens_offsets` speaks of the namespace for children: it is this process's own only if both are one.
+        let files = FileManager.default
+        guard let own = try? files.destinationOfSymbolicLink(atPath: "/proc/self/ns/time"),
+            let children = try? files.destinationOfSymbolicLink(atPath: "/proc/self/ns/time_for_children"),
+            own == children, let offsets = Self.text(ofFile: "/proc/self/timens_offsets")
+        else { return 0 }
+        return Self.boottimeShift(in: offsets)
+    }
+
+    private static func text(ofFile path: String) -> String? {
+        try? String(contentsOfFile: path, encoding: .utf8)
+    }
+}
 #endif

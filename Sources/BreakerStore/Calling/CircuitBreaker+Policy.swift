@@ -116,7 +116,8 @@ extension CircuitBreaker {
     }
 
     private func ending<T>(_ value: T, failingWhen isFailure: (T) -> Bool) -> Ending {
-        isFailure(value) ? Ending(verdict: .failure, error: "a value that counts as a failure") : Ending(verdict: .success)
+        isFailure(value)
+            ? Ending(verdict: .failure, error: "a value that counts as a failure") : Ending(verdict: .success)
     }
 
     // MARK: - Retries

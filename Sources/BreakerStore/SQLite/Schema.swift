@@ -40,7 +40,8 @@ enum Schema {
         guard version / Self.stepsOfAMajor <= Self.version / Self.stepsOfAMajor else {
             throw BreakerStoreError(
                 code: .newerSchema,
-                message: "the file has schema \(version / Self.stepsOfAMajor).\(version % Self.stepsOfAMajor), this program "
+                message:
+                    "the file has schema \(version / Self.stepsOfAMajor).\(version % Self.stepsOfAMajor), this program "
                     + "knows up to \(Self.version / Self.stepsOfAMajor).x; update the program or name another path",
                 path: file.path
             )

@@ -68,7 +68,8 @@ struct Opening {
         let worker = try self.register(writer, lock, deadline)
         Hook.reached("open.registered")
         guard let identity = FileIdentity(of: self.file) else {
-            throw BreakerStoreError(code: .unavailable, message: "a file of the store has vanished", path: self.file.path)
+            throw BreakerStoreError(
+                code: .unavailable, message: "a file of the store has vanished", path: self.file.path)
         }
         return Opened(writer: writer, reader: reader, lock: lock, worker: worker, identity: identity)
     }

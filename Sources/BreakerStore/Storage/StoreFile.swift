@@ -150,7 +150,8 @@ extension BreakerStoreError {
         let advice: String
         switch systemError {
         case ENOENT, ENOTDIR: (code, advice) = (.notFound, "create the directory first")
-        case EACCES, EPERM: (code, advice) = (.permissionDenied, "give this user read and write access to it and its directory")
+        case EACCES, EPERM:
+            (code, advice) = (.permissionDenied, "give this user read and write access to it and its directory")
         case EROFS: (code, advice) = (.permissionDenied, "the file system is read-only")
         case ENOSPC, EDQUOT: (code, advice) = (.full, "free space on the disk")
         case ELOOP: (code, advice) = (.unsafePath, "name the file itself")

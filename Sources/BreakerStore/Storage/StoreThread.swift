@@ -47,7 +47,8 @@ final class StoreThread: Sendable {
         let code = unsafe pthread_create(&thread, &attributes, StoreThread.main, argument)
         if code != 0 {
             unsafe Unmanaged<StoreCore>.fromOpaque(argument).release()
-            core.degrade(BreakerStoreError(code: .unavailable, message: "no thread can be started", path: core.file.path))
+            core.degrade(
+                BreakerStoreError(code: .unavailable, message: "no thread can be started", path: core.file.path))
         }
     }
 

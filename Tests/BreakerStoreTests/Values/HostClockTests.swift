@@ -75,19 +75,19 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func readsWhatTheKernelSays() throws {
-            let kernel = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-            #expect(SystemHostClock().bootID == kernel.filter { !$0.isWhitespace })
-        }
+    @Test func readsWhatTheKernelSays() throws {
+        let kernel = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        #expect(SystemHostClock().bootID == kernel.filter { !$0.isWhitespace })
+    }
 
-        @Test func uptimeIsTheHosts() throws {
-            // proc_uptime(5): seconds since boot, suspension included; shifted as the time namespace is.
-            let text = try String(contentsOfFile: "/proc/uptime", encoding: .utf8)
-            let offsets = try? String(contentsOfFile: "/proc/self/timens_offsets", encoding: .utf8)
-            let shift = Double(SystemHostClock.boottimeShift(in: offsets ?? "")) / 1e9
-            let seconds = try #require(text.split(separator: " ").first.flatMap { Double($0) })
-            #expect(abs(Double(SystemHostClock().uptime.attoseconds) / 1e18 + shift - seconds) < 60)
-        }
+    @Test func uptimeIsTheHosts() throws {
+        // proc_uptime(5): seconds since boot, suspension included; shifted as the time namespace is.
+        let text = try String(contentsOfFile: "/proc/uptime", encoding: .utf8)
+        let offsets = try? String(contentsOfFile: "/proc/self/timens_offsets", encoding: .utf8)
+        let shift = Double(SystemHostClock.boottimeShift(in: offsets ?? "")) / 1e9
+        let seconds = try #require(text.split(separator: " ").first.flatMap { Double($0) })
+        #expect(abs(Double(SystemHostClock().uptime.attoseconds) / 1e18 + shift - seconds) < 60)
+    }
     #endif
 
     @Test(
