@@ -6,7 +6,9 @@ package struct Migration: Sendable {
 }
 
 extension Migration {
-    /// All steps, oldest first. Released steps never change; the schema grows by added ones.
+    /// All steps, oldest first.
+    ///
+    /// Released steps never change; the schema grows by added ones.
     package static let all = [
         Migration(version: 1000, sql: PackageResources._001_circuits_sql)
     ]

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Leave to make one call. The first report counts, later ones are ignored; freed without one, it is discarded.
+/// Leave to make one call.
+///
+/// The first report counts, later ones are ignored; freed without one, it is discarded.
 public final class CallPermit: Sendable {
     private let breaker: CircuitBreaker
     private let admitted: Admitted
@@ -22,7 +24,9 @@ public final class CallPermit: Sendable {
     @_disfavoredOverload
     public func succeed() { self.end(CircuitBreaker.Ending(verdict: .success)) }
 
-    /// Reports that the call failed; suspends until that is committed. The policy's `classify` judges the error.
+    /// Reports that the call failed; suspends until that is committed.
+    ///
+    /// The policy's `classify` judges the error.
     /// - Parameter error: what went wrong, if that is known.
     public func fail(_ error: (any Error)? = nil) async { await self.end(self.breaker.ending(error)) }
 

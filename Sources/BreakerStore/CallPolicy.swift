@@ -8,6 +8,7 @@ public struct CallPolicy: Sendable {
     public var timeout: Duration? = nil
 
     /// How a failed call is made again; each attempt is one call to the circuit, and it stops when the circuit opens.
+    ///
     /// The default is nil.
     public var retry: RetryRule? = nil
 
@@ -21,7 +22,9 @@ public struct CallPolicy: Sendable {
     /// Every process of the host can read it: leave out what is secret. The default is the name of the error's type.
     public var describe: @Sendable (any Error) -> String = { String(describing: type(of: $0)) }
 
-    /// Called once for each call, for metrics, on the caller's thread; nil costs a branch. The default is nil.
+    /// Called once for each call, for metrics, on the caller's thread; nil costs a branch.
+    ///
+    /// The default is nil.
     public var onOutcome: (@Sendable (CallOutcome) -> Void)? = nil
 
     /// Creates a policy of the defaults.

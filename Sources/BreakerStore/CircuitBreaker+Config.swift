@@ -7,19 +7,29 @@ extension CircuitBreaker {
         /// The circuit's identity: 1 to 200 characters (Unicode scalars), no control characters.
         public var name: String
 
-        /// A label to list by, with the limits of `name`. The default is nil.
+        /// A label to list by, with the limits of `name`.
+        ///
+        /// The default is nil.
         public var group: String?
 
-        /// When the circuit trips. The default is 5 failures within 60 s.
+        /// When the circuit trips.
+        ///
+        /// The default is 5 failures within 60 s.
         public var trip: TripRule
 
-        /// How long it then stays open. The default is 30 s after each trip.
+        /// How long it then stays open.
+        ///
+        /// The default is 30 s after each trip.
         public var recovery: RecoveryRule
 
-        /// How it tries whether its service is back. The default is one probe at a time, one success, a lease of 30 s.
+        /// How it tries whether its service is back.
+        ///
+        /// The default is one probe at a time, one success, a lease of 30 s.
         public var probes: ProbeRule
 
-        /// Trip only when so many different workers saw failures: 1 to 10,000. The default is 1.
+        /// Trip only when so many different workers saw failures: 1 to 10,000.
+        ///
+        /// The default is 1.
         public var minimumReporters: Int
 
         /// Creates a configuration of all its parts.

@@ -19,17 +19,23 @@ public final class CircuitBreaker: Sendable {
     /// The circuit's name.
     public var name: String { self.circuit.name }
 
-    /// The config as stored now: the newest registration of any process; what this process registered while the file can't
-    /// be read. Reads the file.
+    /// The config as stored now: the newest registration of any process; what this process registered while the file
+    /// can't be read.
+    ///
+    /// Reads the file.
     public var config: Config {
         guard let row = self.storedCircuit else { return self.circuit.registeredConfig }
         return Config(name: self.name, group: row.label, rules: row.circuit.rules)
     }
 
-    /// The state; asking never changes it. Reads the file.
+    /// The state; asking never changes it.
+    ///
+    /// Reads the file.
     public var state: CircuitState { self.currentCircuit.state(at: self.core.clock.now, self.core.clock.dates()) }
 
-    /// The failures that count now. Reads the file.
+    /// The failures that count now.
+    ///
+    /// Reads the file.
     public var failureCount: Int { self.currentCircuit.failureCount(at: self.core.clock.now) }
 
     /// Whether a call would be let through now; asking never changes it.

@@ -1,32 +1,46 @@
 extension CircuitStore {
-    /// How a process uses its store; nothing of it is stored. It is validated when the store is opened.
+    /// How a process uses its store; nothing of it is stored.
+    ///
+    /// It is validated when the store is opened.
     public struct Configuration: Sendable {
-        /// How long a report or an operator's change may wait for the file: above zero, at most one hour. The default
-        /// is 250 ms.
+        /// How long a report or an operator's change may wait for the file: above zero, at most one hour.
+        ///
+        /// The default is 250 ms.
         public var busyTimeout: Duration = .milliseconds(250)
 
-        /// What an acknowledged change survives. The default is `.transitions`.
+        /// What an acknowledged change survives.
+        ///
+        /// The default is `.transitions`.
         public var durability: Durability = .transitions
 
-        /// What opening does when the file can't be used; a store that is open never fails a call for it. The default
-        /// is `.throwError`.
+        /// What opening does when the file can't be used; a store that is open never fails a call for it.
+        ///
+        /// The default is `.throwError`.
         public var whenUnavailable: WhenUnavailable = .throwError
 
-        /// What the store may do to the file. The default is `.readWrite`.
+        /// What the store may do to the file.
+        ///
+        /// The default is `.readWrite`.
         public var access: Access = .readWrite
 
-        /// The permissions of a file that is created, within 0o777 and with 0o600. The default is 0o600.
+        /// The permissions of a file that is created, within 0o777 and with 0o600.
+        ///
+        /// The default is 0o600.
         public var fileMode: UInt16 = 0o600
 
-        /// How many events are kept of each circuit: 1 to 1,000,000. The default is 1,000.
+        /// How many events are kept of each circuit: 1 to 1,000,000.
+        ///
+        /// The default is 1,000.
         public var eventsKept: Int = 1_000
 
         /// After how long without use a closed, unheld circuit that no live worker has registered is removed: above
-        /// zero, at most a hundred years;
-        /// nil never removes one. The default is nil.
+        /// zero, at most a hundred years; nil never removes one.
+        ///
+        /// The default is nil.
         public var forgetIdleAfter: Duration? = nil
 
         /// What other processes see this one as: 1 to 200 characters, no control characters; nil is the process's name.
+        ///
         /// The default is nil.
         public var workerName: String? = nil
 
@@ -36,7 +50,9 @@ extension CircuitStore {
         /// The default is nil.
         public var onEvent: (@Sendable (CircuitEvent) -> Void)? = nil
 
-        /// Where time comes from; all processes on a file need the same. The default is `SystemHostClock()`.
+        /// Where time comes from; all processes on a file need the same.
+        ///
+        /// The default is `SystemHostClock()`.
         public var clock: any HostClock = SystemHostClock()
 
         /// Creates a configuration of the defaults.

@@ -36,7 +36,9 @@ extension Duration {
         self.wholeMicroseconds ?? (self < .zero ? .min : .max)
     }
 
-    /// This duration rounded to microseconds. One that overflows stays as it is, so that validation can name it.
+    /// This duration rounded to microseconds.
+    ///
+    /// One that overflows stays as it is, so that validation can name it.
     var roundedToMicroseconds: Duration {
         guard let microseconds = self.wholeMicroseconds else { return self }
         return Duration(wholeMicroseconds: microseconds)

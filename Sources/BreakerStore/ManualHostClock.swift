@@ -6,7 +6,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A clock that a test moves. It stands still in between.
+/// A clock that a test moves.
+///
+/// It stands still in between.
 public final class ManualHostClock: HostClock {
     private struct Time {
         var boot = 1

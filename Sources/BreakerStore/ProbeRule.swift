@@ -1,9 +1,13 @@
 /// How a half-open circuit tries whether its service is back.
 public struct ProbeRule: Sendable, Hashable, Codable {
-    /// How many probes may be under way at a time, in all processes together: 1 to 10,000. The default is 1.
+    /// How many probes may be under way at a time, in all processes together: 1 to 10,000.
+    ///
+    /// The default is 1.
     public var limit: Int
 
-    /// How many probes must succeed before the circuit closes: 1 to 10,000. The default is 1.
+    /// How many probes must succeed before the circuit closes: 1 to 10,000.
+    ///
+    /// The default is 1.
     public var successesToClose: Int
 
     /// How long a probe may take before its result is stale and its slot free: above zero, at most a hundred years,

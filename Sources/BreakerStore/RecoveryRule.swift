@@ -1,12 +1,16 @@
 /// How long a tripped circuit stays open before it lets a probe through.
 public struct RecoveryRule: Sendable, Hashable, Codable {
     /// How long the circuit stays open after its first trip: above zero, at most a hundred years, rounded to
-    /// microseconds. The default is 30 s.
+    /// microseconds.
+    ///
+    /// The default is 30 s.
     public var timeout: Duration {
         didSet { self.timeout = self.timeout.roundedToMicroseconds }
     }
 
-    /// What the timeout is multiplied with for each further trip in a row: 1 to 1,000. The default is 1.
+    /// What the timeout is multiplied with for each further trip in a row: 1 to 1,000.
+    ///
+    /// The default is 1.
     public var multiplier: Double
 
     /// The longest that multiplication makes the timeout, before jitter: above zero, at most a hundred years, rounded
@@ -17,8 +21,9 @@ public struct RecoveryRule: Sendable, Hashable, Codable {
         didSet { self.cap = self.cap.roundedToMicroseconds }
     }
 
-    /// The share of the wait that is added at most, by chance, so that many circuits don't probe at once: 0 to 1. The
-    /// default is 0.
+    /// The share of the wait that is added at most, by chance, so that many circuits don't probe at once: 0 to 1.
+    ///
+    /// The default is 0.
     public var jitter: Double
 
     /// Creates a rule, its durations rounded to microseconds; it is validated when a circuit is registered with it.

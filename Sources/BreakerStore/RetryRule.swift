@@ -1,4 +1,6 @@
-/// How often and after how long a failed call is made again. Each attempt is one call to the circuit.
+/// How often and after how long a failed call is made again.
+///
+/// Each attempt is one call to the circuit.
 public struct RetryRule: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case constant, exponential
@@ -41,6 +43,7 @@ public struct RetryRule: Sendable, Hashable {
     }
 
     /// The wait before the n-th retry, n from 1: capped first, then `jitter` times `draw` of it added, `draw` in 0..<1.
+    ///
     /// It never overflows.
     func delay(beforeRetry n: Int, draw: Double) -> Duration {
         let base = Double(self.delay.saturatingMicroseconds)

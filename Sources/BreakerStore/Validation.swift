@@ -1,5 +1,6 @@
-/// The checks of a configuration's fields. Each throws `.invalidConfiguration` with the field, its value and what is
-/// allowed.
+/// The checks of a configuration's fields.
+///
+/// Each throws `.invalidConfiguration` with the field, its value and what is allowed.
 enum Validation {
     /// A name or label: 1 to 200 characters, counted as SQLite's `length()` counts them, in Unicode scalars; no control
     /// characters.

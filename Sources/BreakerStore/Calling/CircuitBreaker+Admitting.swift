@@ -1,6 +1,8 @@
 /// Letting calls through.
 extension CircuitBreaker {
-    /// Leave for one call, or the refusal. Commits on the calling thread if a probe is due.
+    /// Leave for one call, or the refusal.
+    ///
+    /// Commits on the calling thread if a probe is due.
     func admitted() throws(CircuitOpenError) -> Admitted {
         if let admitted = try self.lookUp() { return admitted }
         let work = self.claimWork()
@@ -13,7 +15,9 @@ extension CircuitBreaker {
         return try self.admitted(outcome)
     }
 
-    /// Leave for one call, or the refusal. Suspends while a probe is claimed.
+    /// Leave for one call, or the refusal.
+    ///
+    /// Suspends while a probe is claimed.
     func admitted() async throws(CircuitOpenError) -> Admitted {
         if let admitted = try self.lookUp() { return admitted }
         let work = self.claimWork()

@@ -1,6 +1,8 @@
 /// Reports of code that guards itself with `isCallPermitted`.
 extension CircuitBreaker {
-    /// Reports a success without a permit. In half-open, or open when its time has come, it claims and reports in one step.
+    /// Reports a success without a permit.
+    ///
+    /// In half-open, or open when its time has come, it claims and reports in one step.
     ///
     /// Suspends until it is committed, if there is anything to commit.
     public func recordSuccess() async { await self.record(Ending(verdict: .success)) }
@@ -9,7 +11,9 @@ extension CircuitBreaker {
     @_disfavoredOverload
     public func recordSuccess() { self.record(Ending(verdict: .success)) }
 
-    /// Reports a failure without a permit. In half-open, or open when its time has come, it claims and reports in one step.
+    /// Reports a failure without a permit.
+    ///
+    /// In half-open, or open when its time has come, it claims and reports in one step.
     ///
     /// Suspends until it is committed. The policy's `classify` judges the error.
     /// - Parameter error: what went wrong, if that is known.

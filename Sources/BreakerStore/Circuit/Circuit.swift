@@ -77,7 +77,9 @@ struct Circuit: Equatable, Sendable {
         self.lastError = lastError
     }
 
-    /// A new circuit. `epochFloor` is above every epoch of a circuit that was forgotten.
+    /// A new circuit.
+    ///
+    /// `epochFloor` is above every epoch of a circuit that was forgotten.
     init(rules: Rules, at now: StoreTime, epochFloor: Int64 = 0) {
         self.init(rules: rules, state: .closed, since: now, epoch: max(now.microseconds, epochFloor))
     }

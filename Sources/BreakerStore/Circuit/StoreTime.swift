@@ -1,4 +1,6 @@
-/// An instant on the file's own clock, in microseconds. Arithmetic saturates: rows hold whatever somebody wrote.
+/// An instant on the file's own clock, in microseconds.
+///
+/// Arithmetic saturates: rows hold whatever somebody wrote.
 struct StoreTime: Hashable, Comparable, Sendable {
     var microseconds: Int64
 

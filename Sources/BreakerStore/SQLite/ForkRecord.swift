@@ -24,6 +24,7 @@ enum ForkRecord {
     }()
 
     /// Notes a lock file's descriptor, which a child must close so that the lock dies with this process alone.
+    ///
     /// Returns whether there was a place for it.
     static func note(descriptor: Int32) -> Bool {
         _ = self.install

@@ -46,7 +46,9 @@ final class AnswerSlot: @unchecked Sendable {
 
     deinit { unsafe free(self.raw) }
 
-    /// The answer, if nobody has committed anything since it was read. No system call, no lock, no clock, no allocation.
+    /// The answer, if nobody has committed anything since it was read.
+    ///
+    /// No system call, no lock, no clock, no allocation.
     @inline(__always)
     func ask(_ gate: Gate) -> CachedAnswer {
         unsafe CachedAnswer(raw: bs_ask(self.raw, gate.raw))

@@ -11,7 +11,9 @@ enum SQLValue {
     init(_ integer: Int64?) { self = integer.map { .integer($0) } ?? .null }
 }
 
-/// A prepared statement, to be used many times. It must not outlive its connection.
+/// A prepared statement, to be used many times.
+///
+/// It must not outlive its connection.
 @safe
 struct Statement: ~Copyable {
     private let handle: OpaquePointer

@@ -1,6 +1,8 @@
 import CSQLite
 
-/// The header of SQLite's wal-index in shared memory. It must not be used once its connection is closed.
+/// The header of SQLite's wal-index in shared memory.
+///
+/// It must not be used once its connection is closed.
 @safe
 struct WalIndex {
     // @unchecked Sendable is not needed: the struct stays with its connection's thread or in a gate.
@@ -8,7 +10,9 @@ struct WalIndex {
 
     init(page: UnsafePointer<UInt64>) { unsafe self.page = page }
 
-    /// The header as it is now. What is read from the file afterwards is at least as new.
+    /// The header as it is now.
+    ///
+    /// What is read from the file afterwards is at least as new.
     func tag() -> Tag { unsafe Tag(raw: bs_read_tag(self.page)) }
 
     /// Frames of the log that no checkpoint has copied into the database yet.

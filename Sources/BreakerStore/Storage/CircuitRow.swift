@@ -26,7 +26,9 @@ struct CircuitRow {
         composed: "SELECT \(Self.columns), name FROM circuit WHERE name GLOB ?1 ORDER BY name"
     )
 
-    /// Reads the columns from `first` on. A row that no version of this program can have written is an error, not a trap.
+    /// Reads the columns from `first` on.
+    ///
+    /// A row that no version of this program can have written is an error, not a trap.
     init(_ row: Row, from first: Int32 = 0, name: String, path: String) throws(BreakerStoreError) {
         func unreadable() -> BreakerStoreError {
             BreakerStoreError(code: .corrupt, message: "the row of circuit \(name.quoted) can't be read", path: path)

@@ -1,6 +1,8 @@
 /// The row of the table `clock`: one clock for all who share the file.
 enum ClockRow {
-    /// Store time now, and the highest stamp the file knows. Called inside a transaction that may write.
+    /// Store time now, and the highest stamp the file knows.
+    ///
+    /// Called inside a transaction that may write.
     ///
     /// After a boot the first transaction sets the offset anew, so that store time reads as Unix time.
     static func read(

@@ -32,7 +32,9 @@ final class CommitQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// Commits on the calling thread, or waits there for the one who does. Not on the cooperative pool.
+    /// Commits on the calling thread, or waits there for the one who does.
+    ///
+    /// Not on the cooperative pool.
     func submit<Value>(_ ticket: Ticket<Value>, to committer: any Committer) throws(BreakerStoreError) -> Value {
         if self.enqueue(ticket, leader: .caller) { self.leadAsCaller(with: committer) }
         if let outcome = ticket.outcome ?? ticket.wait() { return try outcome.get() }

@@ -1,6 +1,8 @@
 /// Transactions that wait for the file themselves.
 extension Database {
-    /// Locks the file for writing; false once `isOver` says so. Any other failure is thrown.
+    /// Locks the file for writing; false once `isOver` says so.
+    ///
+    /// Any other failure is thrown.
     ///
     /// Always IMMEDIATE: a read that wants to write later can't be retried (https://sqlite.org/rescode.html#busy_snapshot).
     func begin(unless isOver: () -> Bool) throws(BreakerStoreError) -> Bool {

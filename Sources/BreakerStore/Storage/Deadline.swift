@@ -6,7 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// When a wait ends. Waits are for other processes, so they go by real time, whatever clock the store has.
+/// When a wait ends.
+///
+/// Waits are for other processes, so they go by real time, whatever clock the store has.
 struct Deadline: Sendable, Comparable {
     private let instant: ContinuousClock.Instant
 

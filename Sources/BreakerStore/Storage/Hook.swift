@@ -2,7 +2,9 @@
 import Synchronization
 #endif
 
-/// Named points of the library at which a test may act: end the process, stop it, fail. Release builds have none.
+/// Named points of the library at which a test may act: end the process, stop it, fail.
+///
+/// Release builds have none.
 package enum Hook {
     #if BREAKERSTORE_HOOKS
     private static let action = Mutex<(@Sendable (String) -> Void)?>(nil)

@@ -108,8 +108,10 @@ final class LockFile: Sendable {
 
     func unlock(worker: Int64) { _ = ByteLock.set(self.descriptor, worker, false) }
 
-    /// Whether another open store holds the worker's byte. Where the kernel would not say, it counts as alive: a slot that
-    /// is kept too long comes free with its lease, two probes at once do not come undone.
+    /// Whether another open store holds the worker's byte.
+    ///
+    /// Where the kernel would not say, it counts as alive: a slot that is kept too long comes free with its lease, two
+    /// probes at once do not come undone.
     func isHeldByAnother(worker: Int64) -> Bool { ByteLock.isHeldByAnother(self.descriptor, worker) }
 }
 

@@ -76,7 +76,9 @@ extension StoreCore {
         }
     }
 
-    /// The answer as the cached form has it. What a claim decides, or the kernel must be asked for, is never cached.
+    /// The answer as the cached form has it.
+    ///
+    /// What a claim decides, or the kernel must be asked for, is never cached.
     private func cacheable(_ look: Look, _ circuit: Circuit) -> CachedAnswer? {
         func end(_ time: StoreTime?) -> Int64 { time.map(self.clock.uptime) ?? .max }
         switch look.answer {

@@ -131,7 +131,9 @@ struct FileIdentity: Hashable, Sendable {
     private let index: One
     private let lock: One
 
-    /// Nil if one of them is missing. `stat` takes no lock and drops none.
+    /// Nil if one of them is missing.
+    ///
+    /// `stat` takes no lock and drops none.
     init?(of file: StoreFile) {
         guard let database = One(file.path), let log = One(file.log), let index = One(file.index),
             let lock = One(file.lock)

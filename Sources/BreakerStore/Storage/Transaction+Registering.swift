@@ -1,6 +1,8 @@
 /// Registering circuits.
 extension Transaction {
-    /// Creates the circuit, or stores what differs; neither state nor counts change. The config must be valid.
+    /// Creates the circuit, or stores what differs; neither state nor counts change.
+    ///
+    /// The config must be valid.
     func register(_ config: CircuitBreaker.Config) throws(BreakerStoreError) {
         let rules = Rules(config)
         if let id = try self.id(of: config.name) {
