@@ -5,8 +5,6 @@ extension CircuitBreaker {
     /// Throws the operation's own error, or `CircuitOpenError` when it did not run, or `CallTimeoutError` when it took
     /// longer than the policy's timeout. Blocks no thread: a report waits for its commit suspended.
     /// - Parameter operation: the call to guard.
-    // The synchronous form has the same shape on purpose: `@_disfavoredOverload` decides.
-    // swift-format-ignore: AmbiguousTrailingClosureOverload
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
         guard self.isPlain else { return try await self.runByPolicy(operation) { _ in false } }
         let admitted = try await self.admitted()
