@@ -31,7 +31,7 @@ enum Schema {
             throw error.code == .corrupt ? Self.stranger(file, "it is not an SQLite database") : error
         }
         guard isOurs else { throw Self.stranger(file, "it is the database of another program") }
-        try Self.requireKnownVersion(try StoreReader(file).connection.integer("PRAGMA user_version"), of: file)
+        try Self.requireKnownVersion(try StoreReader(file).database.connection.integer("PRAGMA user_version"), of: file)
         return .store
     }
 

@@ -13,7 +13,9 @@ import Darwin
 /// - no log, or an empty one: the file alone;
 /// - a log without a wal-index: a private copy, for SQLite would have to build the index.
 final class StoreReader {
-    let connection: Connection
+    let database: Database
+    /// Whether a commit by others during a read does no harm to it.
+    private let isShared: Bool
     /// The directory of a private copy, removed with the reader.
     private let copy: String?
 
@@ -32,7 +34,8 @@ final class StoreReader {
             }
         }
         do throws(BreakerStoreError) {
-            self.connection = try Connection(path: path, access: access)
+            self.database = Database(try Connection(path: path, access: access))
+            self.isShared = access == .sharedReader
             self.copy = copy
         } catch {
             if let copy { TemporaryDirectory.remove(copy) }
@@ -43,6 +46,29 @@ final class StoreReader {
     deinit {
         // Unlinked while the connection is still open: nobody else knows these files.
         if let copy = self.copy { TemporaryDirectory.remove(copy) }
+    }
+
+    /// Reads what `body` reads, again if somebody has changed the files meanwhile in a way that this way of reading does
+    /// not notice.
+    static func look<Value>(
+        at file: StoreFile,
+        _ body: (Database) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        var failure: BreakerStoreError?
+        for _ in 0..<5 {
+            let before = FileStamp(of: file)
+            do throws(BreakerStoreError) {
+                let reader = try StoreReader(file)
+                let value = try body(reader.database)
+                if reader.isShared || FileStamp(of: file) == before { return value }
+                failure = nil
+            } catch {
+                failure = error
+                if FileStamp(of: file) == before { break }
+            }
+        }
+        throw failure
+            ?? BreakerStoreError(code: .busy, message: "the file kept changing while it was read", path: file.path)
     }
 
     private static let copyName = "/copy.db"

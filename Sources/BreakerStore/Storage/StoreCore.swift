@@ -41,6 +41,8 @@ final class StoreCore: Sendable {
     let thread = StoreThread()
     private let sequence = Atomic<Int64>(0)
     private let workerID = Atomic<Int64>(0)
+    /// A reopened file knows this process as another worker.
+    private let ownWorkers = Mutex<Set<Int64>>([])
 
     /// Opens the file and starts the thread.
     init(file: StoreFile, configuration: CircuitStore.Configuration) throws(BreakerStoreError) {
@@ -66,6 +68,7 @@ final class StoreCore: Sendable {
         session = Session(opened: opened)
         self.lockFile.withLock { $0 = opened.lock }
         self.workerID.store(opened.worker.id, ordering: .relaxed)
+        self.ownWorkers.withLock { _ = $0.insert(opened.worker.id) }
         self.reading.withLock {
             if let old = $0.database { $0.retired.append(old) }
             $0.database = opened.reader
@@ -203,6 +206,9 @@ final class StoreCore: Sendable {
 
     /// A probe's token: no other that the file knows.
     func newToken() -> Int64 { .random(in: 1...Int64.max) }
+
+    /// Whether a worker is or was this process.
+    func isOwn(_ worker: Int64) -> Bool { self.ownWorkers.withLock { $0.contains(worker) } }
 
     /// Whether a worker lives, for those who only look.
     func isAlive(_ worker: Int64) -> Bool {

@@ -145,6 +145,38 @@ struct FileIdentity: Hashable, Sendable {
     }
 }
 
+/// When the database and its log were last written.
+struct FileStamp: Equatable {
+    private struct One: Equatable {
+        var inode: UInt64
+        var size: Int64
+        var seconds: Int
+        var nanoseconds: Int
+
+        init?(_ path: String) {
+            var info = stat()
+            guard unsafe stat(path, &info) == 0 else { return nil }
+            #if canImport(Darwin)
+            let time = info.st_mtimespec
+            #else
+            let time = info.st_mtim
+            #endif
+            self.inode = UInt64(truncatingIfNeeded: info.st_ino)
+            self.size = Int64(info.st_size)
+            self.seconds = time.tv_sec
+            self.nanoseconds = time.tv_nsec
+        }
+    }
+
+    private let database: One?
+    private let log: One?
+
+    init(of file: StoreFile) {
+        self.database = One(file.path)
+        self.log = One(file.log)
+    }
+}
+
 extension BreakerStoreError {
     /// A failed system call.
     init(systemError: Int32, doing: String, path: String) {

@@ -59,4 +59,23 @@ extension Transaction {
             .integer(circuit), .integer(self.now.microseconds)
         )
     }
+
+    /// Deletes a circuit and what belongs to it; false if there is none of this name.
+    func forget(_ name: String) throws(BreakerStoreError) -> Bool {
+        guard let id = try self.id(of: name), let circuit = try self.circuit(name) else { return false }
+        self.unload(name)
+        for sql: SQL in [
+            "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
+            "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM circuit WHERE id = ?1",
+        ] {
+            try self.database.run(sql, .integer(id))
+        }
+        // A new circuit of this name starts above: no late result fits it.
+        try self.database.run(
+            "UPDATE clock SET epoch_floor = max(epoch_floor, ?1)",
+            .integer(circuit.epoch.addingSaturating(1))
+        )
+        try self.write(Transition(kind: .forgotten, from: circuit.word), of: name, by: nil)
+        return true
+    }
 }

@@ -39,6 +39,8 @@ final class Transaction {
         (self.now, self.highest) = try ClockRow.read(database, clock)
     }
 
+    var path: String { self.database.connection.path }
+
     /// Whether a worker lives; asked of the kernel once in a transaction.
     func isAlive(_ worker: Int64) -> Bool {
         if worker == self.worker.id { return true }

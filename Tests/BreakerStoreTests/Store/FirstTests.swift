@@ -25,3 +25,37 @@ struct Boom: Error {}
         #expect(breaker.failureCount == 0)
     }
 }
+
+@Suite struct OperatingTests {
+    @Test func holdsResetsForgetsAndTellsTheHistory() throws {
+        let clock = ManualHostClock()
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = clock
+        let store = try CircuitStore.temporary(configuration: configuration)
+        defer { store.close() }
+        let breaker = try store.breaker(.init(name: "a", trip: .failures(1, within: .seconds(60))))
+        breaker.recordFailure(Boom())
+        #expect(throws: CircuitOpenError.self) { _ = try { try breaker.run { 1 } }() }
+        try store.reset("a", by: "ann", reason: "fixed")
+        #expect(breaker.state == .closed)
+        try store.hold("a", .open, for: .seconds(10), by: "bob")
+        #expect(breaker.isCallPermitted == false)
+        clock.advance(by: .seconds(10))
+        #expect(breaker.isCallPermitted)
+        try store.hold("a", .closed)
+        #expect(try { try breaker.run { 1 } }() == 1)
+        try store.release("a")
+        let snapshot = try #require(try store.circuit(named: "a"))
+        #expect(snapshot.workers == 1)
+        #expect(snapshot.state == .closed)
+        try store.forget("a")
+        #expect(try store.circuits().isEmpty)
+        #expect(try { try breaker.run { 1 } }() == 1)
+        #expect(try store.circuits().map(\.name) == ["a"])
+        #expect(
+            try store.history(of: "a").map(\.kind)
+                == [.forgotten, .released, .held, .released, .held, .reset, .tripped]
+        )
+        #expect(try store.workers().count == 1)
+    }
+}
