@@ -67,7 +67,7 @@ extension CircuitStore {
         guard let core = self.backend.core else {
             return try StoreView.ofFile(self.backend.file, self.configuration.clock, body)
         }
-        return try core.read { (database) throws(BreakerStoreError) in
+        return try core.view { (database) throws(BreakerStoreError) in
             try StoreView(database, core.clock, isAlive: core.isAlive, isOwn: core.isOwn).asOfOneInstant(body)
         }
     }

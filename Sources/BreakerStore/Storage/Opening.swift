@@ -44,6 +44,9 @@ struct Opening {
                 return try self.openGuarded(lock, deadline)
             }
             if let opened { return opened }
+            guard !deadline.isOver else {
+                throw BreakerStoreError(code: .busy, message: "the lock file keeps vanishing", path: self.file.lock)
+            }
         }
     }
 

@@ -3,7 +3,7 @@ import Synchronization
 /// The funnel: the only way to change a circuit.
 extension StoreCore: CommitQueue.Committer {
     /// Keeps the log short of the 1,000 frames at which a stock shell would checkpoint by itself.
-    private static let framesBeforeCheckpoint = 200
+    static let framesBeforeCheckpoint = 200
 
     func wakeStoreThread() { self.thread.wake() }
 
@@ -87,7 +87,9 @@ extension StoreCore: CommitQueue.Committer {
             try opened.writer.connection.syncLog()
             return nil
         } catch {
-            // The change stands, others have seen it; but a later sync proves nothing about these pages.
+            // The change stands, others have seen it. A later sync of the log proves nothing about these pages: they are on
+            // the disk once they are in the database.
+            self.needsFullCheckpoint.store(true, ordering: .relaxed)
             return error
         }
     }
@@ -112,7 +114,7 @@ extension StoreCore: CommitQueue.Committer {
         )
     }
 
-    private var busy: BreakerStoreError {
+    var busy: BreakerStoreError {
         BreakerStoreError(
             code: .busy,
             message: "another process has kept the file locked until the deadline; try again",
@@ -125,98 +127,6 @@ extension StoreCore: CommitQueue.Committer {
         case .degraded(since: _, let error): error
         case .closed, .healthy: .closed(self.file.path)
         }
-    }
-
-    // MARK: - The thread
-
-    /// Runs until the core is shut down.
-    func runThread() {
-        var pause = Duration.zero
-        while true {
-            if self.isClosed {
-                self.shutDown()
-                return
-            }
-            if self.queue.isStoreThreadLeading { self.lead() }
-            if self.isDegraded {
-                pause = self.tryToRecover() ? .zero : min(max(pause * 2, .milliseconds(50)), .seconds(1))
-            } else {
-                pause = .zero
-            }
-            self.thread.sleep(for: pause == .zero ? .seconds(1) : pause)
-            self.watchFiles()
-        }
-    }
-
-    private var isClosed: Bool { self.phase.withLock { if case .closed = $0 { true } else { false } } }
-
-    /// Commits until nothing waits, then gives the lead up.
-    private func lead() {
-        repeat {
-            self.checkpoint()
-            self.commitWaiting(in: self.queue)
-        } while !self.queue.giveUpLead()
-    }
-
-    private func checkpoint() {
-        self.session.withLock { session in
-            guard let opened = session?.opened, let index = opened.reader.connection.walIndex(),
-                index.pendingFrames >= Self.framesBeforeCheckpoint
-            else { return }
-            do throws(BreakerStoreError) {
-                if session?.checkpointer == nil {
-                    let database = Database(try Connection(path: self.file.path, access: .readWrite))
-                    try database.connection.configureForSharing()
-                    session?.checkpointer = database
-                }
-                guard let checkpointer = session?.checkpointer else { return }
-                let deadline = Deadline(after: self.configuration.busyTimeout)
-                try opened.writer.checkpoint(through: checkpointer, until: deadline)
-            } catch {
-                self.degrade(error)
-            }
-        }
-    }
-
-    /// Nobody may notice by a commit that the file was replaced: cached answers are held against the old one.
-    private func watchFiles() {
-        // No lock: it may be held by a commit that hangs; the identity of what is open changes only on this thread.
-        let isOther = self.identityInUse.map { FileIdentity(of: self.file) != $0 } ?? false
-        if isOther { self.degrade(self.moved) }
-        _ = self.queue.expireOverdue(with: self.busy)
-    }
-
-    private var identityInUse: FileIdentity? { self.session.withLockIfAvailable { $0?.opened.identity } ?? nil }
-
-    private func tryToRecover() -> Bool {
-        guard self.queue.wantLead() else { return false }
-        do throws(BreakerStoreError) {
-            try self.session.withLock { (session) throws(BreakerStoreError) in try self.reopen(&session) }
-        } catch {
-            return false
-        }
-        self.recovered()
-        self.lead()
-        return true
-    }
-
-    /// Commits what waits, leaves the file, and answers nobody any longer.
-    private func shutDown() {
-        if self.queue.wantLead() { self.lead() }
-        self.queue.refuse(with: .closed(self.file.path))
-        self.shutGates()
-        self.session.withLock { session in
-            if let opened = session?.opened {
-                _ = try? opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
-                    () throws(BreakerStoreError) in
-                    try opened.writer.removeWorker(opened.worker.id)
-                }
-                Hook.reached("close.unregistered")
-                opened.lock.unlock(worker: opened.worker.id)
-            }
-            session = nil
-        }
-        self.lockFile.withLock { $0 = nil }
     }
 }
 

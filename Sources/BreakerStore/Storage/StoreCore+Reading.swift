@@ -76,6 +76,19 @@ extension StoreCore {
         }
     }
 
+    /// Runs `body` with a connection for reads that may take long.
+    func view<Value>(
+        _ body: (Database) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        try self.viewer.withLock { (viewer) throws(BreakerStoreError) in
+            if let database = viewer { return try body(database) }
+            let database = Database(try Connection(path: self.file.path, access: .readWrite))
+            try database.connection.configureForSharing()
+            viewer = database
+            return try body(database)
+        }
+    }
+
     /// The answer as the cached form has it.
     ///
     /// What a claim decides, or the kernel must be asked for, is never cached.

@@ -35,6 +35,10 @@ final class StoreCore: Sendable {
     let registered = Mutex<[CircuitName: CircuitBreaker.Config]>([:])
 
     let session: Mutex<Session?>
+    /// A sync of the log has failed: healthy again only once the database has been synced.
+    let needsFullCheckpoint = Atomic<Bool>(false)
+    /// For long reads, so that no call waits for one; opened when it is first needed.
+    let viewer = Mutex<Database?>(nil)
     let lockFile: Mutex<LockFile?>
     private let gates = Mutex<[ObjectIdentifier: Gate]>([:])
     private let ownGate = Gate()
@@ -81,6 +85,7 @@ final class StoreCore: Sendable {
     func reopen(_ session: inout Session?) throws(BreakerStoreError) {
         self.shutGates()
         session = nil
+        self.viewer.withLock { $0 = nil }
         self.lockFile.withLock { $0 = nil }
         try self.open(&session)
         guard let opened = session?.opened else { return }

@@ -1,0 +1,135 @@
+import Synchronization
+
+/// What the store's thread does.
+extension StoreCore {
+    /// Runs until the core is shut down.
+    func runThread() {
+        var pause = Duration.zero
+        while true {
+            if self.isClosed {
+                self.shutDown()
+                return
+            }
+            if self.queue.isStoreThreadLeading { self.lead() }
+            if self.isDegraded {
+                pause = self.tryToRecover() ? .zero : min(max(pause * 2, .milliseconds(50)), .seconds(1))
+            } else {
+                pause = .zero
+            }
+            self.thread.sleep(for: pause == .zero ? .seconds(1) : pause)
+            self.watchFiles()
+        }
+    }
+
+    private var isClosed: Bool { self.phase.withLock { if case .closed = $0 { true } else { false } } }
+
+    /// Commits until nothing waits, then gives the lead up.
+    private func lead() {
+        repeat {
+            self.checkpointIfDue()
+            self.commitWaiting(in: self.queue)
+        } while !self.queue.giveUpLead()
+    }
+
+    private func checkpointIfDue() {
+        self.session.withLock { session in
+            guard let opened = session?.opened, let index = opened.reader.connection.walIndex(),
+                index.pendingFrames >= Self.framesBeforeCheckpoint
+            else { return }
+            do throws(BreakerStoreError) {
+                try self.checkpoint(&session)
+            } catch {
+                self.degrade(error)
+            }
+        }
+    }
+
+    private func checkpoint(_ session: inout Session?) throws(BreakerStoreError) {
+        if session != nil, session?.checkpointer == nil {
+            let database = Database(try Connection(path: self.file.path, access: .readWrite))
+            try database.connection.configureForSharing()
+            session?.checkpointer = database
+        }
+        guard let writer = session?.opened.writer, let checkpointer = session?.checkpointer else { return }
+        try writer.checkpoint(through: checkpointer, until: Deadline(after: self.configuration.busyTimeout))
+    }
+
+    /// Nobody may notice by a commit that the file was replaced: cached answers are held against the old one.
+    private func watchFiles() {
+        // No lock: it may be held by a commit that hangs; the identity of what is open changes only on this thread.
+        let isOther = self.identityInUse.map { FileIdentity(of: self.file) != $0 } ?? false
+        if isOther { self.degrade(self.moved) }
+        _ = self.queue.expireOverdue(with: self.busy)
+    }
+
+    private var identityInUse: FileIdentity? { self.session.withLockIfAvailable { $0?.opened.identity } ?? nil }
+
+    /// Brings the file back: as it is open if that works again, else opened anew.
+    private func tryToRecover() -> Bool {
+        guard self.queue.wantLead() else { return false }
+        do throws(BreakerStoreError) {
+            let isBack = try self.session.withLock { (session) throws(BreakerStoreError) in
+                if let opened = session?.opened, FileIdentity(of: self.file) == opened.identity,
+                    let isWritable = self.canWrite(opened)
+                {
+                    guard isWritable else { return false }
+                } else {
+                    try self.reopen(&session)
+                }
+                return try self.makeUpForFailedSync(&session)
+            }
+            if isBack { self.recovered() }
+            self.lead()
+            return isBack
+        } catch {
+            _ = self.queue.giveUpLead()
+            return false
+        }
+    }
+
+    /// Whether the connection that is open commits again; false if others still lock the file, nil if it must be opened
+    /// anew.
+    private func canWrite(_ opened: Opened) -> Bool? {
+        do throws(BreakerStoreError) {
+            guard try opened.writer.begin(unless: { true }) else { return false }
+            defer { opened.writer.rollback() }
+            try opened.writer.run(
+                "UPDATE worker SET pid = pid WHERE id = ?1",
+                .integer(opened.worker.id)
+            )
+            try opened.writer.run("COMMIT")
+            return true
+        } catch {
+            return nil
+        }
+    }
+
+    /// Copies the whole log into the database, which is synced; false if a reader is in the way.
+    private func makeUpForFailedSync(_ session: inout Session?) throws(BreakerStoreError) -> Bool {
+        guard self.needsFullCheckpoint.load(ordering: .relaxed) else { return true }
+        try self.checkpoint(&session)
+        guard let index = session?.opened.reader.connection.walIndex(), index.pendingFrames == 0 else { return false }
+        self.needsFullCheckpoint.store(false, ordering: .relaxed)
+        return true
+    }
+
+    /// Commits what waits, leaves the file, and answers nobody any longer.
+    private func shutDown() {
+        if self.queue.wantLead() { self.lead() }
+        self.queue.refuse(with: .closed(self.file.path))
+        self.shutGates()
+        self.session.withLock { session in
+            if let opened = session?.opened {
+                _ = try? opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
+                    () throws(BreakerStoreError) in
+                    try opened.writer.removeWorker(opened.worker.id)
+                }
+                Hook.reached("close.unregistered")
+                opened.lock.unlock(worker: opened.worker.id)
+            }
+            session = nil
+        }
+        self.lockFile.withLock { $0 = nil }
+        self.viewer.withLock { $0 = nil }
+    }
+}
