@@ -8,6 +8,7 @@ public final class CircuitStore: Sendable {
     private struct State {
         var isClosed = false
         var circuits: [CircuitName: SharedCircuit] = [:]
+        var listeners: [EventHub.Listener] = []
     }
 
     let backend: Backend
@@ -35,7 +36,9 @@ public final class CircuitStore: Sendable {
     init(_ backend: Backend, _ configuration: Configuration) {
         self.backend = backend
         self.configuration = configuration
-        self.backend.core?.add(self.gate)
+        guard let core = backend.core else { return }
+        core.add(self.gate)
+        if let onEvent = configuration.onEvent { self.listen(to: .handler(onEvent), core) }
     }
 
     deinit { self.leave() }
@@ -90,11 +93,27 @@ public final class CircuitStore: Sendable {
     ///
     /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`.
     public func close() {
-        guard self.leave(), let core = self.backend.core else { return }
-        core.waitForEnd(until: self.deadline)
+        guard !self.gate.isForked, !self.isClosed, let core = self.backend.core else { return }
+        let deadline = self.deadline
+        // What waits is committed, and told to those who listen.
+        _ = try? core.commit(until: deadline) { _ in }
+        core.hub.flush(until: deadline)
+        if self.leave() { core.waitForEnd(until: deadline) }
     }
 
     // MARK: - For the library
+
+    /// Has `target` told of each event until this store is closed.
+    @discardableResult
+    func listen(to target: EventHub.Listener.Target, _ core: StoreCore) -> EventHub.Listener {
+        let listener = core.listen(to: target)
+        self.state.withLock { $0.listeners.append(listener) }
+        return listener
+    }
+
+    func drop(_ listener: EventHub.Listener) {
+        self.state.withLock { $0.listeners.removeAll { $0 === listener } }
+    }
 
     var deadline: Deadline { Deadline(after: self.configuration.busyTimeout) }
 
@@ -131,6 +150,7 @@ public final class CircuitStore: Sendable {
         if let core = self.backend.core {
             core.remove(self.gate)
             CoreRegistry.leave(core)
+            for listener in self.state.withLock({ $0.listeners }) { core.hub.remove(listener) }
         }
         self.backend.removeTemporaryDirectory()
         return true

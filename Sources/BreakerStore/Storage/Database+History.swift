@@ -19,6 +19,15 @@ extension Database {
         return try self.all(Self.newestEventsOfOne, limit, .text(name)) { StoredEvent($0) }.compactMap(\.self)
     }
 
+    private static let eventsAfter = SQL(
+        composed: "SELECT \(eventColumns) FROM event WHERE id > ?1 ORDER BY id LIMIT 10000"
+    )
+
+    /// The oldest first.
+    func events(after id: Int64) throws(BreakerStoreError) -> [StoredEvent] {
+        try self.all(Self.eventsAfter, .integer(id)) { StoredEvent($0) }.compactMap(\.self)
+    }
+
     func workers() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
         try self.all("SELECT id, name, pid, since FROM worker ORDER BY since, id") {
             (

@@ -55,6 +55,7 @@ extension StoreCore: CommitQueue.Committer {
         }
         let syncError = self.syncIfNeeded(transaction, opened)
         for completion in completions { completion() }
+        if !transaction.events.isEmpty { self.hub.wake() }
         self.checkpointIfNeeded(opened)
         if let syncError { throw syncError }
     }

@@ -41,6 +41,7 @@ final class StoreCore: Sendable {
     let viewer = Mutex<Database?>(nil)
     let lockFile: Mutex<LockFile?>
     private let gates = Mutex<[ObjectIdentifier: Gate]>([:])
+    let hub = EventHub()
     private let ownGate = Gate()
     let thread = StoreThread()
     private let sequence = Atomic<Int64>(0)
@@ -62,7 +63,9 @@ final class StoreCore: Sendable {
             guard configuration.whenUnavailable == .degrade, error.code != .invalidConfiguration else { throw error }
             self.degrade(error)
         }
-        self.thread.start(for: self)
+        guard self.thread.start({ self.runThread() }) else {
+            throw BreakerStoreError(code: .unavailable, message: "no thread can be started", path: file.path)
+        }
     }
 
     // MARK: - Opening

@@ -9,8 +9,14 @@ import Musl
 import Darwin
 #endif
 
-/// The thread of one open file: it commits for tasks, checkpoints, watches the files and brings a lost store back.
+/// A thread that sleeps until it is woken: for what must run neither on a caller's thread nor on the cooperative pool.
 final class StoreThread: Sendable {
+    /// Carries the body over to the thread.
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
     private let signal = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
@@ -23,12 +29,23 @@ final class StoreThread: Sendable {
 
     /// Waits until the thread has ended; false if the deadline is over first.
     func waitForEnd(until deadline: Deadline) -> Bool {
-        self.ended.wait(timeout: .now() + .microseconds(Int(deadline.remaining / .microseconds(1)))) == .success
+        let timeout = DispatchTime.now() + .microseconds(Int(deadline.remaining / .microseconds(1)))
+        guard self.ended.wait(timeout: timeout) == .success else { return false }
+        // For the next who waits.
+        self.ended.signal()
+        return true
     }
 
-    /// Starts the thread, which keeps `core` alive until the core has been shut down.
-    func start(for core: StoreCore) {
-        let argument = unsafe Unmanaged.passRetained(core).toOpaque()
+    /// Starts the thread, which keeps alive what `body` has captured until that returns; false if the system has no
+    /// thread left.
+    func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let ended = self.ended
+        let argument = unsafe Unmanaged.passRetained(
+            Body {
+                body()
+                ended.signal()
+            }
+        ).toOpaque()
         #if canImport(Darwin)
         var thread: pthread_t?
         #else
@@ -45,28 +62,19 @@ final class StoreThread: Sendable {
         unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
         let code = unsafe pthread_create(&thread, &attributes, StoreThread.main, argument)
-        if code != 0 {
-            unsafe Unmanaged<StoreCore>.fromOpaque(argument).release()
-            core.degrade(
-                BreakerStoreError(code: .unavailable, message: "no thread can be started", path: core.file.path))
-        }
+        if code != 0 { unsafe Unmanaged<Body>.fromOpaque(argument).release() }
+        return code == 0
     }
 
     #if canImport(Darwin)
     private static let main: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = {
-        unsafe StoreThread.run($0)
+        unsafe Unmanaged<Body>.fromOpaque($0).takeRetainedValue().run()
         return nil
     }
     #else
     private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
-        if let argument = unsafe $0 { unsafe StoreThread.run(argument) }
+        if let argument = unsafe $0 { unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
         return nil
     }
     #endif
-
-    private static func run(_ argument: UnsafeMutableRawPointer) {
-        let core = unsafe Unmanaged<StoreCore>.fromOpaque(argument).takeRetainedValue()
-        core.runThread()
-        core.thread.ended.signal()
-    }
 }

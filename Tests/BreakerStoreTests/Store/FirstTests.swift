@@ -59,3 +59,32 @@ struct Boom: Error {}
         #expect(try store.workers().count == 1)
     }
 }
+
+@Suite struct EventTests {
+    @Test(.timeLimit(.minutes(1))) func streamsAndHandlersSeeEachEventOnceInOrder() async throws {
+        let store = try CircuitStore.temporary()
+        let breaker = try store.breaker(.init(name: "a", trip: .failures(1, within: .seconds(60))))
+        let events = store.events()
+        await breaker.recordFailure(Boom())
+        try store.reset("a", by: "ann")
+        try store.hold("a", .open)
+        store.close()
+        var kinds: [CircuitEvent.Kind] = []
+        for await event in events {
+            kinds.append(event.kind)
+            #expect(event.isOwn)
+        }
+        #expect(kinds == [.tripped, .reset, .held])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func runClosesWhenItIsCancelled() async throws {
+        let store = try CircuitStore.temporary()
+        let task = Task { try await store.run() }
+        task.cancel()
+        try await task.value
+        guard case .closed = store.health else {
+            Issue.record("the store is not closed")
+            return
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Dispatch
+import Synchronization
+
+/// Hands events over to those who listen, each event once and in order.
+///
+/// It reads the history from where it stopped, be the events this process's or others': its thread looks at the header of
+/// the wal-index ten times a second, and reads only when that has changed. Nobody listens: no thread.
+final class EventHub: Sendable {
+    /// A place in the history: in which opening of the file, after which event.
+    struct Place: Sendable {
+        var generation: UInt64
+        var id: Int64
+    }
+
+    /// One who listens: a handler, or a stream with its buffer.
+    final class Listener: Sendable {
+        enum Target: Sendable {
+            case handler(@Sendable (CircuitEvent) -> Void)
+            case stream(AsyncStream<CircuitEvent>.Continuation)
+        }
+
+        private let target: Target
+        /// Events that a slow reader has lost since the last one that it was told of.
+        private let lost = Mutex(0)
+
+        private let start: Place?
+
+        init(_ target: Target, from start: Place?) {
+            self.target = target
+            self.start = start
+        }
+
+        /// Whether the event came after this one began to listen.
+        func wants(_ id: Int64, _ generation: UInt64) -> Bool {
+            guard let start = self.start, start.generation == generation else { return true }
+            return id > start.id
+        }
+
+        func deliver(_ event: CircuitEvent) {
+            switch self.target {
+            case .handler(let handler): handler(event)
+            case .stream(let continuation):
+                self.tellOfLoss(like: event)
+                self.lost.withLock { lost in
+                    if lost == 0, case .enqueued = continuation.yield(event) { return }
+                    lost += 1
+                }
+            }
+        }
+
+        /// Says how many events were lost, as soon as there is room again.
+        func tellOfLoss(like event: CircuitEvent) {
+            guard case .stream(let continuation) = self.target else { return }
+            self.lost.withLock { lost in
+                guard lost > 0 else { return }
+                let missed = CircuitEvent.missed(lost, id: event.id, at: event.at)
+                if case .enqueued = continuation.yield(missed) { lost = 0 }
+            }
+        }
+
+        func finish() {
+            switch self.target {
+            case .handler: break
+            case .stream(let continuation): continuation.finish()
+            }
+        }
+    }
+
+    private struct State {
+        var listeners: [ObjectIdentifier: Listener] = [:]
+        var thread: StoreThread?
+        var waiters: [DispatchSemaphore] = []
+    }
+
+    private let state = Mutex(State())
+
+    var isListenedTo: Bool { self.state.withLock { !$0.listeners.isEmpty } }
+
+    var listeners: [Listener] { self.state.withLock { Array($0.listeners.values) } }
+
+    /// Adds one who listens, and starts the thread if it is the first.
+    func add(_ listener: Listener, watch: @escaping @Sendable (StoreThread) -> Void) {
+        self.state.withLock { state in
+            state.listeners[ObjectIdentifier(listener)] = listener
+            guard state.thread == nil else { return }
+            let thread = StoreThread()
+            if thread.start({ watch(thread) }) { state.thread = thread }
+        }
+    }
+
+    func remove(_ listener: Listener) {
+        let thread = self.state.withLock {
+            $0.listeners[ObjectIdentifier(listener)] = nil
+            return $0.thread
+        }
+        listener.finish()
+        thread?.wake()
+    }
+
+    /// Says that there is something to read.
+    func wake() { self.state.withLock { $0.thread }?.wake() }
+
+    /// Waits until all that is committed by now has been handed over.
+    func flush(until deadline: Deadline) {
+        let done = DispatchSemaphore(value: 0)
+        let thread = self.state.withLock {
+            if $0.thread != nil { $0.waiters.append(done) }
+            return $0.thread
+        }
+        guard let thread else { return }
+        thread.wake()
+        _ = done.wait(timeout: .now() + .microseconds(Int(deadline.remaining / .microseconds(1))))
+    }
+
+    /// Called by the thread before it reads: who waits for that to be done.
+    func takeWaiters() -> [DispatchSemaphore] {
+        self.state.withLock { state in
+            defer { state.waiters.removeAll() }
+            return state.waiters
+        }
+    }
+
+    /// Called by the thread: true if nobody listens any longer, and it must end.
+    func endIfIdle() -> Bool {
+        self.state.withLock {
+            guard $0.listeners.isEmpty else { return false }
+            $0.thread = nil
+            return true
+        }
+    }
+}

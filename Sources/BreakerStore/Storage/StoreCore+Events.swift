@@ -1,0 +1,98 @@
+import Dispatch
+import FoundationEssentials
+import Synchronization
+
+/// Watching the history for those who listen.
+extension StoreCore {
+    private static let watchInterval = Duration.milliseconds(100)
+
+    /// Adds one who listens to each event from now on.
+    func listen(to target: EventHub.Listener.Target) -> EventHub.Listener {
+        // Where the history stands now: what comes later is told.
+        let start = self.newestEvent
+        let listener = EventHub.Listener(target, from: start)
+        self.hub.add(listener) { thread in self.watch(from: start, thread) }
+        return listener
+    }
+
+    /// The thread: reads on where it stopped, whenever the header has changed.
+    private func watch(from start: EventHub.Place?, _ thread: StoreThread) {
+        var place = start
+        var seen: Tag?
+        while !self.hub.endIfIdle() {
+            let waiters = self.hub.takeWaiters()
+            let tag = self.currentTag
+            if tag == nil || tag != seen {
+                if let next = self.deliverEvents(after: place) {
+                    place = next
+                    seen = tag
+                }
+            }
+            for waiter in waiters { waiter.signal() }
+            thread.sleep(for: Self.watchInterval)
+        }
+    }
+
+    private var generation: UInt64 { self.reading.withLock { $0.generation } }
+
+    private var currentTag: Tag? {
+        self.reading.withLock { reading in
+            guard let tag = reading.database?.connection.walIndex()?.tag(), tag.counts else { return nil }
+            return tag
+        }
+    }
+
+    private var newestEvent: EventHub.Place? {
+        let generation = self.generation
+        let id = try? self.view { (database) throws(BreakerStoreError) in
+            try database.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
+        }
+        return id.map { EventHub.Place(generation: generation, id: $0) }
+    }
+
+    /// Reads and hands over what came after `place`; nil if the file can't be read just now.
+    private func deliverEvents(after place: EventHub.Place?) -> EventHub.Place? {
+        // Another file counts its events anew.
+        guard let place, place.generation == self.generation else { return self.newestEvent }
+        let found = try? self.view { (database) throws(BreakerStoreError) in
+            try database.snapshot { () throws(BreakerStoreError) in
+                try self.clock.follow(database)
+                return try database.events(after: place.id)
+            }
+        }
+        guard let events = found else { return nil }
+        let dates = self.clock.dates()
+        var last = place.id
+        for stored in events where stored.id > last {
+            let gap = stored.id - last - 1
+            let event = CircuitEvent(stored, self.isOwn, dates)
+            // Pruned before it was read.
+            if gap > 0 { self.tell(.missed(Int(gap), id: stored.id - 1, at: event.at), place.generation) }
+            self.tell(event, place.generation)
+            last = stored.id
+        }
+        return EventHub.Place(generation: place.generation, id: last)
+    }
+
+    private func tell(_ event: CircuitEvent, _ generation: UInt64) {
+        for listener in self.hub.listeners where listener.wants(event.id, generation) { listener.deliver(event) }
+    }
+}
+
+extension CircuitEvent {
+    static func missed(_ count: Int, id: Int64, at date: Date) -> CircuitEvent {
+        CircuitEvent(
+            id: id,
+            circuit: nil,
+            kind: .missed,
+            at: date,
+            from: nil,
+            to: nil,
+            reason: "\(count) \(count == 1 ? "event was" : "events were") lost",
+            worker: nil,
+            pid: nil,
+            by: nil,
+            isOwn: false
+        )
+    }
+}
