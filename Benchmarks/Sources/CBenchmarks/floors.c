@@ -1,0 +1,142 @@
+// What is measured against: the least that SQLite itself takes, written in C. Do not tune it: it is fixed, so that figures
+// of different days can be compared.
+#include "CBenchmarks.h"
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { begin, look, insert, update, commit, statements };
+
+struct bb_floor {
+    sqlite3 *database;
+    sqlite3_stmt *statement[statements];
+    int circuits;
+    int64_t made;
+};
+
+static const char *const texts[statements] = {
+    "BEGIN IMMEDIATE",
+    "SELECT trip_count, trip_window, state, since, epoch, last_error FROM circuit WHERE name = ?1",
+    "INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)",
+    "UPDATE circuit SET since = ?2, last_error = ?3 WHERE id = ?1",
+    "COMMIT",
+};
+
+// The pragmas of a store's connection.
+static const char *const pragmas =
+    "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL;"
+    "PRAGMA journal_size_limit = -1; PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;";
+
+// A row as a registration with the default rules writes it.
+static const char *const row =
+    "INSERT INTO circuit (name, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap,"
+    " recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, successes, trips,"
+    " registered) VALUES ('circuit-' || ?1, 'failures', 5, 60000000, 30000000, 1, 600000000, 0, 1, 1, 30000000, 1, 'closed',"
+    " 1700000000000000, 1700000000000000, 0, 0, 1700000000000000)";
+
+static int run(sqlite3_stmt *statement) {
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {}
+    (void)sqlite3_reset(statement);
+    return code == SQLITE_DONE ? 0 : -1;
+}
+
+static int add_circuits(sqlite3 *database, int count) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(database, row, -1, &statement, NULL) != SQLITE_OK) return -1;
+    int failed = 0;
+    for (int i = 1; i <= count && !failed; i++) {
+        sqlite3_bind_int(statement, 1, i);
+        failed = run(statement);
+    }
+    sqlite3_finalize(statement);
+    return failed;
+}
+
+static int copy_schema(sqlite3 *database, const char *model) {
+    sqlite3 *source = NULL;
+    sqlite3_stmt *statement = NULL;
+    int failed = sqlite3_open_v2(model, &source, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK
+        || sqlite3_prepare_v2(
+            source, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid", -1,
+            &statement, NULL) != SQLITE_OK;
+    while (!failed && sqlite3_step(statement) == SQLITE_ROW)
+        failed = sqlite3_exec(database, (const char *)sqlite3_column_text(statement, 0), NULL, NULL, NULL) != SQLITE_OK;
+    sqlite3_finalize(statement);
+    sqlite3_close(source);
+    return failed;
+}
+
+bb_floor *bb_floor_open(const char *path, const char *model, int circuits) {
+    bb_floor *floor = calloc(1, sizeof *floor);
+    if (!floor) return NULL;
+    floor->circuits = circuits;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int failed = sqlite3_open_v2(path, &floor->database, flags, NULL) != SQLITE_OK
+        || sqlite3_exec(floor->database, pragmas, NULL, NULL, NULL) != SQLITE_OK
+        || copy_schema(floor->database, model) != 0
+        || add_circuits(floor->database, circuits) != 0;
+    for (int i = 0; i < statements && !failed; i++)
+        failed = sqlite3_prepare_v3(
+            floor->database, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &floor->statement[i], NULL) != SQLITE_OK;
+    if (failed) {
+        bb_floor_close(floor);
+        return NULL;
+    }
+    bb_floor_checkpoint(floor);
+    return floor;
+}
+
+static int fail_once(bb_floor *floor) {
+    int64_t made = ++floor->made;
+    int64_t circuit = made % floor->circuits + 1;
+    char name[32];
+    int length = snprintf(name, sizeof name, "circuit-%lld", (long long)circuit);
+    if (run(floor->statement[begin]) != 0) return -1;
+    sqlite3_bind_text(floor->statement[look], 1, name, length, SQLITE_TRANSIENT);
+    if (run(floor->statement[look]) != 0) return -1;
+    sqlite3_bind_int64(floor->statement[insert], 1, circuit);
+    sqlite3_bind_int64(floor->statement[insert], 2, 1700000000000000 + made * 50);
+    sqlite3_bind_int64(floor->statement[insert], 3, 1234567890123456789);
+    sqlite3_bind_int64(floor->statement[insert], 4, made);
+    if (run(floor->statement[insert]) != 0) return -1;
+    sqlite3_bind_int64(floor->statement[update], 1, circuit);
+    sqlite3_bind_int64(floor->statement[update], 2, 1700000000000000 + made * 50);
+    sqlite3_bind_text(floor->statement[update], 3, "ServiceError", 12, SQLITE_STATIC);
+    if (run(floor->statement[update]) != 0) return -1;
+    return run(floor->statement[commit]);
+}
+
+int64_t bb_floor_fail(bb_floor *floor, int count) {
+    uint64_t start = bb_nanoseconds();
+    for (int i = 0; i < count; i++)
+        if (fail_once(floor) != 0) return -1;
+    return (int64_t)(bb_nanoseconds() - start);
+}
+
+void bb_floor_checkpoint(bb_floor *floor) {
+    (void)sqlite3_wal_checkpoint_v2(floor->database, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    // The first commit into a log that starts over syncs its header: not in what is measured.
+    (void)fail_once(floor);
+}
+
+void bb_floor_close(bb_floor *floor) {
+    for (int i = 0; i < statements; i++) sqlite3_finalize(floor->statement[i]);
+    sqlite3_close(floor->database);
+    free(floor);
+}
+
+int64_t bb_floor_connect(const char *path) {
+    sqlite3 *database = NULL;
+    sqlite3_stmt *statement = NULL;
+    uint64_t start = bb_nanoseconds();
+    if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) return -1;
+    if (sqlite3_prepare_v2(database, texts[look], -1, &statement, NULL) != SQLITE_OK) return -1;
+    sqlite3_bind_text(statement, 1, "opening", 7, SQLITE_STATIC);
+    int found = sqlite3_step(statement) == SQLITE_ROW;
+    sqlite3_reset(statement);
+    int64_t took = (int64_t)(bb_nanoseconds() - start);
+    sqlite3_finalize(statement);
+    return found ? took : -1;
+}

@@ -1,0 +1,75 @@
+#define _GNU_SOURCE
+#include "CBenchmarks.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+// A pipe that no other child inherits.
+static int new_pipe(int ends[2]) {
+    if (pipe(ends) != 0) return -1;
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
+static pid_t spawn(const char *program, const char *role, const char *path, int input, int output) {
+    char *const arguments[] = {(char *)program, (char *)role, (char *)path, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (input >= 0) posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    pid_t process;
+    int code = posix_spawn(&process, program, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return code == 0 ? process : -1;
+}
+
+static int wait_for(pid_t process) {
+    int status;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int bb_run(const char *program, const char *role, const char *path, char *output, size_t size) {
+    int ends[2];
+    if (size == 0 || new_pipe(ends) != 0) return -1;
+    pid_t process = spawn(program, role, path, -1, ends[1]);
+    close(ends[1]);
+    size_t filled = 0;
+    ssize_t count;
+    while (filled + 1 < size && (count = read(ends[0], output + filled, size - 1 - filled)) > 0) filled += (size_t)count;
+    output[filled] = 0;
+    close(ends[0]);
+    return process < 0 ? -1 : wait_for(process);
+}
+
+int bb_start(const char *program, const char *role, const char *path, int *input) {
+    int in[2], out[2];
+    if (new_pipe(in) != 0) return -1;
+    if (new_pipe(out) != 0) {
+        close(in[0]);
+        close(in[1]);
+        return -1;
+    }
+    pid_t process = spawn(program, role, path, in[0], out[1]);
+    close(in[0]);
+    close(out[1]);
+    char first;
+    ssize_t count = process < 0 ? 0 : read(out[0], &first, 1);
+    close(out[0]);
+    *input = in[1];
+    if (count == 1) return process;
+    close(in[1]);
+    if (process >= 0) (void)wait_for(process);
+    return -1;
+}
+
+void bb_stop(int process, int input) {
+    close(input);
+    (void)wait_for(process);
+}

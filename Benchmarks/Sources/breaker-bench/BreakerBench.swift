@@ -1,0 +1,58 @@
+import CBenchmarks
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Prints what the library costs beside what the same takes without it.
+///
+/// Times are printed, counts are gates: only they decide the exit code.
+@main
+struct BreakerBench {
+    static func main() async {
+        do {
+            // Detached: on the main actor another executor would be in what is measured.
+            let code = try await Task.detached { try await Self.run(Array(CommandLine.arguments.dropFirst())) }.value
+            exit(code)
+        } catch {
+            Program.complain("breaker-bench: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func run(_ arguments: [String]) async throws -> Int32 {
+        if let role = arguments.first.flatMap(Child.Role.init), arguments.count == 2 {
+            try await Self.run(role, arguments[1])
+            return 0
+        }
+        guard Set(arguments).isSubset(of: ["--json", "--quick"]) else {
+            Program.complain("usage: breaker-bench [--quick] [--json]")
+            return 2
+        }
+        let effort: Effort = arguments.contains("--quick") ? .quick : .full
+        var table = Table()
+        table.addCount("control: one system call, seen by the guard", try Child.systemCalls(.systemCall), .exactly(1))
+        try await HealthyCall.measure(&table, effort: effort)
+        try await RefusedCall.measure(&table, effort: effort)
+        try await Failures.measure(&table, effort: effort)
+        try await OpeningStore.measure(&table, effort: effort)
+        table.note("times are medians of rounds that take turns with their floors; only counts decide the exit code")
+        print(arguments.contains("--json") ? try table.json() : table.text)
+        return table.passes ? 0 : 1
+    }
+
+    private static func run(_ role: Child.Role, _ path: String) async throws {
+        switch role {
+        case .healthyCalls: try await HealthyCall.runWithoutSystemCalls(path)
+        case .refusedCalls: try await RefusedCall.runWithoutSystemCalls(path)
+        case .systemCall: try await Child.withoutSystemCalls { bb_make_system_call() }
+        case .opening: try await OpeningStore.open(path)
+        case .connecting: try OpeningStore.connect(path)
+        case .staying: try OpeningStore.stay(path)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import CBenchmarks
+
+/// This program again, in a process of its own.
+enum Child {
+    /// What a child is started for; its first argument.
+    enum Role: String {
+        case healthyCalls = "child-healthy-calls"
+        case refusedCalls = "child-refused-calls"
+        case systemCall = "child-system-call"
+        case opening = "child-opening"
+        case connecting = "child-connecting"
+        case staying = "child-staying"
+    }
+
+    struct Result {
+        var code: Int32
+        var output: String
+    }
+
+    static func run(_ role: Role, _ path: String = "") throws -> Result {
+        var output = [CChar](repeating: 0, count: 4096)
+        let code = unsafe bb_run(try Program.path(), role.rawValue, path, &output, output.count)
+        let bytes = output.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+        return Result(code: code, output: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Runs `body` while a process in that role is alive.
+    static func during<Value>(_ role: Role, _ path: String, _ body: () async throws -> Value) async throws -> Value {
+        var input: Int32 = -1
+        let process = unsafe bb_start(try Program.path(), role.rawValue, path, &input)
+        guard process >= 0 else { throw BenchmarkError("no child can be started") }
+        defer { bb_stop(process, input) }
+        return try await body()
+    }
+}
+
+extension Child {
+    /// Makes `body` run in a child whose thread may make no system call; nil if there is no way to forbid them.
+    ///
+    /// Called in the child.
+    static func withoutSystemCalls(_ body: () async throws -> Void) async throws {
+        // What comes before is code that is not yet linked, and the first answer.
+        try await body()
+        guard bb_forbid_system_calls() == 0 else { bb_exit_now(Self.unguarded) }
+        try await body()
+        bb_exit_now(0)
+    }
+
+    private static let unguarded: Int32 = 87
+
+    /// How many system calls a child was seen to make: at most the first; nil if that can't be seen.
+    static func systemCalls(_ role: Role, _ path: String = "") throws -> Int? {
+        let result = try Self.run(role, path)
+        switch result.code {
+        case 0: return 0
+        case Int32(bb_syscall_made): return 1
+        case Self.unguarded: return nil
+        default: throw BenchmarkError("\(role.rawValue) ended with \(result.code): \(result.output)")
+        }
+    }
+}

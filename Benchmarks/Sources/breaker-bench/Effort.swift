@@ -1,0 +1,11 @@
+/// How long to measure.
+struct Effort {
+    var rounds: Int
+    /// Calls of a round, of what takes nanoseconds.
+    var fastCalls: Int
+    /// Fresh processes for each way to open.
+    var processes: Int
+
+    static let full = Effort(rounds: 21, fastCalls: 1_000_000, processes: 25)
+    static let quick = Effort(rounds: 7, fastCalls: 200_000, processes: 7)
+}

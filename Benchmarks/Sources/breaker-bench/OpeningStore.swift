@@ -1,0 +1,84 @@
+import BreakerStore
+import CBenchmarks
+
+/// Opening an existing store in a fresh process, with the first call.
+struct OpeningStore {
+    private static let config = CircuitBreaker.Config(name: "opening")
+
+    static func measure(_ table: inout Table, effort: Effort) async throws {
+        try await Program.withDirectory { directory in
+            let path = directory + "/opening.db"
+            let store = try CircuitStore(path: path)
+            _ = try store.breaker(Self.config)
+            store.close()
+            try await Self.measure(&table, effort, path, "nobody else there")
+            try await Child.during(.staying, path) {
+                try await Self.measure(&table, effort, path, "another worker alive")
+            }
+        }
+    }
+
+    private static func measure(
+        _ table: inout Table, _ effort: Effort, _ path: String, _ who: String
+    ) async throws {
+        var syncs: Int? = 0
+        let rounds = try await Rounds.run(
+            effort.processes,
+            [
+                {
+                    let numbers = try Self.numbers(try Child.run(.opening, path), count: 2)
+                    syncs = numbers[1] < 0 ? nil : syncs.map { max($0, numbers[1]) }
+                    return Double(numbers[0])
+                },
+                { Double(try Self.numbers(try Child.run(.connecting, path), count: 1)[0]) },
+            ]
+        )
+        table.addDifference(
+            "opening and first call, \(who), over one SQLite connection",
+            ours: rounds[0] / 1e6,
+            floor: rounds[1] / 1e6,
+            atMost: 1,
+            .milliseconds
+        )
+        table.addCount("  most syncs of such an opening", syncs, .exactly(0))
+    }
+
+    private static func numbers(_ result: Child.Result, count: Int) throws -> [Int] {
+        let numbers = result.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        guard result.code == 0, numbers.count == count else {
+            throw BenchmarkError("a child ended with \(result.code): \(result.output)")
+        }
+        return numbers
+    }
+
+    // MARK: - In the child
+
+    /// Prints the nanoseconds that it took and the syncs of the whole process.
+    static func open(_ path: String) async throws {
+        let operation = Operations.answer(CommandLine.arguments.count)
+        let watch = Stopwatch()
+        let store = try CircuitStore(path: path)
+        let breaker = try store.breaker(Self.config)
+        _ = try await breaker.run(operation)
+        let time = watch.nanoseconds
+        print(Int(time), Counts.processSyncs ?? -1)
+        store.close()
+    }
+
+    /// Prints the nanoseconds that the floor took.
+    static func connect(_ path: String) throws {
+        let time = unsafe bb_floor_connect(path)
+        guard time >= 0 else { throw BenchmarkError("the floor's connection failed") }
+        print(time)
+    }
+
+    /// Keeps a store open until standard input ends.
+    static func stay(_ path: String) throws {
+        let store = try CircuitStore(path: path)
+        _ = try store.breaker(Self.config)
+        print("ready")
+        Program.flush()
+        while readLine() != nil {}
+        store.close()
+    }
+}
