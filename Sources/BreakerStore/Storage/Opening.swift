@@ -15,6 +15,8 @@ struct Opened: Sendable {
     let lock: LockFile
     let worker: Worker
     let identity: FileIdentity
+    /// Whether answers may be held against the header of the wal-index.
+    let answersCount: Bool
 }
 
 /// Opens a store's file for reading and writing; creates and migrates it where that is asked for.
@@ -68,13 +70,29 @@ struct Opening {
         try reader.connection.configureForSharing()
         try writer.connection.waitWhenBusy(.zero)
         try self.reserveSpace(writer, reader, deadline)
+        let before = try self.tag(of: reader)
         let worker = try self.register(writer, lock, deadline)
+        let after = try self.tag(of: reader)
         Hook.reached("open.registered")
         guard let identity = FileIdentity(of: self.file) else {
             throw BreakerStoreError(
                 code: .unavailable, message: "a file of the store has vanished", path: self.file.path)
         }
-        return Opened(writer: writer, reader: reader, lock: lock, worker: worker, identity: identity)
+        return Opened(
+            writer: writer,
+            reader: reader,
+            lock: lock,
+            worker: worker,
+            identity: identity,
+            // The self-test: an own commit must be seen to change the header.
+            answersCount: before != after && after?.counts == true
+        )
+    }
+
+    /// The header of the wal-index; a connection has it only once it has read.
+    private func tag(of reader: Database) throws(BreakerStoreError) -> Tag? {
+        _ = try reader.connection.integer("SELECT count(*) FROM clock")
+        return reader.connection.walIndex()?.tag()
     }
 
     // MARK: - Files

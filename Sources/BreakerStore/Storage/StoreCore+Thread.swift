@@ -93,8 +93,9 @@ extension StoreCore {
         do throws(BreakerStoreError) {
             guard try opened.writer.begin(unless: { true }) else { return false }
             defer { opened.writer.rollback() }
+            // A value that stays the same would write nothing, and prove nothing.
             try opened.writer.run(
-                "UPDATE worker SET pid = pid WHERE id = ?1",
+                "UPDATE worker SET since = since - 1 WHERE id = ?1",
                 .integer(opened.worker.id)
             )
             try opened.writer.run("COMMIT")

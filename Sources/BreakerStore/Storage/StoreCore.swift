@@ -16,6 +16,7 @@ final class StoreCore: Sendable {
         /// Readers of files that were replaced: their mappings stay readable for those who are just looking.
         var retired: [Database] = []
         var generation: UInt64 = 0
+        var answersCount = false
     }
 
     enum Phase {
@@ -80,8 +81,8 @@ final class StoreCore: Sendable {
             if let old = $0.database { $0.retired.append(old) }
             $0.database = opened.reader
             $0.generation += 1
+            $0.answersCount = opened.answersCount
         }
-        self.selfTest(opened)
     }
 
     /// Opens the file anew, which may be another one by now, and registers there what this process uses.
@@ -102,22 +103,6 @@ final class StoreCore: Sendable {
         self.openGates()
     }
 
-    /// A cached answer counts only if a commit is seen to change the header.
-    private func selfTest(_ opened: Opened) {
-        // Before its first read a connection has no mapping.
-        guard (try? opened.reader.first("SELECT boot FROM clock", read: { $0.text(0) })) != nil,
-            let index = opened.reader.connection.walIndex()
-        else { return self.shutGates() }
-        let before = index.tag()
-        _ = try? opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
-            () throws(BreakerStoreError) in
-            try opened.writer.run("UPDATE worker SET name = name WHERE id = ?1", .integer(opened.worker.id))
-        }
-        self.answersCount.store(index.tag() != before && index.tag().counts, ordering: .relaxed)
-    }
-
-    private let answersCount = Atomic<Bool>(false)
-
     // MARK: - Gates
 
     func add(_ gate: Gate) {
@@ -132,9 +117,9 @@ final class StoreCore: Sendable {
 
     func openGates() {
         let isHealthy = self.phase.withLock { if case .healthy = $0 { true } else { false } }
-        guard isHealthy, self.answersCount.load(ordering: .relaxed) else { return }
+        guard isHealthy else { return }
         self.reading.withLock { reading in
-            guard let index = reading.database?.connection.walIndex() else { return }
+            guard reading.answersCount, let index = reading.database?.connection.walIndex() else { return }
             self.gates.withLock { gates in
                 for gate in gates.values { gate.open(to: index, generation: reading.generation) }
             }

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import BreakerStore
+
+@Suite struct CachedAnswerTests {
+    @Test func aHealthyCallIsAnsweredFromTheCache() async throws {
+        let store = try CircuitStore.temporary()
+        defer { store.close() }
+        let breaker = try store.breaker(.init(name: "a"))
+        #expect(store.gate.tag() != nil)
+        #expect(breaker.circuit.slot.ask(store.gate).verdict == .none)
+        _ = try await breaker.run { 1 }
+        #expect(breaker.circuit.slot.ask(store.gate).verdict == .proceed)
+        let other = try store.breaker(.init(name: "b", trip: .failures(1, within: .seconds(1))))
+        #expect(breaker.circuit.slot.ask(store.gate).verdict == .none)
+        await other.recordFailure()
+        #expect(throws: CircuitOpenError.self) { try { try other.run { 1 } }() }
+        #expect(other.circuit.slot.ask(store.gate).verdict == .open)
+    }
+}
