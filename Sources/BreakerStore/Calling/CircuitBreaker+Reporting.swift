@@ -97,34 +97,57 @@ extension CircuitBreaker {
 
     /// The change that records an ending without a permit; nil if there is nothing to commit.
     func recordWork(_ ending: Ending) -> StoreCore.Work<Void>? {
-        guard !self.store.gate.isForked, !self.store.isClosed, !self.core.isDegraded,
-            let look = try? self.core.look(self.name, keepingIn: self.circuit.slot, self.store.gate)
-        else {
+        guard !self.store.gate.isForked, !self.store.isClosed, !self.core.isDegraded else {
             self.reportToMemory(ending)
             return nil
         }
-        let failed: Bool
-        switch (look.answer, ending.verdict) {
-        case (.uncounted, _), (.refuse, _), (_, .ignored): return nil
-        case (.proceed, .success):
-            guard look.reportsSuccess, look.hasFailures else { return nil }
-            failed = false
-        case (.claim, .success): failed = false
-        case (.proceed, .failure), (.claim, .failure): failed = true
+        switch ending.verdict {
+        case .ignored: return nil
+        case .failure: if self.isSurelyRefused { return nil }
+        case .success: if !self.mayCountSuccess { return nil }
         }
         let name = self.name
-        let report = self.newReport(look.epoch, ending.error)
+        let config = self.circuit.registeredConfig
+        let report = self.newReport(0, ending.error)
         let token = self.core.newToken()
         return { (transaction) throws(BreakerStoreError) in
-            _ = try transaction.change(name) { circuit, moment in
-                circuit.recorded(
+            _ = try transaction.change(name, orRegister: config) { circuit, moment in
+                // Nobody admitted the call: it belongs to the circuit as it is.
+                var report = report
+                report.epoch = circuit.epoch
+                return circuit.recorded(
                     report,
-                    failed: failed,
+                    failed: ending.verdict == .failure,
                     claiming: Circuit.Claim(token: token, worker: transaction.worker.id),
                     at: moment,
                     isAlive: transaction.isAlive
                 )
             }
+        }
+    }
+
+    /// Whether the circuit is open and its time has not come, as far as the cached answer knows.
+    private var isSurelyRefused: Bool {
+        let answer = self.circuit.slot.ask(self.store.gate)
+        switch answer.verdict {
+        case .open, .heldOpen, .heldClosed: return self.core.clock.uptime < answer.until
+        case .none, .proceed, .proceedAndReportSuccess: return false
+        }
+    }
+
+    /// Whether a success would change anything, as far as looking can tell.
+    private var mayCountSuccess: Bool {
+        switch self.circuit.slot.ask(self.store.gate).verdict {
+        case .proceed: return false
+        case .none, .proceedAndReportSuccess, .open, .heldOpen, .heldClosed: break
+        }
+        guard let look = try? self.core.look(self.name, keepingIn: self.circuit.slot, self.store.gate) else {
+            return true
+        }
+        switch look.answer {
+        case .proceed: return look.reportsSuccess && look.hasFailures
+        case .claim: return true
+        case .uncounted, .refuse: return false
         }
     }
 

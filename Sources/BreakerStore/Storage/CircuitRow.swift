@@ -6,7 +6,7 @@ struct CircuitRow {
     var circuit: Circuit
 
     private static let columns = """
-        id, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap, recovery_jitter,
+        circuit.id, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap, recovery_jitter,
         probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, open_until, successes, trips,
         forgotten_until, last_error, hold, hold_since, hold_until, hold_by, hold_reason
         """
@@ -18,8 +18,7 @@ struct CircuitRow {
     static let lookByName = SQL(
         composed: """
             SELECT \(Self.columns), EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id),
-            (SELECT boot FROM clock), (SELECT offset FROM clock), (SELECT highest FROM clock)
-            FROM circuit WHERE name = ?1
+            boot, offset, highest FROM circuit, clock WHERE name = ?1
             """
     )
     static let byPattern = SQL(

@@ -18,7 +18,7 @@ extension StoreCore {
     ///
     /// Takes a lock and reads for some microseconds; it waits for no writer.
     func look(_ name: String, keepingIn slot: AnswerSlot, _ gate: Gate) throws(BreakerStoreError) -> Look? {
-        try self.read { (database) throws(BreakerStoreError) in
+        try self.readQuickly { (database) throws(BreakerStoreError) in
             // Taken before the read begins: what is read is at least as new as the header.
             let held = gate.tag()
             let found = try database.first(
@@ -73,6 +73,21 @@ extension StoreCore {
         try self.reading.withLock { (reading) throws(BreakerStoreError) in
             guard let database = reading.database else { throw self.closedOrLost }
             return try body(database)
+        }
+    }
+
+    /// Runs `body` with the connection that writes, if nobody writes just now: its page cache has what this process wrote.
+    private func readQuickly<Value>(
+        _ body: (Database) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        try self.read { (reader) throws(BreakerStoreError) in
+            // Who writes may wait for the lock of the reading, never the other way round.
+            let value = try self.session.withLockIfAvailable { (session) throws(BreakerStoreError) -> Value? in
+                guard let opened = session?.opened, opened.reader === reader else { return nil }
+                return try body(opened.writer)
+            }
+            if let value = value ?? nil { return value }
+            return try body(reader)
         }
     }
 

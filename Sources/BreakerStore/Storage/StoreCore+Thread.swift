@@ -57,12 +57,12 @@ extension StoreCore {
     /// Nobody may notice by a commit that the file was replaced: cached answers are held against the old one.
     private func watchFiles() {
         // No lock: it may be held by a commit that hangs; the identity of what is open changes only on this thread.
-        let isOther = self.identityInUse.map { FileIdentity(of: self.file) != $0 } ?? false
-        if isOther { self.degrade(self.moved) }
+        let opened = self.session.withLockIfAvailable { $0?.opened } ?? nil
+        if let opened, FileIdentity(of: self.file) != opened.identity || !opened.lock.isInPlace {
+            self.degrade(self.moved)
+        }
         _ = self.queue.expireOverdue(with: self.busy)
     }
-
-    private var identityInUse: FileIdentity? { self.session.withLockIfAvailable { $0?.opened.identity } ?? nil }
 
     /// Brings the file back: as it is open if that works again, else opened anew.
     private func tryToRecover() -> Bool {

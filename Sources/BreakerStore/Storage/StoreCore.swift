@@ -45,6 +45,7 @@ final class StoreCore: Sendable {
     let hub = EventHub()
     private let ownGate = Gate()
     let thread = StoreThread()
+    let chance = Chance()
     private let sequence = Atomic<Int64>(0)
     private let workerID = Atomic<Int64>(0)
     /// A reopened file knows this process as another worker.
@@ -198,7 +199,7 @@ final class StoreCore: Sendable {
     }
 
     /// A probe's token: no other that the file knows.
-    func newToken() -> Int64 { .random(in: 1...Int64.max) }
+    func newToken() -> Int64 { Int64(self.chance.next() >> 1) }
 
     /// Whether a worker is or was this process.
     func isOwn(_ worker: Int64) -> Bool { self.ownWorkers.withLock { $0.contains(worker) } }
@@ -215,6 +216,7 @@ final class StoreCore: Sendable {
             worker: opened.worker,
             clock: self.clock,
             eventsKept: self.configuration.eventsKept,
+            chance: self.chance,
             isLocked: { opened.lock.isHeldByAnother(worker: $0) }
         )
     }

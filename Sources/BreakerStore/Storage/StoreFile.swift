@@ -117,7 +117,7 @@ struct StoreFile: Sendable, Hashable {
     }
 }
 
-/// Which files the paths of a store lead to just now.
+/// Which files the database's paths lead to just now.
 struct FileIdentity: Hashable, Sendable {
     private struct One: Hashable, Sendable {
         var device: UInt64
@@ -134,19 +134,16 @@ struct FileIdentity: Hashable, Sendable {
     private let database: One
     private let log: One
     private let index: One
-    private let lock: One
 
     /// Nil if one of them is missing.
     ///
     /// `stat` takes no lock and drops none.
     init?(of file: StoreFile) {
-        guard let database = One(file.path), let log = One(file.log), let index = One(file.index),
-            let lock = One(file.lock)
+        guard let database = One(file.path), let log = One(file.log), let index = One(file.index)
         else { return nil }
         self.database = database
         self.log = log
         self.index = index
-        self.lock = lock
     }
 }
 

@@ -18,6 +18,7 @@ final class Transaction {
 
     private let clock: StoreClock
     private let eventsKept: Int
+    private let chance: Chance
     private let isLocked: (Int64) -> Bool
     private var highest: Int64
     private var liveness: [Int64: Bool] = [:]
@@ -29,12 +30,14 @@ final class Transaction {
         worker: Worker,
         clock: StoreClock,
         eventsKept: Int,
+        chance: Chance,
         isLocked: @escaping (Int64) -> Bool
     ) throws(BreakerStoreError) {
         self.database = database
         self.worker = worker
         self.clock = clock
         self.eventsKept = eventsKept
+        self.chance = chance
         self.isLocked = isLocked
         (self.now, self.highest) = try ClockRow.read(database, clock)
     }
@@ -60,7 +63,7 @@ final class Transaction {
         var found = self.loaded.removeValue(forKey: CircuitName(name))
         if found == nil { found = try self.load(name) }
         guard var loaded = found else { return nil }
-        let result = event(&loaded.circuit, Moment(now: self.now, draw: .random(in: 0..<1)))
+        let result = event(&loaded.circuit, Moment(now: self.now, draw: self.chance.share()))
         for transition in loaded.circuit.takeTransitions() {
             try self.write(transition, of: name, by: `operator`)
         }
