@@ -24,22 +24,34 @@ struct BreakerBench {
         }
     }
 
+    private typealias Figure = (name: String, measure: (inout Table, Effort) async throws -> Void)
+
+    private static var figures: [Figure] {
+        [
+            ("healthy", HealthyCall.measure),
+            ("refused", RefusedCall.measure),
+            ("failures", Failures.measure),
+            ("opening", OpeningStore.measure),
+        ]
+    }
+
     private static func run(_ arguments: [String]) async throws -> Int32 {
         if let role = arguments.first.flatMap(Child.Role.init), arguments.count == 2 {
             try await Self.run(role, arguments[1])
             return 0
         }
-        guard Set(arguments).isSubset(of: ["--json", "--quick"]) else {
-            Program.complain("usage: breaker-bench [--quick] [--json]")
+        let names = Set(arguments).subtracting(["--json", "--quick"])
+        guard names.isSubset(of: Self.figures.map(\.name)) else {
+            let all = Self.figures.map { "[\($0.name)]" }.joined(separator: " ")
+            Program.complain("usage: breaker-bench [--quick] [--json] \(all)")
             return 2
         }
         let effort: Effort = arguments.contains("--quick") ? .quick : .full
         var table = Table()
         table.addCount("control: one system call, seen by the guard", try Child.systemCalls(.systemCall), .exactly(1))
-        try await HealthyCall.measure(&table, effort: effort)
-        try await RefusedCall.measure(&table, effort: effort)
-        try await Failures.measure(&table, effort: effort)
-        try await OpeningStore.measure(&table, effort: effort)
+        for figure in Self.figures where names.isEmpty || names.contains(figure.name) {
+            try await figure.measure(&table, effort)
+        }
         table.note("times are medians of rounds that take turns with their floors; only counts decide the exit code")
         print(arguments.contains("--json") ? try table.json() : table.text)
         return table.passes ? 0 : 1

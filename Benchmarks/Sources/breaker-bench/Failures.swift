@@ -9,7 +9,7 @@ struct Failures {
     static let perRound = 64
     static let tasks = 64
 
-    static func measure(_ table: inout Table, effort: Effort) async throws {
+    static func measure(_ table: inout Table, _ effort: Effort) async throws {
         try await Program.withDirectory { directory in
             let path = directory + "/failures.db"
             let store = try CircuitStore(path: path)

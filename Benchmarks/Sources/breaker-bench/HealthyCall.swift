@@ -2,7 +2,7 @@ import BreakerStore
 
 /// A call through a closed circuit.
 struct HealthyCall {
-    static func measure(_ table: inout Table, effort: Effort) async throws {
+    static func measure(_ table: inout Table, _ effort: Effort) async throws {
         try await Program.withDirectory { directory in
             let breaker = try Self.breaker(directory + "/healthy.db")
             let ordinary = ActorBreaker(threshold: 5, recovery: .seconds(30))

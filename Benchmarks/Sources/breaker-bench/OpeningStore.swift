@@ -5,7 +5,7 @@ import CBenchmarks
 struct OpeningStore {
     private static let config = CircuitBreaker.Config(name: "opening")
 
-    static func measure(_ table: inout Table, effort: Effort) async throws {
+    static func measure(_ table: inout Table, _ effort: Effort) async throws {
         try await Program.withDirectory { directory in
             let path = directory + "/opening.db"
             let store = try CircuitStore(path: path)

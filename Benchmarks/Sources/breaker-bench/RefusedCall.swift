@@ -2,7 +2,7 @@ import BreakerStore
 
 /// A call that an open circuit refuses: thrown and caught.
 struct RefusedCall {
-    static func measure(_ table: inout Table, effort: Effort) async throws {
+    static func measure(_ table: inout Table, _ effort: Effort) async throws {
         try await Program.withDirectory { directory in
             let breaker = try await Self.openBreaker(directory + "/refused.db")
             let operation = Operations.answer(CommandLine.arguments.count)

@@ -33,6 +33,7 @@ extension CircuitBreaker {
     /// The epoch of a closed circuit whose calls need nothing but a report when they fail; nil if more must be looked at.
     ///
     /// No system call, no lock, no clock, no allocation.
+    @usableFromInline
     var freePass: Int64? {
         guard self.isPlain else { return nil }
         let answer = self.circuit.slot.ask(self.store.gate)

@@ -5,19 +5,26 @@ extension CircuitBreaker {
     /// Throws the operation's own error, or `CircuitOpenError` when it did not run, or `CallTimeoutError` when it took
     /// longer than the policy's timeout. Blocks no thread: a report waits for its commit suspended.
     /// - Parameter operation: the call to guard.
+    @inlinable
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
-        // Most calls come no further: the answer is kept, and a success has nothing to tell.
+        // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls come no further: the answer is kept, and a success has nothing to tell.
         guard let epoch = self.freePass else { return try await self.runAsking(operation) }
         do {
             return try await operation()
         } catch {
-            await self.report(self.ending(error), of: .counted(epoch: epoch, reportsSuccess: false))
+            await self.reportFailure(error, epoch)
             throw error
         }
     }
 
+    @usableFromInline
+    func reportFailure(_ error: any Error, _ epoch: Int64) async {
+        await self.report(self.ending(error), of: .counted(epoch: epoch, reportsSuccess: false))
+    }
+
     /// Asks the file, claims a probe or follows the policy, as need be.
-    private func runAsking<T>(_ operation: () async throws -> T) async throws -> T {
+    @usableFromInline
+    func runAsking<T>(_ operation: () async throws -> T) async throws -> T {
         guard self.isPlain else { return try await self.runByPolicy(operation) { _ in false } }
         let admitted = try await self.admitted()
         let value: T

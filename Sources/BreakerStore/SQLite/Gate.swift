@@ -79,7 +79,7 @@ struct CachedAnswer {
         )
     }
 
-    var verdict: Verdict { Verdict(rawValue: self.raw.verdict) ?? .none }
+    @inline(__always) var verdict: Verdict { Verdict(rawValue: self.raw.verdict) ?? .none }
     var epoch: Int64 { Int64(bitPattern: self.raw.epoch) }
     var until: Int64 { Int64(bitPattern: self.raw.until) }
 }
