@@ -52,7 +52,21 @@ let package = Package(
         ),
         .testTarget(
             name: "BreakerStoreTests",
-            dependencies: ["BreakerStore"],
+            dependencies: ["BreakerStore", "BreakerTestSupport", "breaker-worker"],
+            swiftSettings: settings
+        ),
+        // For tests with real processes: what drives them, and the program that they run.
+        .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(
+            name: "BreakerTestSupport",
+            dependencies: ["BreakerStore", "CTestSupport"],
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "breaker-worker",
+            dependencies: ["BreakerStore", "BreakerTestSupport", "CSQLite", "CTestSupport"],
+            path: "Tests/breaker-worker",
             swiftSettings: settings
         ),
     ]

@@ -1,0 +1,52 @@
+#pragma once
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// Swift hides fork: a child may do little more than what is async-signal-safe.
+static inline pid_t ts_fork(void) { return fork(); }
+
+// The macros of <sys/wait.h>. The exit code, or the signal's number below zero.
+static inline int ts_exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status); }
+
+// A pipe that no program started meanwhile inherits; Swift hides pipe2.
+#ifdef __linux__
+extern int pipe2(int ends[2], int flags);
+static inline int ts_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
+#else
+static inline int ts_pipe(int *ends) {
+    if (pipe(ends)) return -1;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    return fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+}
+#endif
+
+// One value in memory that processes share.
+static inline int64_t ts_load(const int64_t *value) { return __atomic_load_n(value, __ATOMIC_SEQ_CST); }
+static inline void ts_store(int64_t *value, int64_t new_value) { __atomic_store_n(value, new_value, __ATOMIC_SEQ_CST); }
+
+// F_OFD_GETLK has other numbers elsewhere, and Swift's module of the C library hides it.
+#ifdef __APPLE__
+enum { ts_getlk = 92 };
+#else
+enum { ts_getlk = 36 };
+#endif
+
+// Whether anybody holds a byte of the file: 1, 0, or -1 where it can't be said.
+static inline int ts_is_locked(const char *path, int64_t offset) {
+    int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) return -1;
+    struct flock byte;
+    memset(&byte, 0, sizeof byte);
+    byte.l_type = F_WRLCK;
+    byte.l_whence = SEEK_SET;
+    byte.l_start = offset;
+    byte.l_len = 1;
+    int code = fcntl(descriptor, ts_getlk, &byte);
+    close(descriptor);
+    return code ? -1 : byte.l_type != F_UNLCK;
+}

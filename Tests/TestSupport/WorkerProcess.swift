@@ -1,0 +1,218 @@
+import CTestSupport
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A running worker program: one line asks, one line answers.
+///
+/// Its output is read whether or not somebody waits for it. A workplace kills and reaps it in the end.
+public final class WorkerProcess: Sendable {
+    /// The worker said that it could not do what it was asked.
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    private struct State {
+        var waiting: [CheckedContinuation<String, any Error>] = []
+        var onEnd: [CheckedContinuation<Void, Never>] = []
+        var line: [UInt8] = []
+        var isSilent = false
+        var isInputOpen = true
+        var exitCode: Int32?
+    }
+
+    public let pid: Int32
+    private let input: Int32
+    private let state = Mutex(State())
+
+    /// Starts the worker that was built beside the tests.
+    public init(arguments: [String] = []) throws {
+        _ = Self.ignoreBrokenPipes
+        let toWorker = try Pipe()
+        let fromWorker = try Pipe()
+        self.pid = try Self.spawn(arguments, input: toWorker.readEnd, output: fromWorker.writeEnd)
+        close(toWorker.readEnd)
+        close(fromWorker.writeEnd)
+        self.input = toWorker.writeEnd
+        self.listen(fromWorker.readEnd)
+    }
+
+    /// Sends a command and waits for the answer; throws if the worker could not do it, or has ended.
+    @discardableResult
+    public func ask(_ command: String) async throws -> Reply {
+        let text = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
+            let isSilent = self.state.withLock {
+                if !$0.isSilent { $0.waiting.append(continuation) }
+                return $0.isSilent
+            }
+            if isSilent { return continuation.resume(throwing: Failure(description: "worker \(self.pid) has ended")) }
+            let bytes = Array((command + "\n").utf8)
+            // A worker that has just died is told by the end of its output.
+            _ = unsafe write(self.input, bytes, bytes.count)
+        }
+        if text.hasPrefix("error ") {
+            throw Failure(description: "worker \(self.pid), asked '\(command)': \(text.dropFirst(6))")
+        }
+        return Reply(text)
+    }
+
+    /// Lets the worker leave by itself; returns its exit code, or a signal's number below zero.
+    @discardableResult
+    public func quit() async -> Int32 {
+        self.closeInput()
+        return await self.end()
+    }
+
+    /// Kills the worker with SIGKILL and waits until it is gone.
+    public func die() async {
+        self.send(SIGKILL)
+        _ = await self.end()
+    }
+
+    /// Waits until the worker is gone; returns its exit code, or a signal's number below zero.
+    public func end() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            let isSilent = self.state.withLock {
+                if !$0.isSilent { $0.onEnd.append(continuation) }
+                return $0.isSilent
+            }
+            if isSilent { continuation.resume() }
+        }
+        return self.reap()
+    }
+
+    /// Halts the worker where it is.
+    public func stop() { self.send(SIGSTOP) }
+
+    /// Lets a halted worker go on.
+    public func goOn() { self.send(SIGCONT) }
+
+    private func send(_ signal: Int32) {
+        // Not to a number that is another process's by now.
+        self.state.withLock { if $0.exitCode == nil { _ = kill(self.pid, signal) } }
+    }
+
+    /// Makes sure that nothing is left of the worker.
+    func clear() {
+        self.send(SIGKILL)
+        self.closeInput()
+        _ = self.reap()
+    }
+
+    // MARK: - The process
+
+    private static let ignoreBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
+    private func closeInput() {
+        let isOpen = self.state.withLock { state in
+            defer { state.isInputOpen = false }
+            return state.isInputOpen
+        }
+        if isOpen { close(self.input) }
+    }
+
+    private func reap() -> Int32 {
+        self.state.withLock {
+            if let code = $0.exitCode { return code }
+            var status: Int32 = 0
+            while unsafe waitpid(self.pid, &status, 0) < 0 && errno == EINTR {}
+            let code = ts_exit_code(status)
+            $0.exitCode = code
+            return code
+        }
+    }
+
+    private static func spawn(_ arguments: [String], input: Int32, output: Int32) throws -> pid_t {
+        let program = BuiltProgram.path(of: "breaker-worker")
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var actions = unsafe posix_spawn_file_actions_t()
+        #endif
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+        defer { for unsafe word in unsafe words { unsafe free(word) } }
+        var pid: pid_t = 0
+        let code = unsafe posix_spawn(&pid, program, &actions, nil, &words, environ)
+        guard code == 0 else { throw SystemError("start \(program)", code: code) }
+        return pid
+    }
+
+    // MARK: - Its output
+
+    private func listen(_ descriptor: Int32) {
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: Self.queue)
+        source.setEventHandler { [self] in
+            var bytes = [UInt8](repeating: 0, count: 65_536)
+            let count = unsafe read(descriptor, &bytes, bytes.count)
+            if count > 0 {
+                self.hear(bytes[..<count])
+            } else if count == 0 || errno != EINTR {
+                source.cancel()
+            }
+        }
+        source.setCancelHandler { [self] in
+            close(descriptor)
+            self.fallSilent()
+        }
+        source.activate()
+    }
+
+    private static let queue = DispatchQueue(label: "output of workers")
+
+    private func hear(_ bytes: ArraySlice<UInt8>) {
+        let answered = self.state.withLock { state in
+            var answered: [(CheckedContinuation<String, any Error>, String)] = []
+            for byte in bytes {
+                guard byte == UInt8(ascii: "\n") else {
+                    state.line.append(byte)
+                    continue
+                }
+                if !state.waiting.isEmpty {
+                    answered.append((state.waiting.removeFirst(), String(decoding: state.line, as: UTF8.self)))
+                }
+                state.line.removeAll()
+            }
+            return answered
+        }
+        for (continuation, line) in answered { continuation.resume(returning: line) }
+    }
+
+    private func fallSilent() {
+        let (waiting, onEnd) = self.state.withLock { state in
+            state.isSilent = true
+            defer {
+                state.waiting.removeAll()
+                state.onEnd.removeAll()
+            }
+            return (state.waiting, state.onEnd)
+        }
+        for continuation in waiting {
+            continuation.resume(throwing: Failure(description: "worker \(self.pid) has ended without an answer"))
+        }
+        for continuation in onEnd { continuation.resume() }
+    }
+}
+
+/// Two ends that no other child of this process inherits.
+private struct Pipe {
+    let readEnd: Int32
+    let writeEnd: Int32
+
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        guard unsafe ts_pipe(&ends) == 0 else { throw SystemError("make a pipe") }
+        self.readEnd = ends[0]
+        self.writeEnd = ends[1]
+    }
+}

@@ -1,0 +1,107 @@
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What one test has for itself: a directory, a clock, and the workers that it starts.
+public final class Workplace: Sendable {
+    @TaskLocal static var current: Workplace?
+
+    public let directory: String
+    public let clock: SharedClock
+    private let workers = Mutex<[WorkerProcess]>([])
+
+    /// The workplace of the test that asks; its trait is `ownDirectory`.
+    public static var here: Workplace {
+        get throws {
+            guard let current = self.current else {
+                throw WorkerProcess.Failure(description: "the test lacks the trait .ownDirectory")
+            }
+            return current
+        }
+    }
+
+    init() throws {
+        let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/breaker-tests-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw SystemError("make a directory in \(base)") }
+        self.directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.clock = try SharedClock(path: self.directory + "/clock")
+    }
+
+    /// Where the tests of this place keep their store.
+    public var store: String { self.directory + "/circuits.db" }
+
+    /// Starts a worker on this place's clock.
+    public func worker() throws -> WorkerProcess {
+        let worker = try WorkerProcess(arguments: [self.clock.path])
+        self.workers.withLock { $0.append(worker) }
+        return worker
+    }
+
+    /// Starts a worker that has the store open.
+    public func openWorker() async throws -> WorkerProcess {
+        let worker = try self.worker()
+        try await worker.ask("open \(self.store)")
+        return worker
+    }
+
+    /// Starts workers that have the store open.
+    public func openWorkers(_ count: Int) async throws -> [WorkerProcess] {
+        let workers = try (0..<count).map { _ in try self.worker() }
+        _ = try await workers.ask("open \(self.store)")
+        return workers
+    }
+
+    /// Ends all workers and removes the directory.
+    func clear() {
+        for worker in self.workers.withLock({ $0 }) { worker.clear() }
+        Self.remove(self.directory)
+    }
+
+    private static func remove(_ directory: String) {
+        for name in self.names(in: directory) {
+            let path = directory + "/" + name
+            if unsafe unlink(path) != 0 { self.remove(path) }
+        }
+        unsafe rmdir(directory)
+    }
+
+    private static func names(in directory: String) -> [String] {
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}
+
+extension [WorkerProcess] {
+    /// Asks all at once, and waits for all answers, in the order of the workers.
+    @discardableResult
+    public func ask(_ command: String) async throws -> [Reply] { try await self.ask { _ in command } }
+
+    /// Asks each for something else, all at once, and waits for all answers, in the order of the workers.
+    @discardableResult
+    public func ask(_ command: (Int) -> String) async throws -> [Reply] {
+        try await withThrowingTaskGroup(of: (Int, Reply).self) { group in
+            for (index, worker) in self.enumerated() {
+                let text = command(index)
+                group.addTask { (index, try await worker.ask(text)) }
+            }
+            var replies: [(Int, Reply)] = []
+            for try await reply in group { replies.append(reply) }
+            return replies.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// A line of input: words, some of them `key=value`.
+struct Command {
+    struct Malformed: Error {
+        let missing: String
+    }
+
+    let verb: String
+    private let words: [String]
+
+    init(_ line: String) {
+        let words = line.split(separator: " ").map(String.init)
+        self.verb = words.first ?? ""
+        self.words = Array(words.dropFirst())
+    }
+
+    /// The word in a place behind the verb.
+    func word(_ place: Int) throws -> String {
+        guard self.words.indices.contains(place) else { throw Malformed(missing: "word \(place)") }
+        return self.words[place]
+    }
+
+    /// The number in a place behind the verb.
+    func number(_ place: Int) throws -> Int {
+        guard let number = Int(try self.word(place)) else { throw Malformed(missing: "number \(place)") }
+        return number
+    }
+
+    /// All from a place on.
+    func rest(_ place: Int) -> String { self.words.dropFirst(place).joined(separator: " ") }
+
+    /// The number of a key.
+    func option(_ key: String) -> Double? {
+        for word in self.words where word.hasPrefix(key + "=") { return Double(word.dropFirst(key.count + 1)) }
+        return nil
+    }
+}

@@ -1,0 +1,34 @@
+import BreakerTestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A process that shares a store with the tests: it does what the lines of its input say, and answers each with one line.
+///
+/// Its only argument is the file of the clock that it lives by.
+@main
+enum Program {
+    @MainActor
+    static func main() async throws {
+        let worker = Worker(clock: try SharedClock(path: CommandLine.arguments[1]))
+        while let line = readLine() {
+            do {
+                self.say(try await worker.perform(Command(line)))
+            } catch {
+                self.say("error \(error)")
+            }
+        }
+        worker.leave()
+    }
+
+    /// One write, so that a line is out before whatever comes next, a SIGKILL too.
+    static func say(_ text: String) {
+        let bytes = Array((text.split(separator: "\n").joined(separator: " ") + "\n").utf8)
+        _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
+    }
+}

@@ -1,0 +1,130 @@
+import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Calls and their ends.
+extension Worker {
+    /// `call|fail <circuit> [<times>]`: synchronous calls, one after the other.
+    func call(_ command: Command) throws -> String {
+        let breaker = try self.breaker(command.word(0))
+        let fails = command.verb == "fail"
+        var tally = Tally()
+        for _ in 0..<((try? command.number(1)) ?? 1) {
+            do {
+                try breaker.run {
+                    tally.ran += 1
+                    if fails { throw Boom() }
+                }
+            } catch let error as CircuitOpenError {
+                tally.refuse(error)
+            } catch is Boom {
+                tally.failed += 1
+            }
+        }
+        return tally.text
+    }
+
+    /// `fail-tasks <circuit> <tasks>`: one failing call in each of many tasks at once.
+    func failInTasks(_ command: Command) async throws -> String {
+        let breaker = try self.breaker(command.word(0))
+        let tasks = try command.number(1)
+        let tally = await withTaskGroup(of: CircuitOpenError?.self) { group in
+            for _ in 0..<tasks {
+                group.addTask {
+                    do {
+                        return try await breaker.run { throw Boom() }
+                    } catch {
+                        return error as? CircuitOpenError
+                    }
+                }
+            }
+            return await group.reduce(into: Tally()) { tally, refusal in
+                if let refusal { tally.refuse(refusal) } else { tally.failed += 1 }
+            }
+        }
+        return tally.text
+    }
+
+    /// `fail-and-die <circuit>`: one failing call, and SIGKILL as soon as it is acknowledged.
+    func failAndDie(_ command: Command) throws -> String {
+        let breaker = try self.breaker(command.word(0))
+        breaker.recordFailure(Boom())
+        kill(getpid(), SIGKILL)
+        return "alive"
+    }
+
+    /// `admit <circuit>`: takes leave for one call.
+    func admit(_ command: Command) throws -> String {
+        let breaker = try self.breaker(command.word(0))
+        var tally = Tally()
+        do {
+            let permit: CallPermit = try breaker.admit()
+            self.permit = permit
+            tally.ran = 1
+        } catch let error as CircuitOpenError {
+            tally.refuse(error)
+        }
+        return tally.text
+    }
+
+    /// `succeed|failed|discard`: ends the call that was admitted last.
+    func end(_ command: Command) throws -> String {
+        guard let permit = self.permit else { throw Missing(what: "a permit") }
+        self.permit = nil
+        switch command.verb {
+        case "succeed": permit.succeed()
+        case "failed": permit.fail(Boom())
+        default: permit.discard()
+        }
+        return "ok"
+    }
+
+    /// `handles <circuit> <times>`: takes the handle of one circuit again and again.
+    func takeHandles(_ command: Command) throws -> String {
+        let store = try self.store
+        let config = try self.breaker(command.word(0)).config
+        let times = try command.number(1)
+        // What is allocated once is no growth.
+        for _ in 0..<10_000 { _ = try store.breaker(config) }
+        let before = Self.residentPages
+        for _ in 0..<times { _ = try store.breaker(config) }
+        return "pages=\(Self.residentPages - before)"
+    }
+
+    private static var residentPages: Int {
+        guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
+        defer { unsafe fclose(file) }
+        var text = [CChar](repeating: 0, count: 256)
+        let count = unsafe fread(&text, 1, text.count - 1, file)
+        let words = String(decoding: text[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self).split(separator: " ")
+        return words.count > 1 ? Int(words[1]) ?? 0 : 0
+    }
+}
+
+/// How calls went.
+struct Tally {
+    var ran = 0
+    var failed = 0
+    var refused = 0
+    var refusal: CircuitOpenError?
+
+    mutating func refuse(_ error: CircuitOpenError) {
+        self.refused += 1
+        self.refusal = error
+    }
+
+    var text: String {
+        var text = "ran=\(self.ran) failed=\(self.failed) refused=\(self.refused)"
+        if let refusal = self.refusal {
+            text += " cause=\(refusal.cause.rawValue)"
+            if let wait = refusal.retryAfter { text += " wait=\(Int64(wait / .microseconds(1)))" }
+        }
+        return text
+    }
+}

@@ -1,0 +1,114 @@
+import BreakerStore
+import BreakerTestSupport
+
+/// The failure of calls that are to fail.
+struct Boom: Error {}
+
+/// What one process of a test does with its store.
+final class Worker {
+    struct Missing: Error {
+        let what: String
+    }
+
+    let clock: SharedClock
+    private var openStore: CircuitStore?
+    var breakers: [String: CircuitBreaker] = [:]
+    var permit: CallPermit?
+    var remembered: [String: [UInt8]] = [:]
+
+    init(clock: SharedClock) { self.clock = clock }
+
+    func perform(_ command: Command) async throws -> String {
+        switch command.verb {
+        case "open": return try self.open(command)
+        case "close": return self.leave()
+        case "health": return "health=\(try self.store.health)"
+        case "breaker": return try self.register(command)
+        case "breakers": return try self.registerMany(command)
+        case "call", "fail": return try self.call(command)
+        case "fail-tasks": return try await self.failInTasks(command)
+        case "fail-and-die": return try self.failAndDie(command)
+        case "admit": return try self.admit(command)
+        case "succeed", "failed", "discard": return try self.end(command)
+        case "look": return try self.look(command)
+        case "ask": return try self.ask(command)
+        case "history": return try self.history(command)
+        case "workers": return try self.workers()
+        case "remember": return try self.remember(command)
+        case "changed": return try self.changed(command)
+        case "locked": return try self.locked(command)
+        case "query": return try self.query(command)
+        case "handles": return try self.takeHandles(command)
+        case "fork": return try self.fork(command)
+        case "storm": return try await self.storm(command)
+        default: throw Missing(what: "a command '\(command.verb)'")
+        }
+    }
+
+    var store: CircuitStore {
+        get throws {
+            guard let store = self.openStore else { throw Missing(what: "an open store") }
+            return store
+        }
+    }
+
+    /// Makes a store this process's own.
+    func use(_ store: CircuitStore) { self.openStore = store }
+
+    func breaker(_ name: String) throws -> CircuitBreaker {
+        guard let breaker = self.breakers[name] else { throw Missing(what: "a breaker '\(name)'") }
+        return breaker
+    }
+
+    var configuration: CircuitStore.Configuration {
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = self.clock
+        // A busy machine is no failure, unless the test says how long it may take.
+        configuration.busyTimeout = .seconds(20)
+        return configuration
+    }
+
+    // MARK: - Opening
+
+    private func open(_ command: Command) throws -> String {
+        var configuration = self.configuration
+        if let patience = command.option("busy") { configuration.busyTimeout = .seconds(patience) }
+        self.openStore = try CircuitStore(path: try command.word(0), configuration: configuration)
+        return "ok"
+    }
+
+    @discardableResult
+    func leave() -> String {
+        self.openStore?.close()
+        self.openStore = nil
+        return "ok"
+    }
+
+    private func register(_ command: Command) throws -> String {
+        let name = try command.word(0)
+        self.breakers[name] = try self.store.breaker(self.config(named: name, command))
+        return "ok"
+    }
+
+    /// Registers `<prefix>0` and onward.
+    private func registerMany(_ command: Command) throws -> String {
+        for number in 0..<(try command.number(1)) {
+            let name = try "\(command.word(0))\(number)"
+            self.breakers[name] = try self.store.breaker(self.config(named: name, command))
+        }
+        return "ok"
+    }
+
+    func config(named name: String, _ command: Command) -> CircuitBreaker.Config {
+        let count = Int(command.option("failures") ?? 5)
+        var config = CircuitBreaker.Config(
+            name: name,
+            recoveryTimeout: .seconds(command.option("recovery") ?? 30),
+            maxFailures: count,
+            rollingWindow: .seconds(command.option("window") ?? 60)
+        )
+        if let consecutive = command.option("consecutive") { config.trip = .consecutiveFailures(Int(consecutive)) }
+        config.probes.limit = Int(command.option("limit") ?? 1)
+        return config
+    }
+}
