@@ -133,6 +133,16 @@ struct Connection: ~Copyable {
         return unsafe WalIndex(page: page)
     }
 
+    /// The file's first bytes, or nil if it is shorter.
+    func firstBytes(_ count: Int) throws(BreakerStoreError) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let code = unsafe bs_read_file(self.handle, &bytes, Int32(count), 0)
+        // Not SQLITE_IOERR_SHORT_READ, which is a macro of macros.
+        let shortRead = SQLITE_IOERR | 2 << 8
+        guard code == SQLITE_OK || code == shortRead else { throw self.error(code) }
+        return code == SQLITE_OK ? bytes : nil
+    }
+
     /// Copies the database file, read through SQLite, into a new file.
     func copyFile(to target: String) throws(BreakerStoreError) {
         let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -18,21 +18,28 @@ enum Schema {
     /// Looks at the file without changing a byte; throws if it is somebody else's or of a later major version.
     static func recognise(_ file: StoreFile) throws(BreakerStoreError) -> Finding {
         guard let size = StoreFile.size(file.path), size > 0 else { return .new }
-        let isOurs: Bool
-        do throws(BreakerStoreError) {
-            // The header alone: a store carries its id there before it ever has a log.
-            let header = try Connection(path: file.path, access: .immutable)
-            let id = try header.integer("PRAGMA application_id")
-            isOurs = id == Self.applicationID
-            if id == 0, try header.integer("SELECT count(*) FROM sqlite_schema") == 0, !Self.hasContentBeside(file) {
-                return .new
-            }
-        } catch {
-            throw error.code == .corrupt ? Self.stranger(file, "it is not an SQLite database") : error
+        // The header's bytes alone: a creation that was cut short may have left no more of the file than its first page,
+        // which SQLite calls corrupt until it has rolled back.
+        guard let header = try DatabaseHeader(of: file) else {
+            throw Self.stranger(file, "it is not an SQLite database")
         }
-        guard isOurs else { throw Self.stranger(file, "it is the database of another program") }
-        try Self.requireKnownVersion(try StoreReader(file).database.connection.integer("PRAGMA user_version"), of: file)
-        return .store
+        if header.applicationID == Self.applicationID {
+            try Self.requireKnownVersion(try Self.version(of: file, header), of: file)
+            return .store
+        }
+        if header.applicationID == 0, header.userVersion == 0, !Self.hasContent(file.log), !Self.hasContent(file.journal) {
+            let connection = try Connection(path: file.path, access: .immutable)
+            if (try? Self.isEmpty(connection)) == true { return .new }
+        }
+        throw Self.stranger(file, "it is the database of another program")
+    }
+
+    private static func version(of file: StoreFile, _ header: DatabaseHeader) throws(BreakerStoreError) -> Int64 {
+        // What a journal is to roll back can't be read as it is.
+        if Self.hasContent(file.journal) { return header.userVersion }
+        return try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
+            try database.connection.integer("PRAGMA user_version")
+        }
     }
 
     /// Minor versions only add: a file of a later one is usable, so that going back to an older program stops no service.
@@ -48,20 +55,28 @@ enum Schema {
         }
     }
 
-    /// Creates the tables, or adds what later versions added: each in one transaction, so that a kill leaves none half done.
-    static func migrate(_ connection: borrowing Connection, _ file: StoreFile) throws(BreakerStoreError) {
+    /// Creates the tables, or adds what later versions added: in one transaction, so that a kill leaves nothing half done.
+    ///
+    /// - Parameter mayCreate: whether an empty file may become a store.
+    static func migrate(
+        _ connection: borrowing Connection,
+        _ file: StoreFile,
+        mayCreate: Bool = true,
+        steps: [Migration] = Migration.all
+    ) throws(BreakerStoreError) {
+        let target = Int64(steps.last?.version ?? 0)
         let version = try connection.integer("PRAGMA user_version")
         try Self.requireKnownVersion(version, of: file)
-        guard version < Self.version else { return }
+        guard version < target else { return }
         Hook.reached("migration.begin")
         try connection.execute("BEGIN IMMEDIATE")
         do throws(BreakerStoreError) {
-            if version == 0 { try connection.execute("PRAGMA application_id = \(Self.applicationID)") }
-            for migration in Migration.all where Int64(migration.version) > version {
+            let version = try Self.claim(connection, file, mayCreate: mayCreate)
+            for step in steps where Int64(step.version) > version {
                 Hook.reached("migration.step")
-                try connection.execute(String(decoding: migration.sql, as: UTF8.self))
+                try connection.execute(String(decoding: step.sql, as: UTF8.self))
             }
-            try connection.execute("PRAGMA user_version = \(Self.version)")
+            if version < target { try connection.execute("PRAGMA user_version = \(target)") }
             Hook.reached("migration.commit")
             try connection.execute("COMMIT")
         } catch {
@@ -71,8 +86,39 @@ enum Schema {
         Hook.reached("migration.done")
     }
 
-    private static func hasContentBeside(_ file: StoreFile) -> Bool {
-        [file.log, file.journal].contains { (StoreFile.size($0) ?? 0) > 0 }
+    /// The version of the file that is now locked, which becomes ours if it is empty: until it was locked, another program
+    /// may have made it its own.
+    private static func claim(
+        _ connection: borrowing Connection,
+        _ file: StoreFile,
+        mayCreate: Bool
+    ) throws(BreakerStoreError) -> Int64 {
+        let version = try connection.integer("PRAGMA user_version")
+        if try connection.integer("PRAGMA application_id") == Self.applicationID {
+            try Self.requireKnownVersion(version, of: file)
+            return version
+        }
+        guard version == 0, try Self.isEmpty(connection) else {
+            throw Self.stranger(file, "it is the database of another program")
+        }
+        guard mayCreate else { throw Self.missing(file) }
+        try connection.execute("PRAGMA application_id = \(Self.applicationID)")
+        return 0
+    }
+
+    private static func isEmpty(_ connection: borrowing Connection) throws(BreakerStoreError) -> Bool {
+        try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
+    }
+
+    private static func hasContent(_ path: String) -> Bool { (StoreFile.size(path) ?? 0) > 0 }
+
+    /// There is no store, and none may be created.
+    static func missing(_ file: StoreFile) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .notFound,
+            message: "there is no store; create it with access .readWrite, or name another path",
+            path: file.path
+        )
     }
 
     private static func stranger(_ file: StoreFile, _ what: String) -> BreakerStoreError {

@@ -10,7 +10,7 @@ import Darwin
 ///
 /// Which way is right depends on the files that are there (tried on SQLite 3.40.1):
 /// - a log and a wal-index: through both, read-only;
-/// - no log, or an empty one: the file alone;
+/// - no log, or one without frames: the file alone;
 /// - a log without a wal-index: a private copy, for SQLite would have to build the index.
 final class StoreReader {
     let database: Database
@@ -19,11 +19,15 @@ final class StoreReader {
     /// The directory of a private copy, removed with the reader.
     private let copy: String?
 
+    /// A log that holds no more was begun and never filled (https://sqlite.org/fileformat2.html#the_write_ahead_log). A
+    /// reader that may not write the wal-index would try for ten seconds to find in it what its header promises.
+    private static let logHeaderSize: Int64 = 32
+
     init(_ file: StoreFile) throws(BreakerStoreError) {
         var path = file.path
         var access = Connection.Access.immutable
         var copy: String?
-        if let logSize = StoreFile.size(file.log), logSize > 0 {
+        if let logSize = StoreFile.size(file.log), logSize > Self.logHeaderSize {
             if StoreFile.size(file.index) != nil {
                 access = .sharedReader
             } else {

@@ -57,7 +57,7 @@ struct Opening {
         Hook.reached("open.connected")
         try writer.connection.waitWhenBusy(deadline.remaining)
         try writer.connection.configureForSharing()
-        try Schema.migrate(writer.connection, self.file)
+        try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
         guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
             throw BreakerStoreError(
                 code: .unavailable,
@@ -98,17 +98,18 @@ struct Opening {
     // MARK: - Files
 
     private func requireAccess(_ finding: Schema.Finding) throws(BreakerStoreError) {
-        if finding == .new, self.configuration.access == .existing {
-            throw BreakerStoreError(
-                code: .notFound,
-                message: "there is no store; create it with access .readWrite, or name another path",
-                path: self.file.path
-            )
-        }
+        if finding == .new, !self.mayCreate { throw Schema.missing(self.file) }
         for path in [self.file.directory, self.file.path, self.file.log, self.file.index] {
             let needed = path == self.file.directory ? W_OK | X_OK : R_OK | W_OK
             guard unsafe access(path, F_OK) == 0, unsafe access(path, needed) != 0 else { continue }
             throw BreakerStoreError(systemError: errno, doing: "write", path: path)
+        }
+    }
+
+    private var mayCreate: Bool {
+        switch self.configuration.access {
+        case .readWrite: true
+        case .existing, .readOnly: false
         }
     }
 

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Files as a test makes them.
+enum Files {
+    /// Runs `body` with a directory of its own, of which no part is a symbolic link.
+    static func withDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
+        let directory = try TemporaryDirectory.make()
+        defer { Self.remove(directory) }
+        return try body(directory)
+    }
+
+    static func remove(_ path: String) {
+        for name in Listing.names(in: path) where unsafe unlink("\(path)/\(name)") != 0 { Self.remove("\(path)/\(name)") }
+        unsafe rmdir(path)
+    }
+
+    static func read(_ path: String) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return count == 0 ? bytes : nil }
+            bytes += buffer[..<count]
+        }
+    }
+
+    static func write(_ bytes: some Collection<UInt8>, to path: String, mode: mode_t = 0o600) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        let bytes = Array(bytes)
+        let count = unsafe Glibc.write(descriptor, bytes, bytes.count)
+        if count != bytes.count { Issue.record("cannot write \(path)") }
+        close(descriptor)
+    }
+
+    static func copy(_ source: String, to target: String) {
+        guard let bytes = Self.read(source) else { return }
+        Self.write(bytes, to: target)
+    }
+}

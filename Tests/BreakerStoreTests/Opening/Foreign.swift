@@ -1,0 +1,39 @@
+import CSQLite
+import Testing
+
+@testable import BreakerStore
+
+/// A connection as another program has it: the library's own rules don't hold.
+@safe
+final class Foreign {
+    private let handle: OpaquePointer?
+
+    init(_ path: String) {
+        var handle: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
+        if code != SQLITE_OK { Issue.record("cannot open \(path): \(code)") }
+        unsafe self.handle = handle
+    }
+
+    deinit { unsafe sqlite3_close_v2(self.handle) }
+
+    func run(_ sql: String) {
+        let code = unsafe sqlite3_exec(self.handle, sql, nil, nil, nil)
+        let message = unsafe String(cString: sqlite3_errmsg(self.handle))
+        if code != SQLITE_OK { Issue.record("\(sql): \(message)") }
+    }
+
+    /// The first value of the first row.
+    func value(_ sql: String) -> String? {
+        var statement: OpaquePointer?
+        guard unsafe sqlite3_prepare_v2(self.handle, sql, -1, &statement, nil) == SQLITE_OK else { return nil }
+        defer { unsafe sqlite3_finalize(statement) }
+        guard unsafe sqlite3_step(statement) == SQLITE_ROW else { return nil }
+        guard let text = unsafe sqlite3_column_text(statement, 0) else { return nil }
+        return unsafe String(cString: text)
+    }
+
+    static func run(_ path: String, _ sql: String) { Foreign(path).run(sql) }
+
+    static func value(_ path: String, _ sql: String) -> String? { Foreign(path).value(sql) }
+}

@@ -1,0 +1,74 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// All files of a directory as they are at one time: names, bytes, permissions, inodes and times.
+///
+/// It opens and closes what it reads, so this process must have no SQLite connection to any of it.
+struct Listing: Equatable, CustomStringConvertible {
+    struct File: Equatable {
+        var name: String
+        var mode: UInt32
+        var inode: UInt64
+        var links: Int
+        var size: Int64
+        var modified: [Int]
+        /// Nil for what is no regular file.
+        var bytes: [UInt8]?
+    }
+
+    var files: [File]
+
+    init(_ directory: String) { self.files = (["."] + Self.names(in: directory)).map { File($0, in: directory) } }
+
+    subscript(name: String) -> File? { self.files.first { $0.name == name } }
+
+    var description: String {
+        self.files
+            .map { file in
+                let hash = file.bytes?.reduce(into: UInt64(5381)) { $0 = $0 &* 33 &+ UInt64($1) } ?? 0
+                let mode = String(file.mode, radix: 8)
+                return "\(file.name) \(mode) #\(file.inode) \(file.size) \(file.modified) \(String(hash, radix: 16))"
+            }
+            .joined(separator: "\n")
+    }
+
+    static func names(in directory: String) -> [String] {
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+extension Listing.File {
+    init(_ name: String, in directory: String) {
+        let path = "\(directory)/\(name)"
+        var info = stat()
+        unsafe lstat(path, &info)
+        #if canImport(Darwin)
+        let time = info.st_mtimespec
+        #else
+        let time = info.st_mtim
+        #endif
+        self.init(
+            name: name,
+            mode: UInt32(info.st_mode),
+            inode: UInt64(info.st_ino),
+            links: Int(info.st_nlink),
+            size: Int64(info.st_size),
+            modified: [Int(time.tv_sec), Int(time.tv_nsec)],
+            bytes: info.st_mode & S_IFMT == S_IFREG ? Files.read(path) : nil
+        )
+    }
+}
