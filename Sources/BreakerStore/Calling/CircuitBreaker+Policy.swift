@@ -123,10 +123,13 @@ extension CircuitBreaker {
     // MARK: - Retries
 
     /// How long to wait before the next attempt; nil if there is none.
+    ///
+    /// A circuit that has opened is not waited for: the operation's error is known already.
     private func delay<T>(after attempt: Attempt<T>, _ attempts: Int) -> Duration? {
         guard let retry = self.policy.retry, attempts <= retry.maxRetries else { return nil }
         switch attempt {
         case .returned(_, .failure), .threw(_, .failure):
+            guard self.isCallPermitted else { return nil }
             return retry.delay(beforeRetry: attempts, draw: .random(in: 0..<1))
         case .returned, .threw, .refused:
             return nil
