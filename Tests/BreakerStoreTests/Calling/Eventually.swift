@@ -1,0 +1,12 @@
+/// Asks until it is so; false if it is not within a time that no machine needs.
+///
+/// Goes on in a cancelled task.
+func eventually(_ isSo: () -> Bool) async -> Bool {
+    let end = ContinuousClock.now + .seconds(20)
+    while !isSo() {
+        if ContinuousClock.now > end { return false }
+        await Task.yield()
+        try? await Task.sleep(for: .milliseconds(1))
+    }
+    return true
+}

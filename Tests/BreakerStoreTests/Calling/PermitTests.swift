@@ -1,0 +1,110 @@
+import BreakerStore
+import Testing
+
+/// Permits, and what becomes of a probe's slot.
+@Suite(.timeLimit(.minutes(1))) struct PermitTests {
+    private let fixture: StoreFixture
+
+    init() throws { self.fixture = try StoreFixture() }
+
+    @Test func theFirstReportCounts() async throws {
+        let breaker = try self.fixture.breaker()
+        let permit = try await breaker.admit()
+        await permit.fail()
+        await permit.fail()
+        await permit.succeed()
+        permit.discard()
+        #expect(breaker.failureCount == 1)
+        let other = try await breaker.admit()
+        await other.succeed()
+        await other.fail()
+        #expect(breaker.failureCount == 1)
+    }
+
+    enum NoVerdict: CaseIterable {
+        case discarded, freed, ignoredError, cancelled, cancelledTimed
+    }
+
+    @Test(arguments: NoVerdict.allCases)
+    func withoutAVerdictTheSlotIsFree(_ ending: NoVerdict) async throws {
+        var calls = CallPolicy()
+        calls.classify = { _ in .ignored }
+        if ending == .cancelledTimed { calls.timeout = .seconds(30) }
+        let breaker = try await self.fixture.dueBreaker()
+        let ignoring = try self.fixture.store.breaker(breaker.config, calls: calls)
+        switch ending {
+        case .discarded:
+            let permit = try await ignoring.admit()
+            await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+            permit.discard()
+        case .freed:
+            _ = try await ignoring.admit()
+        case .ignoredError:
+            await #expect(throws: CallFailure.self) { try await ignoring.run { throw CallFailure() } }
+        case .cancelled, .cancelledTimed:
+            let task = Task { try await ignoring.run { try await Task.sleep(for: .seconds(3_600)) } }
+            #expect(await eventually { breaker.state == .halfOpen })
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        // A discarded permit's slot is freed by the store's thread.
+        #expect(await eventually { breaker.isCallPermitted })
+        #expect(breaker.state == .halfOpen)
+        try await breaker.run {}
+        #expect(breaker.state == .closed)
+    }
+
+    @Test func aFreedPermitOfAClosedCircuitCountsNothing() async throws {
+        let breaker = try self.fixture.breaker()
+        let before = self.fixture.commits
+        _ = try await breaker.admit()
+        (try await breaker.admit()).discard()
+        #expect(self.fixture.commits == before)
+        #expect(breaker.failureCount == 0)
+    }
+
+    @Test func theLimitOfProbesHolds() async throws {
+        let breaker = try await self.fixture.dueBreaker(probes: ProbeRule(limit: 2, successesToClose: 2))
+        let first = try await breaker.admit()
+        let second = try await breaker.admit()
+        await #expect(throws: CircuitOpenError.self) { try await breaker.admit() }
+        await first.succeed()
+        #expect(breaker.state == .halfOpen)
+        await second.succeed()
+        #expect(breaker.state == .closed)
+    }
+
+    @Test func aProbeThatFailsOpensAgain() async throws {
+        let breaker = try await self.fixture.dueBreaker()
+        await (try await breaker.admit()).fail(CallFailure())
+        let error = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        #expect(error?.cause == .open)
+        #expect(error?.retryAfter == .seconds(30))
+    }
+
+    @Test func aProbeBeyondItsLeaseIsStale() async throws {
+        let breaker = try await self.fixture.dueBreaker()
+        let permit = try await breaker.admit()
+        self.fixture.clock.advance(by: .seconds(30))
+        await permit.succeed()
+        #expect(breaker.state == .halfOpen)
+        try await breaker.run {}
+        #expect(breaker.state == .closed)
+    }
+
+    /// Sixteen tasks at once for one slot.
+    @Test func onlyOneOfManyGetsTheSlot() async throws {
+        let breaker = try await self.fixture.dueBreaker()
+        let barrier = Barrier(16)
+        let permits = await withTaskGroup(of: CallPermit?.self) { group in
+            for _ in 0..<16 {
+                group.addTask {
+                    await barrier.arrive()
+                    return try? await breaker.admit()
+                }
+            }
+            return await group.reduce(into: [CallPermit]()) { if let permit = $1 { $0.append(permit) } }
+        }
+        #expect(permits.count == 1)
+    }
+}

@@ -1,0 +1,171 @@
+import BreakerStore
+import Testing
+
+/// Retries, and what is told of each attempt.
+@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+    private let fixture: StoreFixture
+    private let log = OutcomeLog()
+
+    init() throws { self.fixture = try StoreFixture() }
+
+    private func breaker(
+        retries: Int,
+        delay: Duration = .zero,
+        trip: TripRule = .failures(10, within: .seconds(60)),
+        classify: (@Sendable (any Error) -> Verdict)? = nil
+    ) throws -> CircuitBreaker {
+        var calls = CallPolicy()
+        calls.retry = .constant(maxRetries: retries, delay: delay)
+        calls.onOutcome = { [log] in log.add($0) }
+        if let classify { calls.classify = classify }
+        return try self.fixture.breaker(trip: trip, calls: calls)
+    }
+
+    @Test func eachResultIsToldOnce() async throws {
+        var calls = CallPolicy()
+        calls.onOutcome = { [log] in log.add($0) }
+        let breaker = try self.fixture.breaker(trip: .failures(2, within: .seconds(60)), calls: calls)
+        try await breaker.run {}
+        try { try breaker.run {} }()
+        _ = try? await breaker.run { throw CancellationError() }
+        _ = try? await breaker.run { throw CallFailure() }
+        _ = try await breaker.run({ 1 }, failingWhen: { _ in true })
+        _ = try? await breaker.run {}
+        { _ = try? breaker.run {} }()
+        _ = try? await breaker.admit()
+        #expect(
+            self.log.results
+                == [.succeeded, .succeeded, .ignored, .failed, .failed, .refused, .refused, .refused])
+        #expect(self.log.circuits == ["a"])
+        #expect(try #require(self.log.shortest) >= .zero)
+    }
+
+    @Test func permitsTellOnce() async throws {
+        var calls = CallPolicy()
+        calls.onOutcome = { [log] in log.add($0) }
+        let breaker = try self.fixture.breaker(calls: calls)
+        let permit = try await breaker.admit()
+        await permit.succeed()
+        await permit.fail()
+        permit.discard()
+        let failed = try await breaker.admit()
+        await failed.fail(CallFailure())
+        _ = try await breaker.admit()
+        #expect(self.log.results == [.succeeded, .failed, .ignored])
+    }
+
+    @Test func triesAsOftenAsAllowed() async throws {
+        let breaker = try self.breaker(retries: 3)
+        var attempts = 0
+        await #expect(throws: CallFailure(number: 4)) {
+            try await breaker.run {
+                attempts += 1
+                throw CallFailure(number: attempts)
+            }
+        }
+        #expect(attempts == 4)
+        #expect(breaker.failureCount == 4)
+        #expect(self.log.results == [.failed, .failed, .failed, .failed])
+    }
+
+    @Test func synchronousCallsRetryToo() throws {
+        let breaker = try self.breaker(retries: 2)
+        var attempts = 0
+        #expect(throws: CallFailure(number: 3)) {
+            try breaker.run {
+                attempts += 1
+                throw CallFailure(number: attempts)
+            }
+        }
+        #expect(breaker.failureCount == 3)
+    }
+
+    @Test func endsWithTheFirstSuccess() async throws {
+        let breaker = try self.breaker(retries: 5)
+        var attempts = 0
+        let value = try await breaker.run {
+            attempts += 1
+            if attempts < 3 { throw CallFailure() }
+            return attempts
+        }
+        #expect(value == 3)
+        #expect(self.log.results == [.failed, .failed, .succeeded])
+    }
+
+    @Test func anIgnoredErrorEndsIt() async throws {
+        let breaker = try self.breaker(retries: 5) { _ in .ignored }
+        await #expect(throws: CallFailure.self) { try await breaker.run { throw CallFailure() } }
+        #expect(self.log.results == [.ignored])
+    }
+
+    @Test func anErrorThatIsASuccessEndsIt() async throws {
+        let breaker = try self.breaker(retries: 5) { _ in .success }
+        await #expect(throws: CallFailure.self) { try await breaker.run { throw CallFailure() } }
+        #expect(self.log.results == [.succeeded])
+    }
+
+    @Test func aValueThatCountsAsAFailureIsTriedAgain() async throws {
+        let breaker = try self.breaker(retries: 2)
+        var attempts = 0
+        let value = try await breaker.run {
+            attempts += 1
+            return attempts
+        } failingWhen: {
+            $0 < 2
+        }
+        #expect(value == 2)
+        #expect(try { try breaker.run({ 0 }, failingWhen: { $0 == 0 }) }() == 0)
+        #expect(self.log.results == [.failed, .succeeded, .failed, .failed, .failed])
+    }
+
+    /// The delay would outlast the test: when the circuit opens, there is nothing to wait for.
+    @Test(arguments: [Duration.zero, .seconds(3_600)])
+    func stopsWhenTheCircuitOpens(_ delay: Duration) async throws {
+        let breaker = try self.breaker(retries: 5, delay: delay, trip: .consecutiveFailures(delay == .zero ? 2 : 1))
+        var attempts = 0
+        await #expect(throws: CallFailure.self) {
+            try await breaker.run {
+                attempts += 1
+                throw CallFailure(number: attempts)
+            }
+        }
+        #expect(attempts == (delay == .zero ? 2 : 1))
+        await #expect(throws: CircuitOpenError.self) { try await breaker.run { attempts += 1 } }
+    }
+
+    @Test func stopsInSynchronousCodeWhenTheCircuitOpens() throws {
+        let breaker = try self.breaker(retries: 5, delay: .seconds(3_600), trip: .consecutiveFailures(1))
+        #expect(throws: CallFailure.self) { try breaker.run { throw CallFailure() } }
+    }
+
+    @Test func aRefusedFirstAttemptIsNotTriedAgain() async throws {
+        let breaker = try self.breaker(retries: 5, trip: .consecutiveFailures(1))
+        await breaker.recordFailure()
+        await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        #expect(self.log.results == [.refused])
+    }
+
+    @Test func cancellationEndsTheDelayWithTheOperationsError() async throws {
+        let breaker = try self.breaker(retries: 5, delay: .seconds(3_600))
+        let task = Task {
+            try await breaker.run { throw CallFailure(number: 7) }
+        }
+        #expect(await eventually { self.log.results == [.failed] })
+        task.cancel()
+        await #expect(throws: CallFailure(number: 7)) { try await task.value }
+        #expect(breaker.failureCount == 1)
+    }
+
+    /// The longest delay that the rule allows.
+    @Test func aVeryLongDelayIsWaitedFor() async throws {
+        let breaker = try self.breaker(retries: 5, delay: .seconds(3_155_760_000))
+        let task = Task {
+            try await breaker.run { throw CallFailure(number: 7) }
+        }
+        #expect(await eventually { self.log.results == [.failed] })
+        for _ in 0..<100 { await Task.yield() }
+        #expect(self.log.results == [.failed])
+        task.cancel()
+        await #expect(throws: CallFailure(number: 7)) { try await task.value }
+    }
+}

@@ -1,0 +1,58 @@
+import Synchronization
+
+@testable import BreakerStore
+
+/// A store of a test's own with a clock that the test moves; closed with the fixture.
+final class StoreFixture: Sendable {
+    let clock = ManualHostClock()
+    let store: CircuitStore
+
+    init(busyTimeout: Duration = .seconds(20)) throws {
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = self.clock
+        configuration.busyTimeout = busyTimeout
+        self.store = try CircuitStore.temporary(configuration: configuration)
+    }
+
+    deinit { self.store.close() }
+
+    func breaker(
+        _ name: String = "a",
+        trip: TripRule = .failures(3, within: .seconds(60)),
+        probes: ProbeRule = ProbeRule(),
+        calls: CallPolicy = CallPolicy()
+    ) throws -> CircuitBreaker {
+        let recovery = RecoveryRule(timeout: .seconds(30))
+        return try self.store.breaker(
+            .init(name: name, group: "G", trip: trip, recovery: recovery, probes: probes), calls: calls)
+    }
+
+    /// A breaker whose circuit is open, and its time has come.
+    func dueBreaker(
+        _ name: String = "a",
+        probes: ProbeRule = ProbeRule(),
+        calls: CallPolicy = CallPolicy()
+    ) async throws -> CircuitBreaker {
+        let breaker = try self.breaker(name, trip: .consecutiveFailures(1), probes: probes, calls: calls)
+        await breaker.recordFailure(CallFailure())
+        self.clock.advance(by: .seconds(30))
+        return breaker
+    }
+
+    var core: StoreCore? { self.store.backend.core }
+
+    /// How many transactions have been committed to the file, modulo 2^32: the wal-index header counts them.
+    var commits: UInt64 {
+        self.core?.reading.withLock { reading in
+            guard let index = reading.database?.connection.walIndex() else { return 0 }
+            return unsafe index.page[1] & 0xffff_ffff
+        } ?? 0
+    }
+
+    var isHealthy: Bool {
+        switch self.store.health {
+        case .healthy: true
+        case .degraded, .closed: false
+        }
+    }
+}
