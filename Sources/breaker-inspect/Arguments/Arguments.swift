@@ -1,0 +1,99 @@
+import BreakerStore
+
+/// A command line, taken apart: the verb, its options and the rest.
+struct Arguments: Sendable {
+    private(set) var verb: (any Verb.Type)?
+    private(set) var operands: [String] = []
+    /// The value of each option that was given, "" for those that take none. The last one counts.
+    private var values: [Option: String] = [:]
+
+    /// Options may stand before and behind the verb and the operands; all after `--` are operands.
+    init(_ arguments: [String]) throws(Failure) {
+        // The verb tells which options there are, and options may stand before it.
+        let verbOptions = Set(Tool.verbs.flatMap { $0.options } + Option.common)
+        var rest = arguments[...]
+        var given: [(option: String, value: String?)] = []
+        var onlyOperands = false
+        while let argument = rest.popFirst() {
+            if onlyOperands || !argument.hasPrefix("-") || argument == "-" {
+                try self.take(argument)
+            } else if argument == "--" {
+                onlyOperands = true
+            } else {
+                let (name, value) = Self.split(argument)
+                let option = verbOptions.first { $0.spelling == name }
+                guard option?.placeholder != nil, value == nil else {
+                    given.append((name, value))
+                    continue
+                }
+                guard let next = rest.popFirst() else {
+                    throw .usage("option '\(name)' needs a value", verb: self.verb?.name)
+                }
+                given.append((name, next))
+            }
+        }
+        for (name, value) in given { try self.set(name, value) }
+    }
+
+    func has(_ option: Option) -> Bool { self.values[option] != nil }
+
+    subscript(option: Option) -> String? { self.values[option] }
+
+    var color: ColorChoice {
+        get throws(Failure) {
+            guard let word = self[.color] else { return .auto }
+            return try Self.choice(word, of: ColorChoice.allCases, for: .color)
+        }
+    }
+
+    /// One of the words that an option takes.
+    static func choice<Word: RawRepresentable<String>>(
+        _ word: String,
+        of words: [Word],
+        for option: Option
+    ) throws(Failure) -> Word {
+        if let known = words.first(where: { $0.rawValue == word }) { return known }
+        let all = words.map(\.rawValue)
+        let nearest = Spelling.nearest(to: word, among: all)
+        throw .usage(
+            "option '\(option.spelling)' takes \(all.joined(separator: ", ")), not \(word.quoted)",
+            hint: nearest.map { "did you mean '\($0)'?" }
+        )
+    }
+
+    private mutating func take(_ operand: String) throws(Failure) {
+        if self.verb == nil {
+            self.verb = try Tool.verb(named: operand)
+        } else {
+            self.operands.append(operand)
+        }
+    }
+
+    private mutating func set(_ name: String, _ value: String?) throws(Failure) {
+        let known = Option.common + (self.verb?.options ?? [])
+        guard let option = known.first(where: { $0.spelling == Self.aliases[name] ?? name }) else {
+            let nearest = Spelling.nearest(to: name, among: known.map(\.spelling))
+            let place = self.verb.map { " for '\($0.name)'" } ?? ""
+            throw .usage(
+                "unknown option \(name.quoted)\(place)",
+                hint: nearest.map { "did you mean '\($0)'?" },
+                verb: self.verb?.name
+            )
+        }
+        switch (option.placeholder, value) {
+        case (nil, nil): self.values[option] = ""
+        case (nil, _?): throw .usage("option '\(option.spelling)' takes no value", verb: self.verb?.name)
+        case (_?, nil): throw .usage("option '\(option.spelling)' needs a value", verb: self.verb?.name)
+        case (_?, let value?):
+            guard !value.isEmpty else { throw .usage("the value of '\(option.spelling)' is empty") }
+            self.values[option] = value
+        }
+    }
+
+    private static let aliases = ["-h": "--help"]
+
+    private static func split(_ argument: String) -> (name: String, value: String?) {
+        guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+        return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+    }
+}

@@ -1,0 +1,95 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The standard streams of this process.
+final class ProcessConsole: Console {
+    private static let bufferSize = 65_536
+
+    private var buffer: [UInt8] = []
+    /// What kept the output from being written; nothing more is written then.
+    private var outputError: Int32?
+
+    let outputIsTerminal = isatty(STDOUT_FILENO) != 0
+    let canAsk = isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0
+
+    var width: Int? {
+        guard self.outputIsTerminal else { return nil }
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    var loginName: String {
+        // The name of the session, which `sudo` does not change; a service has none.
+        var name = [CChar](repeating: 0, count: 256)
+        if unsafe getlogin_r(&name, name.count) == 0 {
+            let bytes = name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+            if !bytes.isEmpty { return String(decoding: bytes, as: UTF8.self) }
+        }
+        let user = getuid()
+        if let entry = unsafe getpwuid(user), let name = unsafe entry.pointee.pw_name {
+            return unsafe String(cString: name)
+        }
+        return "uid \(user)"
+    }
+
+    func write(_ text: String) {
+        self.buffer.append(contentsOf: text.utf8)
+        if self.buffer.count >= Self.bufferSize { self.flush() }
+    }
+
+    func writeError(_ text: String) {
+        // What was said before comes before.
+        self.flush()
+        _ = Self.write(Array(text.utf8), to: STDERR_FILENO)
+    }
+
+    func readLine() -> String? {
+        self.flush()
+        return Swift.readLine()
+    }
+
+    /// Writes what is left; returns the code to end with.
+    ///
+    /// A reader that has gone away, such as `head`, is no failure.
+    func finish(_ code: ExitCode) -> ExitCode {
+        self.flush()
+        guard let error = self.outputError, error != EPIPE, code == .done else { return code }
+        let reason = unsafe String(cString: strerror(error))
+        self.writeError("\(Tool.name): cannot write the output: \(reason)\n")
+        return .failed
+    }
+
+    private func flush() {
+        defer { self.buffer.removeAll(keepingCapacity: true) }
+        guard self.outputError == nil, !self.buffer.isEmpty else { return }
+        self.outputError = Self.write(self.buffer, to: STDOUT_FILENO)
+    }
+
+    /// Returns the error, if there was one.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes {
+                #if canImport(Darwin)
+                unsafe Darwin.write(descriptor, $0.baseAddress, $0.count)
+                #elseif canImport(Musl)
+                unsafe Musl.write(descriptor, $0.baseAddress, $0.count)
+                #else
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+                #endif
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return errno
+            }
+            rest = rest.dropFirst(count)
+        }
+        return nil
+    }
+}

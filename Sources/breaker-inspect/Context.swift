@@ -1,0 +1,87 @@
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What every verb works with.
+struct Context {
+    let console: any Console
+    let clock: any HostClock
+    let isJSON: Bool
+    let style: Style
+    /// Who does it, as `--as` says or the system.
+    private let operatorName: String?
+    private let givenPath: String?
+
+    /// How long a change waits for other writers: longer than a service would, for a person can wait.
+    private static let patience = Duration.seconds(5)
+
+    init(
+        _ arguments: Arguments,
+        environment: [String: String],
+        console: any Console,
+        clock: any HostClock
+    ) throws(Failure) {
+        self.console = console
+        self.clock = clock
+        self.isJSON = arguments.has(.json)
+        self.style = Style(
+            isColored: try arguments.color.isOn(onTerminal: console.outputIsTerminal, environment: environment))
+        self.operatorName = arguments[.asName]
+        let fromEnvironment = environment["BREAKER_STORE"].flatMap { $0.isEmpty ? nil : $0 }
+        self.givenPath = arguments[.store] ?? fromEnvironment
+    }
+
+    var who: String { self.operatorName ?? self.console.loginName }
+
+    var now: Date { self.clock.wallTime }
+
+    func path() throws(Failure) -> String {
+        guard let path = self.givenPath else {
+            throw .usage("no store is named", hint: "name its file with --store PATH, or in BREAKER_STORE")
+        }
+        return path
+    }
+
+    /// Runs `body` with the store, opened so that nothing on the disk changes.
+    func reading<Value>(
+        _ body: (CircuitStore) throws(BreakerStoreError) -> Value
+    ) throws(Failure) -> Value {
+        try self.withStore(.readOnly, doing: "read", body)
+    }
+
+    /// Runs `body` with the store, opened to be changed.
+    func changing<Value>(
+        _ body: (CircuitStore) throws(BreakerStoreError) -> Value
+    ) throws(Failure) -> Value {
+        try self.withStore(.existing, doing: "change", body)
+    }
+
+    private func withStore<Value>(
+        _ access: Access,
+        doing: String,
+        _ body: (CircuitStore) throws(BreakerStoreError) -> Value
+    ) throws(Failure) -> Value {
+        let path = try self.path()
+        var configuration = CircuitStore.Configuration()
+        configuration.access = access
+        configuration.clock = self.clock
+        configuration.busyTimeout = Self.patience
+        configuration.workerName = Tool.name
+        let store: CircuitStore
+        do throws(BreakerStoreError) {
+            store = try CircuitStore(path: path, configuration: configuration)
+        } catch {
+            throw Failure(error, path: path, doing: "open")
+        }
+        defer { store.close() }
+        do throws(BreakerStoreError) {
+            return try body(store)
+        } catch {
+            throw Failure(error, path: path, doing: doing)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import BreakerStore
+
+/// Why a verb could not do what it was asked: what went wrong, one hint, and the code to end with.
+struct Failure: Error, Equatable, Sendable {
+    var code: ExitCode
+    var message: String
+    var hint: String?
+
+    init(_ code: ExitCode, _ message: String, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    /// A wrong command line; without a hint of its own it names the help.
+    static func usage(_ message: String, hint: String? = nil, verb: String? = nil) -> Failure {
+        let topic = verb.map { " \($0)" } ?? ""
+        return Failure(.usage, message, hint: hint ?? "'\(Tool.name) help\(topic)' tells what there is")
+    }
+
+    /// What the library says of the store at `path`.
+    init(_ error: BreakerStoreError, path: String, doing: String) {
+        // The library's messages read "what is wrong; what to do".
+        let parts = error.message.split(separator: "; ", maxSplits: 1).map { String($0).escaped }
+        let reason = parts.first ?? "\(error.code)"
+        let advice = parts.count > 1 ? parts[1] : nil
+        switch error.code {
+        case .notFound:
+            self.init(
+                .failed,
+                "cannot \(doing) \(path.quoted): no such file",
+                hint: "this tool creates none; name the file that the services use with --store or BREAKER_STORE"
+            )
+        case .busy:
+            self.init(
+                .busy,
+                "cannot \(doing) \(path.quoted): \(reason)",
+                hint: "try again; a process that was stopped while it wrote (state T in ps) blocks the others"
+            )
+        default:
+            let message = reason.hasPrefix("cannot ") ? reason : "cannot \(doing) \(path.quoted): \(reason)"
+            self.init(.failed, message, hint: advice)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension JSONValue {
+    /// A circuit as `list` and `check` print it.
+    static func circuit(_ circuit: CircuitSnapshot, at now: Date) -> [String: JSONValue] {
+        var members: [String: JSONValue] = [
+            "epoch": .integer(circuit.epoch),
+            "failureLimit": .count(circuit.failureLimit),
+            "failures": .count(circuit.failures.count),
+            "group": .text(circuit.config.group),
+            "hold": circuit.hold.map(Self.hold) ?? .null,
+            "lastError": .text(circuit.lastError),
+            "name": .string(circuit.name),
+            "probes": .count(circuit.probes.count),
+            "state": .string(circuit.stateWord.rawValue),
+            "tripsInARow": .count(circuit.tripsInARow),
+            "workers": .count(circuit.workers),
+        ]
+        members.set("since", to: circuit.since)
+        members.set("retryAt", to: circuit.retryAt)
+        members["retryInMs"] =
+            circuit.retryAt.map { .integer(max(0, $0.since(now).wholeMilliseconds)) } ?? .null
+        return members
+    }
+
+    private static func hold(_ hold: CircuitSnapshot.Hold) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "by": .text(hold.by),
+            "reason": .text(hold.reason),
+            "state": .string(hold.state.rawValue),
+        ]
+        members.set("since", to: hold.since)
+        members.set("until", to: hold.until)
+        return .object(members)
+    }
+}

@@ -1,0 +1,42 @@
+extension Character {
+    /// How many columns of a terminal it takes.
+    fileprivate var displayWidth: Int {
+        guard let scalar = self.unicodeScalars.first else { return 0 }
+        if scalar.isASCII { return 1 }
+        let isPresentedAsEmoji = self.unicodeScalars.contains {
+            $0.value == 0xFE0F || $0.properties.isEmojiPresentation
+        }
+        if isPresentedAsEmoji { return 2 }
+        // The wide blocks of https://www.unicode.org/reports/tr11/.
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+            return 2
+        case 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2064, 0xFEFF:
+            return 0
+        default:
+            return scalar.properties.generalCategory == .nonspacingMark ? 0 : 1
+        }
+    }
+}
+
+extension String {
+    /// How many columns of a terminal the text takes.
+    var displayWidth: Int {
+        if self.utf8.allSatisfy({ $0 < 0x80 }) { return self.utf8.count }
+        return self.reduce(0) { $0 + $1.displayWidth }
+    }
+
+    /// This text, cut to so many columns; a cut one ends with an ellipsis.
+    func cut(to width: Int) -> String {
+        guard self.displayWidth > width else { return self }
+        var text = ""
+        var left = width - 1
+        for character in self {
+            left -= character.displayWidth
+            if left < 0 { break }
+            text.append(character)
+        }
+        return text + "…"
+    }
+}

@@ -1,0 +1,77 @@
+/// The texts of the help.
+enum HelpText {
+    /// What is said to somebody who said nothing.
+    static var short: String {
+        """
+        usage: \(Tool.name) VERB [--store PATH] [OPTION…]
+
+        \(Self.verbs)
+        '\(Tool.name) help' tells more, '\(Tool.name) help VERB' all about a verb.
+
+        """
+    }
+
+    static var long: String {
+        """
+        usage: \(Tool.name) VERB [--store PATH] [OPTION…]
+
+        Shows and operates the circuit breakers that the services of this host share.
+
+        verbs:
+        \(Self.verbs)
+        options of every verb:
+        \(Self.lines(Option.common.map { ($0.usage, $0.help) }))
+        exit codes:
+        \(Self.lines(Self.exitCodes))
+        examples:
+          export BREAKER_STORE=/var/lib/shop/breakers.db
+          \(Tool.name) list --state open,half-open
+          \(Tool.name) reset payments --reason "provider is back"
+
+        """
+    }
+
+    static func of(_ verb: any Verb.Type) -> String {
+        var text = "usage: \(Self.usage(verb))\n\n\(Self.sentence(verb.summary))\n"
+        if !verb.details.isEmpty { text += verb.details + "\n" }
+        if !verb.options.isEmpty { text += "\noptions:\n" + Self.lines(verb.options.map { ($0.usage, $0.help) }) }
+        return text + "\noptions of every verb:\n" + Self.lines(Option.common.map { ($0.usage, $0.help) })
+    }
+
+    static func json(_ verb: any Verb.Type) -> JSONValue {
+        let options = (verb.options + Option.common).map {
+            JSONValue.object(["help": .string($0.help), "name": .string($0.spelling), "value": .text($0.placeholder)])
+        }
+        return .object([
+            "name": .string(verb.name), "options": .array(options), "summary": .string(verb.summary),
+            "usage": .string(Self.usage(verb)),
+        ])
+    }
+
+    private static let exitCodes = [
+        ("0", "done"), ("1", "failed"), ("2", "you said no"), ("3", "check: some circuit is not closed"),
+        ("4", "no such circuit"), ("64", "wrong command line"), ("75", "the store is busy"),
+        ("124", "wait: the time is over"), ("130", "interrupted"),
+    ]
+
+    private static var verbs: String { Self.lines(Tool.verbs.map { ("\($0.name) \($0.synopsis)", $0.summary) }) }
+
+    private static func usage(_ verb: any Verb.Type) -> String {
+        "\(Tool.name) \(verb.name) \(verb.synopsis) [OPTION…]"
+    }
+
+    private static func sentence(_ summary: String) -> String {
+        summary.prefix(1).uppercased() + summary.dropFirst() + "."
+    }
+
+    private static func lines(_ pairs: [(String, String)]) -> String {
+        let width = pairs.map(\.0.displayWidth).max() ?? 0
+        return pairs.map { first, second in
+            "  \(first)\(String(repeating: " ", count: width - first.displayWidth))  \(second)\n"
+        }.joined()
+    }
+}
+
+extension Option {
+    fileprivate var usage: String { self.placeholder.map { "\(self.spelling) \($0)" } ?? self.spelling }
+}

@@ -1,0 +1,64 @@
+/// A JSON value, written on one line with its keys in order.
+enum JSONValue: Equatable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    static func text(_ value: String?) -> JSONValue { value.map(Self.string) ?? .null }
+    static func count(_ value: Int) -> JSONValue { .integer(Int64(value)) }
+
+    /// One document: an object with the version of its form.
+    static func document(_ members: [String: JSONValue]) -> String {
+        var text = ""
+        JSONValue.object(members.merging(["version": .integer(1)]) { $1 }).append(to: &text)
+        return text + "\n"
+    }
+
+    func append(to text: inout String) {
+        switch self {
+        case .null: text += "null"
+        case .bool(let value): text += value ? "true" : "false"
+        case .integer(let value): text += String(value)
+        case .number(let value): text += value.isFinite ? "\(value)" : "null"
+        case .string(let value): Self.append(value, to: &text)
+        case .array(let values):
+            text += "["
+            for (index, value) in values.enumerated() {
+                if index > 0 { text += "," }
+                value.append(to: &text)
+            }
+            text += "]"
+        case .object(let members):
+            text += "{"
+            for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+                if index > 0 { text += "," }
+                Self.append(member.key, to: &text)
+                text += ":"
+                member.value.append(to: &text)
+            }
+            text += "}"
+        }
+    }
+
+    /// Control characters are escaped also where JSON would let them stand: a terminal may show the document.
+    private static func append(_ string: String, to text: inout String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar.value {
+            case 0x22: text += "\\\""
+            case 0x5C: text += "\\\\"
+            case 0x0A: text += "\\n"
+            case 0x09: text += "\\t"
+            case 0x00..<0x20, 0x7F..<0xA0, 0x2028, 0x2029:
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+}

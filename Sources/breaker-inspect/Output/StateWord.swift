@@ -1,0 +1,59 @@
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A circuit's state as a word, the same in tables, JSON and history; those that need eyes first.
+enum StateWord: String, CaseIterable, Sendable, Comparable {
+    case open
+    case heldOpen = "held-open"
+    case halfOpen = "half-open"
+    case heldClosed = "held-closed"
+    case closed
+
+    init(_ state: CircuitState) {
+        switch state {
+        case .closed: self = .closed
+        case .open: self = .open
+        case .halfOpen: self = .halfOpen
+        case .held(.open, until: _): self = .heldOpen
+        case .held(.closed, until: _): self = .heldClosed
+        }
+    }
+
+    var look: Look {
+        switch self {
+        case .open, .heldOpen: .bad
+        case .halfOpen: .doubtful
+        case .heldClosed: .overridden
+        case .closed: .good
+        }
+    }
+
+    private var urgency: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    static func < (first: StateWord, second: StateWord) -> Bool { first.urgency < second.urgency }
+}
+
+extension CircuitSnapshot {
+    var stateWord: StateWord { StateWord(self.state) }
+
+    /// When calls are let through again, as far as that is known.
+    var retryAt: Date? {
+        switch self.state {
+        case .open(let until): until
+        case .held(.open, let until): until
+        case .closed, .halfOpen, .held(.closed, _): nil
+        }
+    }
+
+    /// How many failures trip it.
+    var failureLimit: Int {
+        switch self.config.trip.kind {
+        case .failures(let count, within: _), .consecutiveFailures(let count): count
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import BreakerStore
+
+/// `help`: what the tool can do.
+struct HelpVerb: Verb {
+    static let name = "help"
+    static let synopsis = "[VERB]"
+    static let summary = "tell about the tool, or about one verb"
+    static let details = ""
+    static let options: [Option] = []
+
+    private let verb: (any Verb.Type)?
+
+    init(verb: (any Verb.Type)?) { self.verb = verb }
+
+    init(_ arguments: Arguments) throws(Failure) {
+        guard arguments.operands.count <= 1 else { throw .usage("'help' takes one verb", verb: Self.name) }
+        var verb: (any Verb.Type)?
+        if let name = arguments.operands.first { verb = try Tool.verb(named: name) }
+        self.init(verb: verb)
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        if context.isJSON {
+            let verbs = self.verb.map { [$0] } ?? Tool.verbs
+            context.console.write(JSONValue.document(["verbs": .array(verbs.map { HelpText.json($0) })]))
+        } else {
+            context.console.write(self.verb.map { HelpText.of($0) } ?? HelpText.long)
+        }
+        return .done
+    }
+
+    static func printVersion(in context: Context) -> ExitCode {
+        if context.isJSON {
+            context.console.write(
+                JSONValue.document([
+                    "schema": .string(Versions.schema), "sqlite": .string(Versions.sqlite),
+                    "tool": .string(Tool.version),
+                ])
+            )
+        } else {
+            context.console.write(
+                "\(Tool.name) \(Tool.version) (schema \(Versions.schema), SQLite \(Versions.sqlite))\n")
+        }
+        return .done
+    }
+}

@@ -1,0 +1,24 @@
+import BreakerStore
+
+/// `reset`: closes circuits and forgets their failures, probes, trips and holds.
+struct ResetVerb: Verb {
+    static let name = "reset"
+    static let synopsis = "(NAME|PATTERN… | --all)"
+    static let summary = "close circuits and forget their failures, trips and holds"
+    static let details = """
+        Running services obey at their next call. A name is reset at once; what a pattern matches, or --all,
+        is shown first, and you are asked. Patterns hold *, ? or [ as in a shell; quote them.
+        """
+    static let options = Change.options
+
+    private let change: Change
+
+    init(_ arguments: Arguments) throws(Failure) {
+        self.change = try Change(arguments, operands: arguments.operands, verb: Self.name)
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        try self.change.run(
+            .reset, asking: "reset", expecting: { _ in StateWord.closed.rawValue }, in: context)
+    }
+}

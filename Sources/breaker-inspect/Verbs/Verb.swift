@@ -1,0 +1,15 @@
+/// One thing that the tool does.
+protocol Verb: Sendable {
+    static var name: String { get }
+    /// What follows the name on the command line.
+    static var synopsis: String { get }
+    /// What it does, in one sentence without a full stop.
+    static var summary: String { get }
+    /// What else is to be known; lines of the help.
+    static var details: String { get }
+    /// Its own options, beside those of every verb.
+    static var options: [Option] { get }
+
+    init(_ arguments: Arguments) throws(Failure)
+    func run(in context: Context) throws(Failure) -> ExitCode
+}
