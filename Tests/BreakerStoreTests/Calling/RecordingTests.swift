@@ -10,7 +10,7 @@ import Testing
     @Test func closedCountsFailures() async throws {
         let breaker = try self.fixture.breaker()
         await breaker.recordFailure(CallFailure())
-        { breaker.recordFailure() }()
+        _ = { breaker.recordFailure() }()
         await breaker.recordSuccess()
         #expect(breaker.failureCount == 2)
         await breaker.recordFailure()
