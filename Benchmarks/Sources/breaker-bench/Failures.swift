@@ -19,7 +19,7 @@ struct Failures {
             defer { unsafe bb_floor_close(floor) }
             var round = 0
             let rounds = try await Rounds.run(
-                effort.rounds,
+                effort.rounds, effort,
                 [
                     {
                         round += 1
@@ -102,7 +102,8 @@ struct Failures {
         for breaker in counted[1...8] { Self.fail(breaker) }
         table.addCount(
             "  syncs of 8 failures that trip nothing", Counts.growth(from: before, to: Counts.threadSyncs), .exactly(0))
-        let tripping = try store.breaker(CircuitBreaker.Config(name: "tripping", trip: .failures(2, within: .seconds(60))))
+        let tripping = try store.breaker(
+            CircuitBreaker.Config(name: "tripping", trip: .failures(2, within: .seconds(60))))
         Self.fail(tripping)
         let beforeTrip = Counts.threadSyncs
         Self.fail(tripping)

@@ -9,7 +9,7 @@ struct HealthyCall {
             let operation = Operations.answer(CommandLine.arguments.count)
             let calls = effort.fastCalls
             let rounds = try await Rounds.run(
-                effort.rounds,
+                effort.rounds, effort,
                 [
                     { try await Self.bare(calls, operation) },
                     { try await Self.guarded(calls, breaker, operation) },

@@ -23,7 +23,7 @@ struct OpeningStore {
     ) async throws {
         var syncs: Int? = 0
         let rounds = try await Rounds.run(
-            effort.processes,
+            effort.processes, effort,
             [
                 {
                     let numbers = try Self.numbers(try Child.run(.opening, path), count: 2)

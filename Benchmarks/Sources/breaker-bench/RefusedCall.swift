@@ -7,7 +7,7 @@ struct RefusedCall {
             let breaker = try await Self.openBreaker(directory + "/refused.db")
             let operation = Operations.answer(CommandLine.arguments.count)
             let rounds = try await Rounds.run(
-                effort.rounds, [{ try await Self.refused(effort.fastCalls / 4, breaker, operation) }])
+                effort.rounds, effort, [{ try await Self.refused(effort.fastCalls / 4, breaker, operation) }])
             table.addTime("refused call, thrown and caught", ours: rounds[0], atMost: 150, .nanoseconds)
             let before = Counts.allocations
             _ = try await Self.refused(10_000, breaker, operation)
