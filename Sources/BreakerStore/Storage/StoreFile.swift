@@ -15,10 +15,11 @@ import SwiftOverlayShims
 struct StoreFile: Sendable, Hashable {
     let path: String
 
-    var log: String { self.path + "-wal" }
-    var index: String { self.path + "-shm" }
-    var journal: String { self.path + "-journal" }
-    var lock: String { self.path + "-lock" }
+    // Kept, not put together each time: every commit looks whether they are still in place.
+    let log: String
+    let index: String
+    let journal: String
+    let lock: String
 
     var directory: String {
         let end = self.path.lastIndex(of: "/") ?? self.path.startIndex
@@ -27,7 +28,12 @@ struct StoreFile: Sendable, Hashable {
 
     /// Resolves symbolic links first, so that two names of one file are one store, and refuses what can't be a store.
     init(resolving given: String, on fileSystem: FileSystem = FileSystem()) throws(BreakerStoreError) {
-        self.path = try Self.resolve(given)
+        let path = try Self.resolve(given)
+        self.path = path
+        self.log = path + "-wal"
+        self.index = path + "-shm"
+        self.journal = path + "-journal"
+        self.lock = path + "-lock"
         if let kind = fileSystem.unsuitableKind(of: self.directory) {
             throw BreakerStoreError(
                 code: .unsupportedFileSystem,
