@@ -32,15 +32,18 @@ extension CircuitBreaker {
 
     /// The epoch of a closed circuit whose calls need nothing but a report when they fail; nil if more must be looked at.
     ///
-    /// No system call, no lock, no clock, no allocation.
+    /// Throws a refusal that is kept. To let through it makes no system call, takes no lock, reads no clock and allocates nothing.
     @usableFromInline
-    var freePass: Int64? {
+    func freePass() throws(CircuitOpenError) -> Int64? {
         guard self.isPlain else { return nil }
         let answer = self.circuit.slot.ask(self.store.gate)
         switch answer.verdict {
         case .proceed: return answer.epoch
-        case .none, .proceedAndReportSuccess, .open, .heldOpen, .heldClosed: return nil
+        case .open: try self.refuse(.open, until: answer.until)
+        case .heldOpen: try self.refuse(.held, until: answer.until)
+        case .none, .proceedAndReportSuccess, .heldClosed: break
         }
+        return nil
     }
 
     /// What the cached answer says, or else the file; nil if only a commit can tell.

@@ -8,7 +8,7 @@ extension CircuitBreaker {
     @inlinable
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
         // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls come no further: the answer is kept, and a success has nothing to tell.
-        guard let epoch = self.freePass else { return try await self.runAsking(operation) }
+        guard let epoch = try self.freePass() else { return try await self.runAsking(operation) }
         do {
             return try await operation()
         } catch {
