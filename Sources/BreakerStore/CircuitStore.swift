@@ -67,7 +67,8 @@ public final class CircuitStore: Sendable {
         do throws(BreakerStoreError) {
             try core.register(config, until: self.deadline)
         } catch {
-            guard error.code == .busy || error.isOfTheFile else { throw error }
+            // Memory guards until the file is there, whatever keeps it away.
+            guard core.isDegraded || error.code == .busy || error.isOfTheFile else { throw error }
         }
         let circuit = self.state.withLock {
             if let known = $0.circuits[name] {

@@ -11,13 +11,17 @@ final class SharedCircuit: Sendable {
     let name: String
     let slot = AnswerSlot()
     /// The rules as this process first registered them: for memory, where the file's can't be read.
+    ///
+    /// One reporter is enough: memory hears of no other.
     let firstRules: Rules
     private let registered: Mutex<CircuitBreaker.Config>
     private let toldLast: Mutex<Told>
 
     init(_ config: CircuitBreaker.Config) {
         self.name = config.name
-        self.firstRules = Rules(config)
+        var rules = Rules(config)
+        rules.minimumReporters = 1
+        self.firstRules = rules
         self.registered = Mutex(config)
         self.toldLast = Mutex(Told(group: config.group))
     }

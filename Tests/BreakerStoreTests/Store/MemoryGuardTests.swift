@@ -1,0 +1,36 @@
+import BreakerStore
+import FoundationEssentials
+import Testing
+
+/// What guards calls while the file can't be used.
+@Suite struct MemoryGuardTests {
+    @Test func aStoreThatOpensDegradedHandsOutBreakers() async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/garbage-\(UInt64.random(in: 0 ... .max)).db"
+        try Data(repeating: 0x41, count: 4_096).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var configuration = CircuitStore.Configuration()
+        configuration.whenUnavailable = .degrade
+        let store = try CircuitStore(path: path, configuration: configuration)
+        defer { store.close() }
+        guard case .degraded(since: _, let error) = store.health else {
+            Issue.record("not degraded: \(store.health)")
+            return
+        }
+        #expect(error.code == .notAStore)
+        let breaker = try store.breaker(.init(name: "a", trip: .failures(2, within: .seconds(60))))
+        #expect(try await breaker.run { 1 } == 1)
+        for _ in 0..<2 { await breaker.recordFailure(Boom()) }
+        await #expect(throws: CircuitOpenError.self) { try await breaker.run { 1 } }
+    }
+
+    /// One process is one reporter: it would wait in vain for others.
+    @Test func tripsAloneWhateverTheMinimumOfReporters() async throws {
+        let store = try CircuitStore.temporary()
+        let config = CircuitBreaker.Config(
+            name: "a", trip: .failures(2, within: .seconds(60)), minimumReporters: 3)
+        let breaker = try store.breaker(config)
+        store.close()
+        for _ in 0..<2 { await breaker.recordFailure(Boom()) }
+        await #expect(throws: CircuitOpenError.self) { try await breaker.run { 1 } }
+    }
+}
