@@ -1,0 +1,35 @@
+import BreakerStore
+
+/// The code of "Choosing thresholds".
+enum ThresholdSnippets {
+    static func busy() -> CircuitBreaker.Config {
+        // snippet
+        let config = CircuitBreaker.Config(
+            name: "payments",
+            trip: .failures(20, within: .seconds(10)),
+            recovery: RecoveryRule(timeout: .seconds(5), multiplier: 2, cap: .seconds(300), jitter: 0.2)
+        )
+        // end of snippet
+        return config
+    }
+
+    static func quiet() -> CircuitBreaker.Config {
+        // snippet
+        let config = CircuitBreaker.Config(
+            name: "nightly-export",
+            trip: .consecutiveFailures(3),
+            recovery: RecoveryRule(timeout: .seconds(900), cap: .seconds(900))
+        )
+        // end of snippet
+        return config
+    }
+
+    static func slow(_ store: CircuitStore) throws -> CircuitBreaker {
+        // snippet
+        var calls = CallPolicy()
+        calls.timeout = .seconds(60)
+        let reports = try store.breaker(.init(name: "reports", probes: ProbeRule(lease: .seconds(90))), calls: calls)
+        // end of snippet
+        return reports
+    }
+}
