@@ -39,6 +39,8 @@ public final class CircuitBreaker: Sendable {
     public var failureCount: Int { self.currentCircuit.failureCount(at: self.core.clock.now) }
 
     /// Whether a call would be let through now; asking never changes it.
+    ///
+    /// Reads the file unless the answer is known already.
     public var isCallPermitted: Bool {
         switch self.circuit.slot.ask(self.store.gate).verdict {
         case .proceed, .proceedAndReportSuccess: return true

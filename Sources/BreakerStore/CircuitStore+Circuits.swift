@@ -2,7 +2,7 @@
 extension CircuitStore {
     /// The circuits whose names match an SQLite GLOB pattern, in the order of their names.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`.
+    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     /// - Parameter pattern: `*` for any characters, `?` for one, `[…]` for one of several.
     public func circuits(matching pattern: String = "*") throws(BreakerStoreError) -> [CircuitSnapshot] {
         try self.view { (view) throws(BreakerStoreError) in
@@ -17,7 +17,7 @@ extension CircuitStore {
 
     /// The circuit of this name, or nil.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`.
+    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     /// - Parameter name: the circuit's name.
     public func circuit(named name: String) throws(BreakerStoreError) -> CircuitSnapshot? {
         try self.view { (view) throws(BreakerStoreError) in
@@ -29,7 +29,7 @@ extension CircuitStore {
 
     /// What happened, newest first.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`.
+    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     /// - Parameters:
     ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
     ///   - limit: how many events at most.
@@ -42,7 +42,7 @@ extension CircuitStore {
 
     /// The workers that live: the open stores of this host's processes.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`.
+    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     public func workers() throws(BreakerStoreError) -> [WorkerSnapshot] {
         try self.view { (view) throws(BreakerStoreError) in
             let dates = view.clock.dates()

@@ -92,7 +92,8 @@ public final class CircuitStore: Sendable {
 
     /// Commits what waits, until `busyTimeout`, then closes.
     ///
-    /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`.
+    /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`. Blocks the
+    /// calling thread meanwhile.
     public func close() {
         guard !self.gate.isForked, !self.isClosed, let core = self.backend.core else { return }
         let deadline = self.deadline

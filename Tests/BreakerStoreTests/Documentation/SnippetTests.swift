@@ -89,7 +89,7 @@ import Testing
         _ = try store.breaker(ThresholdSnippets.busy())
         _ = try store.breaker(ThresholdSnippets.quiet())
         _ = try ThresholdSnippets.slow(store)
-        #expect(try store.circuits().map(\.name) == ["nightly-export", "payments", "reports"])
+        #expect(try store.circuits().map(\.name) == ["export", "payments", "reports"])
     }
 
     @Test func moving() async throws {

@@ -16,7 +16,7 @@ enum ThresholdSnippets {
     static func quiet() -> CircuitBreaker.Config {
         // snippet
         let config = CircuitBreaker.Config(
-            name: "nightly-export",
+            name: "export",
             trip: .consecutiveFailures(3),
             recovery: RecoveryRule(timeout: .seconds(900), cap: .seconds(900))
         )
