@@ -14,7 +14,7 @@ import Testing
         #expect(try await breaker.run({ 2 }, failingWhen: { $0 == 1 }) == 2)
         #expect(try await breaker.run({ 3 }, fallback: { _ in 4 }) == 3)
         #expect(try self.sync(breaker) { 5 } == 5)
-        #expect(try { try breaker.run({ 6 }, failingWhen: { $0 == 1 }) }() == 6)
+        #expect(try synchronously { try breaker.run({ 6 }, failingWhen: { $0 == 1 }) } == 6)
         #expect(breaker.failureCount == 0)
     }
 
@@ -30,7 +30,7 @@ import Testing
         }
         #expect(throws: CallFailure(number: 4)) { try self.sync(breaker) { throw CallFailure(number: 4) } }
         #expect(throws: CallFailure(number: 5)) {
-            try { try breaker.run({ throw CallFailure(number: 5) }, failingWhen: { _ in false }) }()
+            try synchronously { try breaker.run({ throw CallFailure(number: 5) }, failingWhen: { _ in false }) }
         }
         #expect(breaker.failureCount == 5)
     }
@@ -55,9 +55,11 @@ import Testing
             try await breaker.run({ runs += 1 }, failingWhen: { _ in true })
         }
         #expect(throws: CircuitOpenError.self) { try self.sync(breaker) { runs += 1 } }
-        #expect(throws: CircuitOpenError.self) { try { try breaker.run({ runs += 1 }, failingWhen: { _ in true }) }() }
+        #expect(throws: CircuitOpenError.self) {
+            try synchronously { try breaker.run({ runs += 1 }, failingWhen: { _ in true }) }
+        }
         await #expect(throws: CircuitOpenError.self) { try await breaker.admit() }
-        #expect(throws: CircuitOpenError.self) { try { _ = try breaker.admit() }() }
+        #expect(throws: CircuitOpenError.self) { try synchronously { _ = try breaker.admit() } }
         #expect(runs == 0)
     }
 

@@ -10,7 +10,7 @@ import Testing
     @Test func closedCountsFailures() async throws {
         let breaker = try self.fixture.breaker()
         await breaker.recordFailure(CallFailure())
-        _ = { breaker.recordFailure() }()
+        synchronously { breaker.recordFailure() }
         await breaker.recordSuccess()
         #expect(breaker.failureCount == 2)
         await breaker.recordFailure()
@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: [true, false]) func dueClaimsAndReportsInOneStep(_ isAsync: Bool) async throws {
         let breaker = try await self.fixture.dueBreaker()
         let before = self.fixture.commits
-        if isAsync { await breaker.recordSuccess() } else { { breaker.recordSuccess() }() }
+        if isAsync { await breaker.recordSuccess() } else { synchronously { breaker.recordSuccess() } }
         #expect(self.fixture.commits == before + 1)
         #expect(breaker.state == .closed)
     }
@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: [true, false]) func dueOpensAgainOnFailure(_ isAsync: Bool) async throws {
         let breaker = try await self.fixture.dueBreaker()
         let before = self.fixture.commits
-        if isAsync { await breaker.recordFailure() } else { { breaker.recordFailure() }() }
+        if isAsync { await breaker.recordFailure() } else { synchronously { breaker.recordFailure() } }
         #expect(self.fixture.commits == before + 1)
         #expect(!breaker.isCallPermitted)
         self.fixture.clock.advance(by: .seconds(30))

@@ -26,12 +26,12 @@ import Testing
         calls.onOutcome = { [log] in log.add($0) }
         let breaker = try self.fixture.breaker(trip: .failures(2, within: .seconds(60)), calls: calls)
         try await breaker.run {}
-        try { try breaker.run {} }()
+        try synchronously { try breaker.run {} }
         _ = try? await breaker.run { throw CancellationError() }
         _ = try? await breaker.run { throw CallFailure() }
         _ = try await breaker.run({ 1 }, failingWhen: { _ in true })
         _ = try? await breaker.run {}
-        { _ = try? breaker.run {} }()
+        synchronously { _ = try? breaker.run {} }
         _ = try? await breaker.admit()
         #expect(
             self.log.results
@@ -114,7 +114,7 @@ import Testing
             $0 < 2
         }
         #expect(value == 2)
-        #expect(try { try breaker.run({ 0 }, failingWhen: { $0 == 0 }) }() == 0)
+        #expect(try synchronously { try breaker.run({ 0 }, failingWhen: { $0 == 0 }) } == 0)
         #expect(self.log.results == [.failed, .succeeded, .failed, .failed, .failed])
     }
 

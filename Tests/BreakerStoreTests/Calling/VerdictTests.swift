@@ -48,7 +48,7 @@ import Testing
         let fixture = try StoreFixture()
         let breaker = try fixture.breaker()
         #expect(try await breaker.run({ 1 }, failingWhen: { $0 == 1 }) == 1)
-        #expect(try { try breaker.run({ 1 }, failingWhen: { $0 == 1 }) }() == 1)
+        #expect(try synchronously { try breaker.run({ 1 }, failingWhen: { $0 == 1 }) } == 1)
         #expect(breaker.failureCount == 2)
     }
 
@@ -73,7 +73,7 @@ import Testing
         let before = fixture.commits
         for _ in 0..<10 {
             try await breaker.run {}
-            try { try breaker.run {} }()
+            try synchronously { try breaker.run {} }
             await breaker.recordSuccess()
             await (try await breaker.admit()).succeed()
         }

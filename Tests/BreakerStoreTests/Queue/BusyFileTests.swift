@@ -1,0 +1,126 @@
+import Testing
+
+@testable import BreakerStore
+
+/// Somebody else has the file locked.
+///
+/// Real time: the waits for other processes go by it.
+@Suite(.timeLimit(.minutes(1))) struct BusyFileTests {
+    private let fixture: StoreFixture
+
+    init() throws { self.fixture = try StoreFixture(busyTimeout: .milliseconds(100)) }
+
+    @Test(arguments: [true, false]) func callsComeBackAndTheStoreRecovers(_ isAsync: Bool) async throws {
+        let breaker = try self.fixture.breaker()
+        try await breaker.run {}
+        let writer = try WriteLock(self.fixture.store)
+        var runs = 0
+        let elapsed = await ContinuousClock().measure {
+            if isAsync {
+                _ = try? await breaker.run {
+                    runs += 1
+                    throw CallFailure()
+                }
+            } else {
+                synchronously {
+                    _ = try? breaker.run {
+                        runs += 1
+                        throw CallFailure()
+                    }
+                }
+            }
+        }
+        #expect(runs == 1)
+        #expect(elapsed < .seconds(5))
+        #expect(await eventually { !self.fixture.isHealthy })
+        // Nobody else waits.
+        for _ in 0..<100 { try await breaker.run { runs += 1 } }
+        #expect(runs == 101)
+        try writer.release()
+        #expect(await eventually { self.fixture.isHealthy })
+        let count = breaker.failureCount
+        await breaker.recordFailure()
+        #expect(breaker.failureCount == count + 1)
+    }
+
+    /// Who leads must not wait for those who come after it.
+    @Test func newcomersDoNotKeepTheLeaderWaiting() async throws {
+        let breaker = try self.fixture.breaker(trip: .failures(10_000, within: .seconds(60)))
+        let writer = try WriteLock(self.fixture.store)
+        let isOver = Tally()
+        let newcomers = Task {
+            await withTaskGroup { group in
+                let end = ContinuousClock.now + .seconds(8)
+                while isOver.count == 0, ContinuousClock.now < end {
+                    group.addTask { await breaker.recordFailure() }
+                    try? await Task.sleep(for: .milliseconds(10))
+                }
+            }
+        }
+        let elapsed = ContinuousClock().measure { synchronously { breaker.recordFailure() } }
+        isOver.add()
+        #expect(elapsed < .seconds(4))
+        #expect(!self.fixture.isHealthy)
+        await newcomers.value
+        try writer.release()
+        #expect(await eventually { self.fixture.isHealthy })
+    }
+
+    /// A store that has nothing to write does not mind.
+    @Test func aLockThatNobodyWaitsForIsNoTrouble() async throws {
+        let core = try #require(self.fixture.core)
+        let writer = try WriteLock(self.fixture.store)
+        #expect(core.queue.wantLead())
+        core.wakeStoreThread()
+        #expect(await eventually { !core.queue.isStoreThreadLeading })
+        #expect(self.fixture.isHealthy)
+        try writer.release()
+    }
+
+    /// Sixteen callers of both kinds, while the lock comes and goes.
+    @Test func nothingDeadlocks() async throws {
+        let breaker = try self.fixture.breaker(trip: .failures(10_000, within: .seconds(60)))
+        let runs = Tally()
+        let calls = Task {
+            await withTaskGroup { group in
+                for number in 0..<16 {
+                    group.addTask {
+                        for _ in 0..<20 {
+                            if number.isMultiple(of: 4) {
+                                synchronously {
+                                    _ = try? breaker.run {
+                                        runs.add()
+                                        throw CallFailure()
+                                    }
+                                }
+                            } else {
+                                _ = try? await breaker.run {
+                                    runs.add()
+                                    throw CallFailure()
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for _ in 0..<4 {
+            let writer = try WriteLock(self.fixture.store)
+            try? await Task.sleep(for: .milliseconds(150))
+            try writer.release()
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        await calls.value
+        #expect(runs.count == 16 * 20)
+        #expect(await eventually { self.fixture.isHealthy })
+    }
+
+    @Test func inMemoryTheCircuitTripsToo() async throws {
+        let breaker = try self.fixture.breaker()
+        let writer = try WriteLock(self.fixture.store)
+        for _ in 0..<5 { _ = try? await breaker.run { throw CallFailure() } }
+        await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        try writer.release()
+        #expect(await eventually { self.fixture.isHealthy })
+    }
+}
