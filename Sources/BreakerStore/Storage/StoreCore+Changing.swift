@@ -9,7 +9,8 @@ extension StoreCore {
         until deadline: Deadline,
         _ work: @escaping Work<Value>
     ) throws(BreakerStoreError) -> Value {
-        try self.queue.submit(Ticket(deadline: deadline, work), to: self)
+        try self.requireOwnProcess()
+        return try self.queue.submit(Ticket(deadline: deadline, work), to: self)
     }
 
     /// Commits on the store's thread.
@@ -17,11 +18,18 @@ extension StoreCore {
         until deadline: Deadline,
         _ work: @escaping Work<Value>
     ) async throws(BreakerStoreError) -> Value {
-        try await self.queue.submit(Ticket(deadline: deadline, work), to: self)
+        try self.requireOwnProcess()
+        return try await self.queue.submit(Ticket(deadline: deadline, work), to: self)
+    }
+
+    /// A call in flight at a fork ends in the child too, where the parent's connections and locks must not be touched.
+    func requireOwnProcess() throws(BreakerStoreError) {
+        if self.isForked { throw .forked(self.file.path) }
     }
 
     /// Commits on the store's thread; nobody waits.
     func post(until deadline: Deadline, _ work: @escaping Work<Void>) {
+        guard !self.isForked else { return }
         self.queue.post(Ticket(deadline: deadline, work), to: self)
     }
 

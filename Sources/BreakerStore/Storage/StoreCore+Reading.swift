@@ -70,7 +70,8 @@ extension StoreCore {
     func read<Value>(
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
-        try self.reading.withLock { (reading) throws(BreakerStoreError) in
+        try self.requireOwnProcess()
+        return try self.reading.withLock { (reading) throws(BreakerStoreError) in
             guard let database = reading.database else { throw self.closedOrLost }
             return try body(database)
         }
