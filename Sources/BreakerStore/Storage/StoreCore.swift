@@ -117,11 +117,12 @@ final class StoreCore: Sendable {
     }
 
     func openGates() {
-        let isHealthy = self.phase.withLock { if case .healthy = $0 { true } else { false } }
-        guard isHealthy else { return }
         self.reading.withLock { reading in
             guard reading.answersCount, let index = reading.database?.connection.walIndex() else { return }
             self.gates.withLock { gates in
+                // Asked under the lock: who degrades the store meanwhile shuts the gates after this.
+                let isHealthy = self.phase.withLock { if case .healthy = $0 { true } else { false } }
+                guard isHealthy else { return }
                 for gate in gates.values { gate.open(to: index, generation: reading.generation) }
             }
         }
