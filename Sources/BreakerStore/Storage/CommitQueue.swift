@@ -23,9 +23,12 @@ final class CommitQueue: Sendable {
         /// The store's thread asks for the lead, for work of its own.
         var isWanted = false
         var refusal: BreakerStoreError?
+        /// Whether something has waited in vain since the file was last locked.
+        var isOverdue = false
 
         mutating func takeWaiting() -> [any AnyTicket] {
             defer { self.waiting.removeAll(keepingCapacity: true) }
+            self.isOverdue = false
             return self.waiting
         }
     }
@@ -38,7 +41,10 @@ final class CommitQueue: Sendable {
     func submit<Value>(_ ticket: Ticket<Value>, to committer: any Committer) throws(BreakerStoreError) -> Value {
         if self.enqueue(ticket, leader: .caller) { self.leadAsCaller(with: committer) }
         if let outcome = ticket.outcome ?? ticket.wait() { return try outcome.get() }
-        throw self.giveUp(ticket)
+        let error = self.giveUp(ticket)
+        // It may have been done in this very instant: a probe's claim must not be lost.
+        if let outcome = ticket.outcome { return try outcome.get() }
+        throw error
     }
 
     /// Waits for the store's thread without blocking.
@@ -54,22 +60,27 @@ final class CommitQueue: Sendable {
 
     // MARK: - For the one who commits
 
+    var waitingCount: Int { self.state.withLock { $0.waiting.count } }
+
     /// All that waits, in order; whoever asks has locked the file.
     func takeAll() -> [any AnyTicket] { self.state.withLock { $0.takeWaiting() } }
 
-    /// Ends what has waited beyond its deadline, and says whether anything still waits.
+    /// Ends what has waited beyond its deadline, and says whether it is time to give up: something has waited in vain.
+    ///
+    /// Those who came later don't count: they would keep the leader waiting for ever.
     func expireOverdue(with error: BreakerStoreError) -> Bool {
-        let (overdue, isWaiting): ([any AnyTicket], Bool) = self.state.withLock {
+        let (overdue, isOverdue): ([any AnyTicket], Bool) = self.state.withLock {
             var overdue: [any AnyTicket] = []
             $0.waiting.removeAll { ticket in
                 let isOver = ticket.deadline.isOver
                 if isOver { overdue.append(ticket) }
                 return isOver
             }
-            return (overdue, !$0.waiting.isEmpty)
+            if !overdue.isEmpty { $0.isOverdue = true }
+            return (overdue, $0.isOverdue || $0.waiting.isEmpty)
         }
         for ticket in overdue { ticket.fail(error) }
-        return isWaiting
+        return isOverdue
     }
 
     /// Fails all that waits, and from now on all that comes, until `accept` is called.
@@ -153,7 +164,9 @@ final class CommitQueue: Sendable {
         let wasWaiting = self.state.withLock {
             let count = $0.waiting.count
             $0.waiting.removeAll { $0 === ticket }
-            return $0.waiting.count < count
+            guard $0.waiting.count < count else { return false }
+            $0.isOverdue = true
+            return true
         }
         let error = BreakerStoreError(
             code: .busy,

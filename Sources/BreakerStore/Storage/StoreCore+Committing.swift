@@ -11,7 +11,9 @@ extension StoreCore: CommitQueue.Committer {
         let failure: BreakerStoreError? = self.session.withLock { session in
             guard let opened = session?.opened else { return self.closedOrLost }
             do throws(BreakerStoreError) {
-                let isLocked = try opened.writer.begin(unless: { !queue.expireOverdue(with: self.busy) })
+                // Others may have the file locked: a store that has nothing to write does not mind.
+                guard queue.waitingCount > 0 else { return nil }
+                let isLocked = try opened.writer.begin(unless: { queue.expireOverdue(with: self.busy) })
                 guard isLocked else { return self.busy }
                 try self.commit(queue.takeAll(), opened)
                 return nil
