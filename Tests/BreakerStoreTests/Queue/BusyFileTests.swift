@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import BreakerStore
@@ -45,23 +46,22 @@ import Testing
 
     /// Who leads must not wait for those who come after it.
     @Test func newcomersDoNotKeepTheLeaderWaiting() async throws {
-        let breaker = try self.fixture.breaker(trip: .failures(10_000, within: .seconds(60)))
+        let core = try #require(self.fixture.core)
         let writer = try WriteLock(self.fixture.store)
-        let isOver = Tally()
-        let newcomers = Task {
-            await withTaskGroup { group in
-                let end = ContinuousClock.now + .seconds(8)
-                while isOver.count == 0, ContinuousClock.now < end {
-                    group.addTask { await breaker.recordFailure() }
-                    try? await Task.sleep(for: .milliseconds(10))
-                }
+        let locks = HeldLocks(.session, of: core)
+        let deadline = Deadline(after: .seconds(1))
+        // On a thread of its own: it blocks.
+        async let elapsed = withCheckedContinuation { continuation in
+            DispatchQueue(label: "leader").async {
+                let elapsed = ContinuousClock().measure { try? core.commit(until: deadline) { _ in } }
+                continuation.resume(returning: elapsed)
             }
         }
-        let elapsed = ContinuousClock().measure { synchronously { breaker.recordFailure() } }
-        isOver.add()
-        #expect(elapsed < .seconds(4))
-        #expect(!self.fixture.isHealthy)
-        await newcomers.value
+        #expect(await eventually { core.queue.waitingCount == 1 })
+        core.post(until: Deadline(after: .seconds(20))) { _ in }
+        locks.letGo()
+        #expect(await elapsed < .seconds(10))
+        #expect(await eventually { !self.fixture.isHealthy })
         try writer.release()
         #expect(await eventually { self.fixture.isHealthy })
     }

@@ -1,0 +1,151 @@
+import Dispatch
+import Testing
+
+@testable import BreakerStore
+
+/// What becomes of calls once the store is closed or dropped.
+@Suite(.timeLimit(.minutes(1))) struct CloseTests {
+    private func isClosed(_ store: CircuitStore) -> Bool {
+        switch store.health {
+        case .closed: true
+        case .healthy, .degraded: false
+        }
+    }
+
+    @Test func laterCallsAreGuardedInMemory() async throws {
+        let fixture = try StoreFixture()
+        let breaker = try fixture.breaker()
+        fixture.store.close()
+        fixture.store.close()
+        #expect(self.isClosed(fixture.store))
+        #expect(try await breaker.run { 1 } == 1)
+        #expect(try synchronously { try breaker.run { 2 } } == 2)
+        for _ in 0..<3 { _ = try? await breaker.run { throw CallFailure() } }
+        let error = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        #expect(error?.cause == .open)
+        #expect(error?.retryAfter == .seconds(30))
+        #expect(!breaker.isCallPermitted)
+        fixture.clock.advance(by: .seconds(30))
+        try await breaker.run {}
+        #expect(breaker.state == .closed)
+        #expect(throws: BreakerStoreError.self) { _ = try fixture.breaker("b") }
+        let refusal = #expect(throws: BreakerStoreError.self) { _ = try fixture.store.circuits() }
+        #expect(refusal?.code == .closed)
+    }
+
+    @Test func callsInFlightFinish() async throws {
+        let fixture = try StoreFixture()
+        let breaker = try fixture.breaker()
+        let permit = try await breaker.admit()
+        let store = fixture.store
+        await #expect(throws: CallFailure.self) {
+            try await breaker.run {
+                store.close()
+                throw CallFailure()
+            }
+        }
+        await permit.fail()
+        breaker.recordFailureSynchronously()
+        #expect(self.isClosed(store))
+    }
+
+    @Test func closingAmidManyCallsHarmsNone() async throws {
+        let fixture = try StoreFixture()
+        let breaker = try fixture.breaker(trip: .failures(10_000, within: .seconds(60)))
+        let runs = Tally()
+        let store = fixture.store
+        await withTaskGroup { group in
+            for number in 0..<32 {
+                group.addTask {
+                    for _ in 0..<10 {
+                        _ = try? await breaker.run {
+                            runs.add()
+                            throw CallFailure()
+                        }
+                    }
+                    if number == 16 { store.close() }
+                }
+            }
+        }
+        #expect(runs.count == 320)
+        #expect(self.isClosed(store))
+    }
+
+    @Test func whatWaitsIsCommittedFirst() async throws {
+        let directory = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(directory) }
+        let path = directory + "/circuits.db"
+        var configuration = CircuitStore.Configuration()
+        configuration.busyTimeout = .seconds(20)
+        let store = try CircuitStore(path: path, configuration: configuration)
+        let breaker = try store.breaker(.init(name: "a"))
+        let core = try #require(store.backend.core)
+        let locks = HeldLocks(.session, of: core)
+        // A synchronous caller leads, and waits for the session; others wait behind it.
+        async let leader: Void = withCheckedContinuation { continuation in
+            DispatchQueue(label: "leader").async {
+                breaker.recordFailure()
+                continuation.resume()
+            }
+        }
+        #expect(await eventually { core.queue.waitingCount == 1 })
+        let others = (0..<2).map { _ in Task { await breaker.recordFailure() } }
+        #expect(await eventually { core.queue.waitingCount == 3 })
+        async let closing: Void = withCheckedContinuation { continuation in
+            DispatchQueue(label: "closer").async {
+                store.close()
+                continuation.resume()
+            }
+        }
+        #expect(await eventually { core.queue.waitingCount == 4 })
+        locks.letGo()
+        await leader
+        for other in others { await other.value }
+        await closing
+        let again = try CircuitStore(path: path)
+        defer { again.close() }
+        #expect(try again.circuit(named: "a")?.failures.count == 3)
+    }
+
+    @Test func handlesKeepTheStoreAlive() async throws {
+        let breaker: CircuitBreaker = try {
+            try CircuitStore.temporary().breaker(.init(name: "a"))
+        }()
+        await breaker.recordFailure()
+        #expect(breaker.failureCount == 1)
+        breaker.store.close()
+    }
+
+    @Test func aDroppedStoreLeavesItsRow() async throws {
+        let directory = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(directory) }
+        let path = directory + "/circuits.db"
+        weak var core: StoreCore?
+        do {
+            let store = try CircuitStore(path: path)
+            _ = try store.breaker(.init(name: "a"))
+            core = store.backend.core
+            #expect(core != nil)
+        }
+        #expect(await eventually { core == nil })
+        let connection = try Connection(path: path, access: .readWrite)
+        #expect(try connection.integer("SELECT count(*) FROM worker") == 0)
+        #expect(try connection.integer("SELECT count(*) FROM circuit") == 1)
+    }
+
+    @Test func closingOneStoreHarmsNoOtherOnTheFile() async throws {
+        let fixture = try StoreFixture()
+        let breaker = try fixture.breaker()
+        let other = try CircuitStore(path: fixture.store.backend.file.path)
+        let second = try other.breaker(breaker.config)
+        other.close()
+        await breaker.recordFailure()
+        #expect(breaker.failureCount == 1)
+        #expect(second.failureCount == 0)
+        #expect(fixture.isHealthy)
+    }
+}
+
+extension CircuitBreaker {
+    fileprivate func recordFailureSynchronously() { self.recordFailure() }
+}
