@@ -58,6 +58,16 @@ final class LockFile: Sendable {
         openFile(path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
     }
 
+    /// Whether a whole lock file of a store is there; touches nothing.
+    static func exists(at path: String) -> Bool {
+        let descriptor = Self.open(path, O_RDONLY, 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Self.magic.count + 1)
+        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+        return count == Self.magic.count && bytes.starts(with: Self.magic)
+    }
+
     private func requireMagic() throws(BreakerStoreError) {
         var bytes = [UInt8](repeating: 0, count: Self.magic.count + 1)
         let count = unsafe pread(self.descriptor, &bytes, bytes.count, 0)

@@ -33,7 +33,7 @@ struct Opening {
     func run() throws(BreakerStoreError) -> Opened {
         let deadline = Deadline(after: max(self.configuration.busyTimeout, Self.patience))
         // Before anything is written: whose file is it?
-        let finding = try Schema.recognise(self.file)
+        let finding = try self.recognise(until: deadline)
         try self.requireAccess(finding)
         while true {
             let lock = try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
@@ -48,6 +48,21 @@ struct Opening {
             if let opened { return opened }
             guard !deadline.isOver else {
                 throw BreakerStoreError(code: .busy, message: "the lock file keeps vanishing", path: self.file.lock)
+            }
+        }
+    }
+
+    /// Whose file it is; one that another process creates just now looks like a stranger's until that is done.
+    private func recognise(until deadline: Deadline) throws(BreakerStoreError) -> Schema.Finding {
+        do throws(BreakerStoreError) {
+            return try Schema.recognise(self.file)
+        } catch {
+            // A store's lock file is there before the rest of it; to look at a stranger's must not touch it.
+            guard LockFile.exists(at: self.file.lock),
+                let lock = try? LockFile(path: self.file.lock, creatingWith: nil, owner: nil)
+            else { throw error }
+            return try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+                try Schema.recognise(self.file)
             }
         }
     }
