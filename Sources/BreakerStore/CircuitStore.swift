@@ -79,6 +79,8 @@ public final class CircuitStore: Sendable {
             $0.circuits[name] = circuit
             return circuit
         }
+        // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
+        _ = try? core.look(config.name, keepingIn: circuit.slot, self.gate)
         return CircuitBreaker(store: self, core: core, circuit: circuit, policy: calls)
     }
 
