@@ -47,20 +47,29 @@ public final class WorkerProcess: Sendable {
     /// Sends a command and waits for the answer; throws if the worker could not do it, or has ended.
     @discardableResult
     public func ask(_ command: String) async throws -> Reply {
-        let text = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
-            let isSilent = self.state.withLock {
-                if !$0.isSilent { $0.waiting.append(continuation) }
-                return $0.isSilent
+        // A test whose time is over waits for nobody.
+        let text = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
+                self.send(command, continuation)
             }
-            if isSilent { return continuation.resume(throwing: Failure(description: "worker \(self.pid) has ended")) }
-            let bytes = Array((command + "\n").utf8)
-            // A worker that has just died is told by the end of its output.
-            _ = unsafe write(self.input, bytes, bytes.count)
+        } onCancel: {
+            self.send(SIGKILL)
         }
         if text.hasPrefix("error ") {
             throw Failure(description: "worker \(self.pid), asked '\(command)': \(text.dropFirst(6))")
         }
         return Reply(text)
+    }
+
+    private func send(_ command: String, _ continuation: CheckedContinuation<String, any Error>) {
+        let isSilent = self.state.withLock {
+            if !$0.isSilent { $0.waiting.append(continuation) }
+            return $0.isSilent
+        }
+        if isSilent { return continuation.resume(throwing: Failure(description: "worker \(self.pid) has ended")) }
+        let bytes = Array((command + "\n").utf8)
+        // A worker that has just died is told by the end of its output.
+        _ = unsafe write(self.input, bytes, bytes.count)
     }
 
     /// Lets the worker leave by itself; returns its exit code, or a signal's number below zero.

@@ -15,6 +15,8 @@ import Darwin
 enum Program {
     @MainActor
     static func main() async throws {
+        // Nothing stays behind, whatever becomes of the tests.
+        alarm(120)
         let worker = Worker(clock: try SharedClock(path: CommandLine.arguments[1]))
         while let line = readLine() {
             do {

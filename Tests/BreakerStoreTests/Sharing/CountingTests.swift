@@ -12,7 +12,7 @@ import Testing
             #expect(look.number("failures") == 1_600)
             #expect(look.number("counted") == 1_600)
         }
-        for health in try await workers.ask("health") { #expect(health["health"] == "healthy") }
+        for health in try await workers.ask("health") { #expect(health.description == "health=healthy") }
         #expect(try await workers[0].ask("fail users").number("failed") == 1)
         #expect(try await workers[7].ask("look users")["state"] == "open")
         #expect(try await workers[3].ask("history users tripped").number("count") == 1)

@@ -36,7 +36,7 @@ import Testing
         try await workers.ask("breaker all")
         #expect(try await witness.ask("query \(place.store) \(counts)")["row"] == "100,150")
         #expect(try await workers[99].ask("workers").number("count") == 100)
-        for health in try await workers.ask("health") { #expect(health["health"] == "healthy") }
+        for health in try await workers.ask("health") { #expect(health.description == "health=healthy") }
 
         try await workers.ask("close")
         #expect(try await witness.ask("query \(place.store) \(counts)")["row"] == "0,0")
