@@ -69,5 +69,10 @@ let package = Package(
             path: "Tests/breaker-worker",
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "BreakerInspectTests",
+            dependencies: ["BreakerStore", "breaker-inspect"],
+            swiftSettings: settings
+        ),
     ]
 )

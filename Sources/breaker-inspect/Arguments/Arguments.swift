@@ -4,7 +4,7 @@ import BreakerStore
 struct Arguments: Sendable {
     private(set) var verb: (any Verb.Type)?
     private(set) var operands: [String] = []
-    /// The value of each option that was given, "" for those that take none. The last one counts.
+    /// The value of each option that was given: the last one, and nothing for those that take none.
     private var values: [Option: String] = [:]
 
     /// Options may stand before and behind the verb and the operands; all after `--` are operands.

@@ -1,0 +1,104 @@
+import Testing
+
+@testable import breaker_inspect
+
+@Suite struct ArgumentsTests {
+    struct Wrong: Sendable, CustomTestStringConvertible {
+        var line: [String]
+        var talk: String
+        var testDescription: String { self.line.joined(separator: " ") }
+    }
+
+    static let wrong: [Wrong] = [
+        .init(line: ["lst"], talk: "unknown verb 'lst'\nhint: did you mean 'list'?"),
+        .init(
+            line: ["frobnicate"], talk: "unknown verb 'frobnicate'\nhint: 'breaker-inspect help' tells what there is"),
+        .init(
+            line: ["a\u{1B}[2J"], talk: "unknown verb 'a\\u{1B}[2J'\nhint: 'breaker-inspect help' tells what there is"),
+        .init(
+            line: ["list", "--sotre", "x"],
+            talk: "unknown option '--sotre' for 'list'\nhint: did you mean '--store'?"),
+        .init(
+            line: ["list", "--yes"],
+            talk: "unknown option '--yes' for 'list'\nhint: 'breaker-inspect help list' tells what there is"),
+        .init(
+            line: ["list", "--store"],
+            talk: "option '--store' needs a value\nhint: 'breaker-inspect help list' tells what there is"),
+        .init(line: ["list", "--store="], talk: "the value of '--store' is empty\n"),
+        .init(line: ["list", "--json=1"], talk: "option '--json' takes no value\n"),
+        .init(
+            line: ["list", "--color", "alwys"],
+            talk: "option '--color' takes auto, always, never, not 'alwys'\nhint: did you mean 'always'?"),
+        .init(line: ["list", "--state", "opne"], talk: "not 'opne'\nhint: did you mean 'open'?"),
+        .init(line: ["list", "--state", "open,"], talk: "not ''\n"),
+        .init(line: ["list"], talk: "no store is named\nhint: name its file with --store PATH, or in BREAKER_STORE"),
+        .init(line: ["reset"], talk: "'reset' needs a circuit's name, a pattern or --all\n"),
+        .init(line: ["reset", "a", "--all"], talk: "'reset' takes names or --all, not both\n"),
+        .init(line: ["help", "a", "b"], talk: "'help' takes one verb\n"),
+        .init(line: ["help", "rest"], talk: "unknown verb 'rest'\nhint: did you mean 'reset'?"),
+    ]
+
+    @Test(arguments: Self.wrong)
+    func isRefusedWithOneHint(_ wrong: Wrong) {
+        let console = RecordingConsole()
+        let code = run(arguments: wrong.line, environment: ["BREAKER_STORE": ""], console: console)
+        #expect(code == .usage)
+        #expect(console.output.isEmpty)
+        #expect(console.talk.hasPrefix("breaker-inspect: "))
+        #expect(console.talk.contains(wrong.talk))
+        #expect(console.talk.split(separator: "\n").count == 2)
+    }
+
+    @Test func takesOptionsInAnyPlace() throws {
+        let lines: [[String]] = [
+            ["--store", "s", "list", "a", "--group=g"], ["list", "--group", "g", "--store=s", "a"],
+            ["--group=g", "--store", "s", "list", "--", "a"],
+        ]
+        for line in lines {
+            let arguments = try Arguments(line)
+            #expect(arguments.verb?.name == "list")
+            #expect(arguments.operands == ["a"])
+            #expect(arguments[.store] == "s")
+            #expect(arguments[.group] == "g")
+        }
+    }
+
+    @Test func takesAllBehindTwoDashesAsOperands() throws {
+        let arguments = try Arguments(["list", "--", "--json", "--", "-"])
+        #expect(arguments.operands == ["--json", "--", "-"])
+        #expect(!arguments.has(.json))
+    }
+
+    @Test func takesTheLastOfTwoValuesAndAValueThatLooksLikeAnOption() throws {
+        let arguments = try Arguments(["reset", "a", "--reason=x", "--reason", "--as"])
+        #expect(arguments[.reason] == "--as")
+        #expect(!arguments.has(.asName))
+    }
+
+    @Test func saysWhatThereIsToSomebodyWhoSaidNothing() {
+        let console = RecordingConsole()
+        #expect(run(arguments: [], environment: [:], console: console) == .usage)
+        #expect(console.output.isEmpty)
+        #expect(console.talk.hasPrefix("usage: breaker-inspect VERB"))
+    }
+
+    @Test func theFlagWinsOverTheEnvironment() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        let console = RecordingConsole()
+        let code = run(
+            arguments: ["list", "--store", shop.path], environment: ["BREAKER_STORE": "/nowhere/x.db"],
+            console: console, clock: shop.clock)
+        #expect(code == .done)
+    }
+}
+
+@Suite struct SpellingTests {
+    @Test(arguments: [
+        ("lsit", "list"), ("lis", "list"), ("listt", "list"), ("lost", "list"), ("reest", "reset"), ("xyz", nil),
+        ("l", nil), ("", nil),
+    ])
+    func findsTheNearest(word: String, nearest: String?) {
+        #expect(Spelling.nearest(to: word, among: ["reset", "list", "help"]) == nearest)
+    }
+}

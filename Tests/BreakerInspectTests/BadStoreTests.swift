@@ -1,0 +1,80 @@
+import BreakerStore
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+/// What is no store is told in one line, and left as it is.
+@Suite struct BadStoreTests {
+    enum Kind: String, CaseIterable {
+        case missing
+        case missingDirectory
+        case directory
+        case empty
+        case text
+        case stranger
+        case newerMajor
+    }
+
+    static let reasons: [Kind: String] = [
+        .missing: ": no such file\n",
+        .missingDirectory: ": no such file\n",
+        .directory: ": it is a directory\n",
+        .empty: ": no such file\n",
+        .text: ": it is not an SQLite database, not a store of circuits\n",
+        .stranger: ": it is the database of another program, not a store of circuits\n",
+        .newerMajor: ": the file has schema 2.0, this program knows up to 1.x\n",
+    ]
+
+    @Test(arguments: Kind.allCases, ["list", "reset a", "reset --all --yes"])
+    func isToldAndLeftAlone(kind: Kind, line: String) throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = try Self.make(kind, in: directory)
+        let before = try Self.contents(of: directory)
+        let console = RecordingConsole()
+        let code = run(
+            arguments: line.split(separator: " ").map { String($0) } + ["--store", path], environment: [:],
+            console: console)
+        #expect(code == .failed)
+        #expect(console.output.isEmpty)
+        let reason = try #require(Self.reasons[kind])
+        #expect(console.talk.hasPrefix("breaker-inspect: cannot open '\(path)'\(reason)hint: "))
+        #expect(console.talk.split(separator: "\n").count == 2)
+        #expect(try Self.contents(of: directory) == before)
+    }
+
+    private static func make(_ kind: Kind, in directory: URL) throws -> String {
+        let path = directory.appendingPathComponent("x.db").path
+        switch kind {
+        case .missing: break
+        case .missingDirectory: return directory.path + "/nowhere/x.db"
+        case .directory: return directory.path
+        case .empty: try Data().write(to: URL(fileURLWithPath: path))
+        case .text:
+            try Data(String(repeating: "not a database ", count: 500).utf8).write(to: URL(fileURLWithPath: path))
+        case .stranger:
+            try Self.sqlite(path, "CREATE TABLE t (a); PRAGMA application_id = 7;")
+        case .newerMajor:
+            let shop = try Shop()
+            shop.store.close()
+            try FileManager.default.moveItem(atPath: shop.path, toPath: path)
+            try Self.sqlite(path, "PRAGMA user_version = 2000;")
+        }
+        return path
+    }
+
+    private static func sqlite(_ path: String, _ statements: String) throws {
+        let program = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()"
+        let result = try Child.shell(
+            "exec python3 -c '\(program)' \"$BREAKER_STORE\" '\(statements)'", store: path)
+        try #require(result.code == 0, "\(result.talk)")
+    }
+
+    private static func contents(of directory: URL) throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        return try Dictionary(
+            uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: directory.appendingPathComponent($0))) })
+    }
+}

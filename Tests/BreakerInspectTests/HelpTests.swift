@@ -1,0 +1,47 @@
+import BreakerStore
+import Testing
+
+@testable import breaker_inspect
+
+@Suite struct HelpTests {
+    private func inspect(_ arguments: String...) -> (code: ExitCode, output: String, talk: String) {
+        let console = RecordingConsole()
+        let code = run(arguments: arguments, environment: [:], console: console)
+        return (code, console.output, console.talk)
+    }
+
+    @Test func tellsOfEveryVerbAndItsOptions() {
+        let long = self.inspect("help")
+        #expect(long.code == .done)
+        #expect(long.talk.isEmpty)
+        #expect(self.inspect("--help").output == long.output)
+        #expect(self.inspect("-h").output == long.output)
+        for verb in Tool.verbs {
+            #expect(long.output.contains("\n  \(verb.name) "))
+            let help = self.inspect("help", verb.name)
+            #expect(help.code == .done)
+            #expect(help.output.hasPrefix("usage: breaker-inspect \(verb.name) "))
+            for option in verb.options + Option.common { #expect(help.output.contains("  \(option.spelling) ")) }
+            #expect(self.inspect(verb.name, "--help").output == help.output)
+        }
+    }
+
+    @Test func fitsATerminal() {
+        let texts = [HelpText.short, HelpText.long] + Tool.verbs.map { HelpText.of($0) }
+        for line in texts.flatMap({ $0.split(separator: "\n") }) { #expect(String(line).displayWidth <= 100) }
+    }
+
+    @Test func tellsItInJSON() {
+        #expect(self.inspect("help", "reset", "--json").output.hasPrefix(#"{"verbs":[{"name":"reset","options":["#))
+    }
+
+    @Test func tellsVersions() {
+        let sqlite = Versions.sqlite
+        #expect(
+            self.inspect("--version").output
+                == "breaker-inspect \(Tool.version) (schema \(Versions.schema), SQLite \(sqlite))\n")
+        #expect(
+            self.inspect("--version", "--json").output
+                == #"{"schema":"1.0","sqlite":"\#(sqlite)","tool":"\#(Tool.version)","version":1}"# + "\n")
+    }
+}

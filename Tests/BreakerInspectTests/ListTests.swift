@@ -1,0 +1,125 @@
+import BreakerStore
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+@Suite struct ListTests {
+    @Test func showsThoseThatRefuseFirst() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try shop.fillWithStates()
+        clock.advance(by: .seconds(10))
+        let (code, output, talk) = shop.inspect("list")
+        #expect(code == .done)
+        #expect(talk.isEmpty)
+        #expect(
+            output == """
+                NAME           STATE        FAILURES     SINCE   RETRY-IN  LAST-ERROR
+                b open         open              2/2  10 s ago       20 s  connection refused by 10.0.0.1:443
+                d held open    held-open         0/2  10 s ago  119.8 min  -
+                e held closed  held-closed       0/2  10 s ago          -  -
+                a closed       closed            1/2  10 s ago          -  503 from upstream
+
+                """)
+    }
+
+    @Test func cutsOnANarrowTerminalOnly() throws {
+        let shop = try Shop()
+        try shop.circuit("a", failures: 2, error: String(repeating: "long ", count: 30))
+        let console = RecordingConsole()
+        console.outputIsTerminal = true
+        console.width = 80
+        let (_, output, _) = shop.inspect("list", "--color=never", on: console)
+        let lines = output.split(separator: "\n").map { String($0) }
+        #expect(lines.last?.displayWidth == 80)
+        #expect(lines.last?.hasSuffix("…") == true)
+        #expect(shop.inspect("list").output.contains(String(repeating: "long ", count: 29) + "long"))
+    }
+
+    @Test func showsADueProbeAndAHalfOpenCircuit() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        let half = try shop.circuit("half", failures: 2)
+        clock.advance(by: .seconds(30))
+        #expect(shop.inspect("list").output.contains("half  open        2/2  30 s ago       now  HTTPError"))
+        let permit: CallPermit = try half.admit()
+        #expect(shop.inspect("list").output.contains("half  half-open"))
+        #expect(shop.inspect("list", "--state=half-open", "--json").output.contains(#""probes":1"#))
+        permit.discard()
+    }
+
+    @Test func isExactlyThisJSON() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try shop.circuit("b open", group: "shop", failures: 2, error: "bad\u{1B}[2J")
+        clock.advance(by: .seconds(10))
+        let (code, output, talk) = shop.inspect("list", "--json")
+        #expect(code == .done)
+        #expect(talk.isEmpty)
+        let epoch = try #require(try shop.store.circuit(named: "b open")).epoch
+        #expect(
+            output == #"{"circuits":[{"epoch":\#(epoch),"failureLimit":2,"failures":2,"group":"shop","hold":null,"#
+                + #""lastError":"bad\u001b[2J","name":"b open","probes":0,"#
+                + #""retryAt":"2026-01-01T00:00:30.000Z","retryAtMs":1767225630000,"retryInMs":20000,"#
+                + #""since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000,"state":"open","tripsInARow":1,"#
+                + #""workers":1}],"version":1}"# + "\n")
+    }
+
+    @Test func tellsAHoldInJSON() throws {
+        let shop = try Shop()
+        try shop.fillWithStates()
+        let (_, output, _) = shop.inspect("list", "d held open", "--json")
+        #expect(
+            output.contains(
+                #""hold":{"by":"bob","reason":"moving","since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000,"#
+                    + #""state":"open","until":"2026-01-01T02:00:00.000Z","untilMs":1767232800000}"#))
+    }
+
+    @Test(arguments: [
+        (["--state", "open"], ["b open"]), (["--state=held"], ["d held open", "e held closed"]),
+        (["--state=closed,open"], ["b open", "a closed"]), (["--state=held-open"], ["d held open"]),
+        (["--group", "shop"], ["b open", "a closed"]), (["--group", "Shop"], []),
+        (["*open"], ["b open", "d held open"]), (["[ab]*"], ["b open", "a closed"]), (["? open"], ["b open"]),
+        (["a closed", "b*", "a*"], ["b open", "a closed"]), (["z*"], []),
+    ])
+    func filters(arguments: [String], names: [String]) throws {
+        let shop = try Shop()
+        try shop.fillWithStates()
+        let console = RecordingConsole()
+        let code = run(
+            arguments: ["list", "--json"] + arguments, environment: ["BREAKER_STORE": shop.path], console: console,
+            clock: shop.clock)
+        #expect(code == .done)
+        let found = console.output.matches(of: /"name":"([^"]*)"/).map { String($0.1) }
+        #expect(found == names)
+    }
+
+    @Test func saysThatNothingWasFound() throws {
+        let shop = try Shop()
+        #expect(shop.inspect("list").talk == "the store has no circuits\n")
+        #expect(shop.inspect("list", "--json").output == #"{"circuits":[],"version":1}"# + "\n")
+        try shop.circuit("payments")
+        #expect(shop.inspect("list", "z*", "[y]").talk == "no circuit matches 'z*' or '[y]'\n")
+        #expect(shop.inspect("list", "--state=open").talk == "no circuit is of that state and group\n")
+        let (code, output, talk) = shop.inspect("list", "paymnts")
+        #expect(code == .noSuchCircuit)
+        #expect(output.isEmpty)
+        #expect(talk == "breaker-inspect: no such circuit: 'paymnts'\nhint: did you mean 'payments'?\n")
+        #expect(shop.inspect("list", "p*", "--exact").code == .noSuchCircuit)
+    }
+
+    @Test func takesAnArgumentThatIsANameForThatCircuit() throws {
+        let shop = try Shop()
+        for name in ["a*", "ab", "a[b]"] { try shop.circuit(name) }
+        #expect(shop.inspect("list", "a*").output.split(separator: "\n").count == 2)
+        #expect(shop.inspect("list", "a[b]").output.contains("a[b]"))
+        #expect(shop.inspect("list", "a?").output.split(separator: "\n").count == 3)
+    }
+
+    @Test func tellsNamesApartByTheirBytes() throws {
+        let shop = try Shop()
+        for name in ["\u{E9}", "e\u{301}"] { try shop.circuit(name) }
+        #expect(shop.inspect("list", "\u{E9}", "e\u{301}").output.split(separator: "\n").count == 3)
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+@Suite struct TimesTests {
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00.000Z"), (1_767_225_600, "2026-01-01T00:00:00.000Z"),
+        (951_782_400.5, "2000-02-29T00:00:00.500Z"), (951_868_799.9994, "2000-02-29T23:59:59.999Z"),
+        (4_107_542_399, "2100-02-28T23:59:59.000Z"), (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+        (-0.001, "1969-12-31T23:59:59.999Z"), (1e300, "9999-12-31T23:59:59.999Z"), (-1e300, "0000-01-01T00:00:00.000Z"),
+    ])
+    func areWrittenByRFC3339(seconds: Double, text: String) {
+        #expect(Date(timeIntervalSince1970: seconds).rfc3339 == text)
+    }
+
+    @Test func agreeWithFoundation() {
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions.insert(.withFractionalSeconds)
+        for day in stride(from: 0, to: 200_000, by: 997) {
+            let date = Date(timeIntervalSince1970: Double(day) * 86_400 + 1.25)
+            #expect(date.rfc3339 == formatter.string(from: date))
+        }
+    }
+}
+
+@Suite struct JSONValueTests {
+    @Test func sortsKeysAndEscapes() throws {
+        let text = JSONValue.document([
+            "b": .array([.null, .bool(true), .integer(-1), .number(1.5), .number(.infinity)]),
+            "a": .string("\"\\\n\t\u{0}\u{1B}\u{7F}\u{85}\u{2028}é"),
+        ])
+        #expect(
+            text == #"{"a":"\"\\\n\t\u0000\u001b\u007f\u0085\u2028é","b":[null,true,-1,1.5,null],"version":1}"# + "\n")
+        let parsed = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(parsed["a"] as? String == "\"\\\n\t\u{0}\u{1B}\u{7F}\u{85}\u{2028}é")
+    }
+}
+
+@Suite struct TableTests {
+    @Test(arguments: [("abc", 3), ("東京", 4), ("e\u{301}", 1), ("👍", 2), ("❤️", 2), ("\u{301}", 0), ("ｱ", 1), ("", 0)])
+    func knowsHowWideTextIs(text: String, width: Int) { #expect(text.displayWidth == width) }
+
+    @Test func cutsBetweenCharacters() {
+        #expect("abcdef".cut(to: 6) == "abcdef")
+        #expect("abcdef".cut(to: 5) == "abcd…")
+        #expect("東京都".cut(to: 4) == "東…")
+    }
+
+    @Test func alignsAndCutsOnlyWhatMayBe() {
+        var table = Table(columns: [
+            .init(title: "NAME", minimumWidth: 4), .init(title: "N", isRightAligned: true),
+            .init(title: "ERROR", minimumWidth: 6),
+        ])
+        table.rows = [
+            [.init(text: "東京"), .init(text: "10"), .init(text: "a long text")],
+            [.init(text: "abcdef"), .init(text: "9"), .init(text: "")],
+        ]
+        let plain = Style(isColored: false)
+        #expect(table.text(width: nil, plain) == "NAME     N  ERROR\n東京    10  a long text\nabcdef   9\n")
+        #expect(table.text(width: 18, plain) == "NAME     N  ERROR\n東京    10  a lon…\nabcdef   9\n")
+        #expect(table.text(width: 3, plain) == "NAME   N  ERROR\n東京  10  a lon…\nabc…   9\n")
+    }
+
+    @Test func colorCarriesNoMeaningAlone() {
+        var table = Table(columns: [.init(title: "A"), .init(title: "B")])
+        table.rows = [[.init(text: "x", look: .bad), .init(text: "y")]]
+        let colored = table.text(width: nil, Style(isColored: true))
+        #expect(colored == "\u{1B}[1mA\u{1B}[0m  \u{1B}[1mB\u{1B}[0m\n\u{1B}[1;31mx\u{1B}[0m  y\n")
+    }
+
+    @Test(arguments: [
+        (ColorChoice.auto, true, [:], true), (.auto, false, [:], false), (.auto, true, ["NO_COLOR": "1"], false),
+        (.auto, true, ["NO_COLOR": ""], true), (.auto, true, ["TERM": "dumb"], false),
+        (.always, false, ["NO_COLOR": "1"], true), (.never, true, [:], false),
+    ])
+    func coloursWhereItIsWanted(choice: ColorChoice, onTerminal: Bool, environment: [String: String], isOn: Bool) {
+        #expect(choice.isOn(onTerminal: onTerminal, environment: environment) == isOn)
+    }
+}

@@ -1,0 +1,95 @@
+import BreakerStore
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+/// The built tool in processes of its own.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct ProcessTests {
+    @Test(arguments: [
+        ("\"$0\" list", 0), ("\"$0\" list nobody", 4), ("\"$0\" list 'z*'", 0), ("\"$0\"", 64), ("\"$0\" lst", 64),
+        ("\"$0\" --store /nowhere/x.db list", 1), ("\"$0\" reset --all", 64), ("\"$0\" reset --all --yes", 0),
+        ("\"$0\" reset nobody", 4), ("\"$0\" --version", 0), ("\"$0\" help", 0), ("\"$0\" list >/dev/full", 1),
+    ])
+    func endsWithTheCode(line: String, code: Int32) throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a", failures: 2)
+        #expect(try Child.shell(line, store: shop.path).code == code)
+    }
+
+    @Test func aServiceObeysAtItsNextCall() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        let breaker = try shop.circuit("a", failures: 2)
+        #expect(!breaker.isCallPermitted)
+        let result = try Child.shell("\"$0\" reset a --as ann --reason 'all well'", store: shop.path)
+        #expect(result.output == "a  open -> closed\n")
+        #expect(result.talk.isEmpty)
+        #expect(breaker.isCallPermitted)
+        let event = try #require(try shop.store.history(of: "a").first)
+        #expect(event.by == "ann")
+        #expect(event.worker == "breaker-inspect")
+        #expect(event.reason == "all well")
+    }
+
+    /// The reader is gone before anything is written; whatever a signal does by inheritance.
+    @Test(arguments: ["", "trap '' PIPE; "])
+    func endsQuietlyWithoutAReader(trap: String) throws {
+        let shop = try Shop(clock: SystemHostClock())
+        for number in 0..<20 { try shop.circuit("circuit \(number)", error: String(repeating: "x", count: 500)) }
+        let line = "\(trap){ sleep 0.1; \"$0\" list --json; echo \"code $?\" >&2; } | true"
+        let result = try Child.shell(line, store: shop.path)
+        #expect(result.talk == "code 0\n")
+    }
+
+    /// Checksums are taken by other processes: to open and close the files in this one would drop its locks.
+    @Test func lookingChangesNothingOnTheDisk() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.fillWithStates()
+        let sums = "cd \(shop.directory.path) && cksum *"
+        let before = try Child.shell(sums, store: shop.path).output
+        #expect(before.split(separator: "\n").count == 4)
+        let looks = ["list", "list 'a*' --json", "list nobody", "reset --all", "reset --all --dry-run", "--version"]
+        for look in looks {
+            _ = try Child.shell("\"$0\" \(look)", store: shop.path)
+            #expect(try Child.shell(sums, store: shop.path).output == before, "\(look)")
+        }
+    }
+
+    @Test func fitsTheTerminalAndColoursThere() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a", failures: 2, error: String(repeating: "long ", count: 50))
+        let narrow = try Child.terminal("\"$0\" list --color never", store: shop.path, columns: 80)
+        #expect(narrow.output.split(separator: "\n").last?.count == 80)
+        let wide = try Child.terminal("NO_COLOR=1 \"$0\" list", store: shop.path, columns: 200)
+        #expect(wide.output.split(separator: "\n").last?.count == 200)
+        #expect(!wide.output.contains("\u{1B}"))
+        #expect(try Child.terminal("\"$0\" list", store: shop.path, columns: 80).output.contains("\u{1B}[1;31mopen"))
+        #expect(try !Child.terminal("TERM=dumb \"$0\" list", store: shop.path, columns: 80).output.contains("\u{1B}"))
+        let piped = try Child.shell("\"$0\" list", store: shop.path).output
+        #expect(!piped.contains("\u{1B}") && !piped.contains("…"))
+    }
+
+    @Test(arguments: [("y\n", 0), ("n\n", 2), ("\u{4}", 2)])
+    func asksOnATerminal(answer: String, code: Int32) throws {
+        let shop = try Shop(clock: SystemHostClock())
+        let breaker = try shop.circuit("a", failures: 2)
+        let result = try Child.terminal("\"$0\" reset --all", store: shop.path, columns: 80, prompt: "[y/N] ") {
+            $1.write(Data(answer.utf8))
+        }
+        #expect(result.code == code)
+        #expect(result.output.hasPrefix("This would reset 1 circuit:\n  a  open -> closed\nGo on? [y/N] "))
+        #expect((breaker.state == .closed) == (code == 0))
+    }
+
+    @Test func canBeInterrupted() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        let breaker = try shop.circuit("a", failures: 2)
+        // `exec`: the signal is for the tool, not for the shell.
+        let line = "exec \"$0\" reset --all"
+        let result = try Child.terminal(line, store: shop.path, columns: 80, prompt: "[y/N] ") { process, _ in
+            process.interrupt()
+        }
+        #expect(result.code == 130)
+        #expect(breaker.state != .closed)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A process of its own.
+struct Child {
+    struct Result {
+        var code: Int32
+        var output: String
+        var talk: String
+    }
+
+    /// The tool as it was built, which lies beside the tests.
+    static var tool: URL {
+        let program = CommandLine.arguments.first ?? ""
+        let beside = Bundle.allBundles.map(\.bundleURL) + [URL(fileURLWithPath: program)]
+        let found = beside.map { $0.deletingLastPathComponent().appendingPathComponent("breaker-inspect") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+        return found ?? URL(fileURLWithPath: "breaker-inspect")
+    }
+
+    /// Runs a shell's line in which `$0` is the tool and `$BREAKER_STORE` the store.
+    static func shell(_ line: String, store: String) throws -> Result {
+        let process = Self.process(line, store)
+        let output = Pipe()
+        let talk = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = talk
+        try Self.start(process)
+        // Little is said on the standard error stream: it fits the pipe.
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        let talked = talk.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Result(
+            code: process.terminationStatus, output: String(decoding: said, as: UTF8.self),
+            talk: String(decoding: talked, as: UTF8.self))
+    }
+
+    /// Runs a shell's line on a terminal of so many columns; once `prompt` is shown, `reaction` is called with the
+    /// process and the terminal's other end.
+    static func terminal(
+        _ line: String, store: String, columns: UInt16, prompt: String = "",
+        reaction: (Process, FileHandle) -> Void = { _, _ in }
+    ) throws -> Result {
+        var master: Int32 = -1
+        var slave: Int32 = -1
+        var size = winsize()
+        size.ws_col = columns
+        size.ws_row = 24
+        try #require(unsafe openpty(&master, &slave, nil, nil, &size) == 0)
+        let end = FileHandle(fileDescriptor: master, closeOnDealloc: true)
+        let terminal = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
+        let process = Self.process(line, store)
+        process.standardInput = terminal
+        process.standardOutput = terminal
+        process.standardError = terminal
+        try Self.start(process)
+        try terminal.close()
+        var shown = Data()
+        var hasReacted = prompt.isEmpty
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        // Linux says EIO where the other end is closed.
+        while case let count = unsafe read(master, &buffer, buffer.count), count > 0 {
+            shown.append(contentsOf: buffer[..<count])
+            if !hasReacted, String(decoding: shown, as: UTF8.self).contains(prompt) {
+                hasReacted = true
+                reaction(process, end)
+            }
+        }
+        process.waitUntilExit()
+        let text = String(decoding: shown, as: UTF8.self).replacing("\r\n", with: "\n")
+        return Result(code: process.terminationStatus, output: text, talk: "")
+    }
+
+    /// The threads of Swift's pool block most signals, and a child would inherit that.
+    private static func start(_ process: Process) throws {
+        var none = sigset_t()
+        var before = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try process.run()
+    }
+
+    private static func process(_ line: String, _ store: String) -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", line, Self.tool.path]
+        process.environment = ["BREAKER_STORE": store, "PATH": "/usr/bin:/bin", "TERM": "xterm"]
+        return process
+    }
+}

@@ -1,0 +1,65 @@
+import BreakerStore
+import Foundation
+
+@testable import breaker_inspect
+
+struct Boom: Error {}
+
+/// A store in a directory of its own, with a clock that the test moves.
+final class Shop {
+    let directory: URL
+    let path: String
+    let clock: any HostClock
+    let store: CircuitStore
+
+    /// - Parameter clock: real processes need the system's.
+    init(clock: any HostClock = ManualHostClock()) throws {
+        self.directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
+        self.path = self.directory.appendingPathComponent("shop.db").path
+        self.clock = clock
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = clock
+        self.store = try CircuitStore(path: self.path, configuration: configuration)
+    }
+
+    deinit {
+        self.store.close()
+        try? FileManager.default.removeItem(at: self.directory)
+    }
+
+    /// A circuit that trips at two failures within a minute, with so many of them.
+    @discardableResult
+    func circuit(
+        _ name: String, group: String? = nil, failures: Int = 0, error: String = "HTTPError", recovery: Int = 30
+    ) throws -> CircuitBreaker {
+        var calls = CallPolicy()
+        calls.describe = { _ in error }
+        let breaker = try self.store.breaker(
+            .init(
+                name: name, group: group, recoveryTimeout: .seconds(recovery), maxFailures: 2,
+                rollingWindow: .seconds(60)),
+            calls: calls)
+        for _ in 0..<failures { breaker.recordFailure(Boom()) }
+        return breaker
+    }
+
+    /// One circuit of each state, but for half-open, which needs a call under way.
+    func fillWithStates() throws {
+        try self.circuit("a closed", group: "shop", failures: 1, error: "503 from upstream")
+        try self.circuit("b open", group: "shop", failures: 2, error: "connection refused by 10.0.0.1:443")
+        try self.circuit("d held open")
+        try self.circuit("e held closed")
+        try self.store.hold("d held open", .open, for: .seconds(7_200), by: "bob", reason: "moving")
+        try self.store.hold("e held closed", .closed, by: "bob")
+    }
+
+    /// Runs the tool on this store.
+    func inspect(
+        _ arguments: String..., on console: RecordingConsole = RecordingConsole()
+    ) -> (code: ExitCode, output: String, talk: String) {
+        let code = run(
+            arguments: arguments, environment: ["BREAKER_STORE": self.path], console: console, clock: self.clock)
+        return (code, console.output, console.talk)
+    }
+}
