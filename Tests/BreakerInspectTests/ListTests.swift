@@ -45,7 +45,7 @@ import Testing
         #expect(shop.inspect("list").output.contains("half  open        2/2  30 s ago       now  HTTPError"))
         let permit: CallPermit = try half.admit()
         #expect(shop.inspect("list").output.contains("half  half-open"))
-        #expect(shop.inspect("list", "--state=half-open", "--json").output.contains(#""probes":1"#))
+        #expect(shop.inspect("list", "--state=half-open", "--json").output.contains(#""probeCount":1"#))
         permit.discard()
     }
 
@@ -60,7 +60,7 @@ import Testing
         let epoch = try #require(try shop.store.circuit(named: "b open")).epoch
         #expect(
             output == #"{"circuits":[{"epoch":\#(epoch),"failureLimit":2,"failures":2,"group":"shop","hold":null,"#
-                + #""lastError":"bad\u001b[2J","name":"b open","probes":0,"#
+                + #""lastError":"bad\u001b[2J","name":"b open","probeCount":0,"#
                 + #""retryAt":"2026-01-01T00:00:30.000Z","retryAtMs":1767225630000,"retryInMs":20000,"#
                 + #""since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000,"state":"open","tripsInARow":1,"#
                 + #""workers":1}],"version":1}"# + "\n")

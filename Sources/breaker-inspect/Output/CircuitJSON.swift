@@ -17,7 +17,7 @@ extension JSONValue {
             "hold": circuit.hold.map(Self.hold) ?? .null,
             "lastError": .text(circuit.lastError),
             "name": .string(circuit.name),
-            "probes": .count(circuit.probes.count),
+            "probeCount": .count(circuit.probes.count),
             "state": .string(circuit.stateWord.rawValue),
             "tripsInARow": .count(circuit.tripsInARow),
             "workers": .count(circuit.workers),

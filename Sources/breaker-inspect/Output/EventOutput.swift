@@ -1,0 +1,62 @@
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension JSONValue {
+    static func event(_ event: CircuitEvent) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "by": .text(event.by),
+            "circuit": .text(event.circuit),
+            "from": .text(event.from),
+            "id": .integer(event.id),
+            "kind": .string(event.kind.rawValue),
+            "pid": event.pid.map { .integer(Int64($0)) } ?? .null,
+            "reason": .text(event.reason),
+            "to": .text(event.to),
+            "worker": .text(event.worker),
+        ]
+        members.set("at", to: event.at)
+        return .object(members)
+    }
+}
+
+extension Table {
+    /// Events for people, in the order given.
+    static func events(_ events: [CircuitEvent], namingCircuits: Bool) -> Table {
+        var columns: [Column] = [.init(title: "TIME"), .init(title: "CIRCUIT", minimumWidth: 12)]
+        columns += [.init(title: "EVENT"), .init(title: "CHANGE"), .init(title: "WHO", minimumWidth: 10)]
+        columns.append(.init(title: "REASON", minimumWidth: 10))
+        if !namingCircuits { columns.remove(at: 1) }
+        let rows = events.map { event in
+            var row: [Cell] = [
+                .init(text: event.at.readable), .init(text: event.circuit?.escaped ?? "(the store)"),
+                .init(text: event.kind.rawValue), .init(text: event.change), .init(text: event.who),
+                .init(text: event.reason?.escaped ?? ""),
+            ]
+            if !namingCircuits { row.remove(at: 1) }
+            return row
+        }
+        return Table(columns: columns, rows: rows)
+    }
+}
+
+extension CircuitEvent {
+    fileprivate var change: String {
+        switch (self.from?.escaped, self.to?.escaped) {
+        case (nil, nil): "-"
+        case (let from?, let to?): from == to ? from : "\(from) -> \(to)"
+        case (let one?, nil), (nil, let one?): one
+        }
+    }
+
+    /// The person, or else the worker.
+    fileprivate var who: String {
+        if let by = self.by { return by.escaped }
+        guard let worker = self.worker?.escaped else { return "-" }
+        return self.pid.map { "\(worker)[\($0)]" } ?? worker
+    }
+}

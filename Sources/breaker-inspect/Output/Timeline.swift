@@ -1,0 +1,19 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Draws when something happened within a window of time: a digit for how often, `+` for ten times and more.
+enum Timeline {
+    static func text(_ times: [Date], window: Duration, endingAt now: Date, slots: Int = 40) -> String {
+        let milliseconds = max(1, window.wholeMilliseconds)
+        var counts = [Int](repeating: 0, count: slots)
+        for time in times {
+            let age = min(max(0, now.since(time).wholeMilliseconds), milliseconds)
+            let place = Double(milliseconds - age) / Double(milliseconds) * Double(slots)
+            counts[min(Int(place), slots - 1)] += 1
+        }
+        return counts.map { $0 == 0 ? "." : $0 < 10 ? String($0) : "+" }.joined()
+    }
+}

@@ -1,0 +1,86 @@
+import BreakerStore
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+@Suite struct ShowTests {
+    @Test func showsAllOfOneCircuit() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try shop.circuit("payments", group: "shop", failures: 2, error: "503\u{7}")
+        clock.advance(by: .seconds(10))
+        let (code, output, talk) = shop.inspect("show", "payments")
+        #expect(code == .done)
+        #expect(talk.isEmpty)
+        #expect(
+            output.hasPrefix(
+                """
+                payments
+                  state     open since 2026-01-01 00:00:00Z (10 s ago)
+                            calls are refused; a probe in 20 s
+                  failures  2 of 2 within 60 s
+                            [.................................2......] 60 s ago to now
+                  error     503\\u{7}
+                  trips     1 in a row
+                  workers   1 live have registered it
+                  group     shop
+                  rules     trips at 2 failures within 60 s
+                            stays open for 30 s
+                            probes: 1 at a time, 1 must succeed, each within 30 s
+
+                TIME                  EVENT
+                """))
+        let lines = output.split(separator: "\n")
+        #expect(lines.last?.contains(/tripped +closed -> open/) == true)
+    }
+
+    @Test func tellsOfProbesAndHolds() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        let half = try shop.circuit("half", failures: 2)
+        clock.advance(by: .seconds(30))
+        let permit: CallPermit = try half.admit()
+        let pid = ProcessInfo.processInfo.processIdentifier
+        let probing = shop.inspect("show", "half").output
+        #expect(probing.contains("[\(pid)] since 2026-01-01 00:00:30Z (0 s ago), lease ends in 30 s\n"))
+        #expect(shop.inspect("show", "half", "--json").output.contains(#""leaseEnds":"2026-01-01T00:01:00.000Z""#))
+        permit.discard()
+        try shop.store.hold("half", .closed, for: .seconds(60), by: "bob", reason: "a test")
+        let held = shop.inspect("show", "half").output
+        #expect(held.contains("held-closed since 2026-01-01 00:00:30Z (0 s ago)\n"))
+        #expect(held.contains("            calls are let through and not counted for another 60 s\n"))
+        #expect(held.contains("  hold      closed by bob, until 2026-01-01 00:01:30Z\n            reason: a test\n"))
+    }
+
+    @Test func tellsItInJSON() throws {
+        let shop = try Shop()
+        try shop.circuit("a", failures: 1)
+        let output = shop.inspect("show", "a", "--json").output
+        #expect(
+            output.contains(
+                #""config":{"minimumReporters":1,"probes":{"leaseMs":30000,"limit":1,"successesToClose":1},"#
+                    + #""recovery":{"capMs":600000,"jitter":0.0,"multiplier":1.0,"timeoutMs":30000},"#
+                    + #""trip":{"count":2,"rule":"failures","windowMs":60000}}"#))
+        #expect(output.contains(#""failureTimes":[{"at":"2026-01-01T00:00:00.000Z","atMs":1767225600000}]"#))
+        #expect(output.hasSuffix("\"version\":1}\n"))
+        let parsed = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any]
+        #expect(parsed?.keys.sorted() == ["circuit", "events", "version"])
+    }
+
+    @Test func needsOneName() throws {
+        let shop = try Shop()
+        try shop.circuit("payments")
+        #expect(shop.inspect("show").code == .usage)
+        #expect(shop.inspect("show", "a", "b").code == .usage)
+        #expect(shop.inspect("show", "pay*").code == .noSuchCircuit)
+        #expect(shop.inspect("show", "payment").talk.contains("did you mean 'payments'?"))
+    }
+
+    @Test(arguments: [([0], ".........1"), ([60], "1........."), ([70, -5], "1........1"), ([30], ".....1....")])
+    func drawsATimeline(ages: [Double], text: String) {
+        let now = Date(timeIntervalSince1970: 1_000)
+        let times = ages.map { now.addingTimeInterval(-$0) }
+        #expect(Timeline.text(times, window: .seconds(60), endingAt: now, slots: 10) == text)
+    }
+}
