@@ -10,7 +10,9 @@ import Foundation
 enum Tool {
     static let name = "breaker-inspect"
     static let version = "0.1.0"
-    static let verbs: [any Verb.Type] = [ListVerb.self, ShowVerb.self, ResetVerb.self, HelpVerb.self]
+    static let verbs: [any Verb.Type] = [
+        ListVerb.self, ShowVerb.self, CheckVerb.self, ResetVerb.self, HelpVerb.self,
+    ]
 
     static func verb(named name: String) throws(Failure) -> any Verb.Type {
         if let verb = self.verbs.first(where: { $0.name == name }) { return verb }

@@ -1,0 +1,44 @@
+import BreakerStore
+import Testing
+
+@testable import breaker_inspect
+
+@Suite struct CheckTests {
+    @Test func saysWithItsCodeWhetherAllIsWell() throws {
+        let shop = try Shop()
+        #expect(shop.inspect("check").code == .done)
+        try shop.fillWithStates()
+        let (code, output, talk) = shop.inspect("check")
+        #expect(code == .notClosed)
+        #expect(talk.isEmpty)
+        #expect(output == "b open  open\nd held open  held-open\ne held closed  held-closed\n")
+        #expect(shop.inspect("check", "a*").code == .done)
+        #expect(shop.inspect("check", "a*").output.isEmpty)
+        #expect(shop.inspect("check", "a*", "b open").code == .notClosed)
+    }
+
+    @Test(arguments: [["nobody"], ["z*"], ["a*", "z*"], ["a*", "--exact"]])
+    func failsWhereNothingFits(operands: [String]) throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        let console = RecordingConsole()
+        let code = run(
+            arguments: ["check"] + operands, environment: ["BREAKER_STORE": shop.path], console: console,
+            clock: shop.clock)
+        #expect(code == .noSuchCircuit)
+        #expect(console.output.isEmpty)
+        #expect(console.talk.split(separator: "\n").count == 2)
+    }
+
+    @Test func tellsItInJSON() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        #expect(
+            shop.inspect("check", "--json").output == #"{"checked":1,"isClosed":true,"notClosed":[],"version":1}"#
+                + "\n")
+        try shop.circuit("b", failures: 2)
+        let (code, output, _) = shop.inspect("check", "--json")
+        #expect(code == .notClosed)
+        #expect(output.hasPrefix(#"{"checked":2,"isClosed":false,"notClosed":[{"epoch":"#))
+    }
+}
