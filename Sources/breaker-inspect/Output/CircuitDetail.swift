@@ -94,7 +94,8 @@ struct CircuitDetail {
         let recovery = config.recovery
         var lines: [String] = []
         switch config.trip.kind {
-        case .failures(let count, let window): lines.append("trips at \(Self.failures(count)) within \(window.readable)")
+        case .failures(let count, let window):
+            lines.append("trips at \(Self.failures(count)) within \(window.readable)")
         case .consecutiveFailures(let count): lines.append("trips at \(Self.failures(count)) in a row")
         }
         if config.minimumReporters > 1 { lines[0] += ", seen by \(config.minimumReporters) workers" }

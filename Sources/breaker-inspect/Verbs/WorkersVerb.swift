@@ -1,0 +1,54 @@
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `workers`: the processes that have the store open.
+struct WorkersVerb: Verb {
+    static let name = "workers"
+    static let synopsis = ""
+    static let summary = "show the processes that have the store open"
+    static let details = ""
+    static let options: [Option] = []
+
+    init(_ arguments: Arguments) throws(Failure) {
+        guard arguments.operands.isEmpty else { throw .usage("'workers' takes no names", verb: Self.name) }
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let workers = try context.reading { (store) throws(BreakerStoreError) in try store.workers() }
+        if context.isJSON {
+            context.console.write(JSONValue.document(["workers": .array(workers.map(Self.json))]))
+        } else if workers.isEmpty {
+            context.console.writeError("no process has the store open\n")
+        } else {
+            var table = Table(columns: [
+                .init(title: "NAME", minimumWidth: 16), .init(title: "PID", isRightAligned: true),
+                .init(title: "SINCE", isRightAligned: true), .init(title: "PROBING", minimumWidth: 12),
+            ])
+            let now = context.now
+            table.rows = workers.map { worker in
+                let probing = worker.probing.map(\.escaped).joined(separator: ", ")
+                return [
+                    .init(text: worker.name.escaped), .init(text: String(worker.pid)),
+                    .init(text: "\(max(.zero, now.since(worker.since)).readable) ago"),
+                    .init(text: probing.isEmpty ? "-" : probing),
+                ]
+            }
+            context.console.write(table.text(width: context.console.width, context.style))
+        }
+        return .done
+    }
+
+    private static func json(_ worker: WorkerSnapshot) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "id": .integer(worker.id), "name": .string(worker.name), "pid": .integer(Int64(worker.pid)),
+            "probing": .array(worker.probing.map { .string($0) }),
+        ]
+        members.set("since", to: worker.since)
+        return .object(members)
+    }
+}
