@@ -52,6 +52,9 @@ public final class CircuitBreaker: Sendable {
         }
     }
 
+    /// Whose answer is to be read anew when this handle has changed the circuit.
+    var asker: Asker { Asker(circuit: self.circuit, gate: self.store.gate) }
+
     /// The row, while this store may read it.
     private var storedCircuit: CircuitRow? {
         guard !self.store.gate.isForked, !self.store.isClosed else { return nil }

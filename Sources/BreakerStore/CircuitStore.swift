@@ -65,7 +65,7 @@ public final class CircuitStore: Sendable {
             return CircuitBreaker(store: self, core: core, circuit: known, policy: calls)
         }
         do throws(BreakerStoreError) {
-            try core.register(config, until: self.deadline)
+            try core.register(config, until: Deadline(after: max(self.configuration.busyTimeout, Opening.patience)))
         } catch {
             // Memory guards until the file is there, whatever keeps it away.
             guard core.isDegraded || error.code == .busy || error.isOfTheFile else { throw error }
@@ -80,7 +80,7 @@ public final class CircuitStore: Sendable {
             return circuit
         }
         // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
-        _ = try? core.look(config.name, keepingIn: circuit.slot, self.gate)
+        _ = try? core.look(Asker(circuit: circuit, gate: self.gate))
         return CircuitBreaker(store: self, core: core, circuit: circuit, policy: calls)
     }
 
@@ -97,7 +97,11 @@ public final class CircuitStore: Sendable {
     /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`. Blocks the
     /// calling thread meanwhile.
     public func close() {
-        guard !self.gate.isForked, !self.isClosed, let core = self.backend.core else { return }
+        guard !self.gate.isForked, !self.isClosed else { return }
+        guard let core = self.backend.core else {
+            self.leave()
+            return
+        }
         let deadline = self.deadline
         // What waits is committed, and told to those who listen.
         _ = try? core.commit(until: deadline) { _ in }

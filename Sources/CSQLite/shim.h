@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/mman.h>
 #ifdef __APPLE__
+#include <mach/mach.h>
+#include <mach/mach_vm.h>
 #include <sys/mount.h>
 #include <sys/param.h>
 #else
@@ -35,6 +38,27 @@ static inline const uint64_t *bs_wal_index(sqlite3 *db) {
     if (file->pMethods->xShmMap(file, 0, 32768, 0, &page) != SQLITE_OK) return 0;
     return (const uint64_t *)page;
 }
+
+// A mapping of our own of the same page, which outlives the connection (tried: to read the connection's own after
+// sqlite3_close is a SIGSEGV); null where the system can't do that.
+enum { bs_header_size = 32768 };
+#ifdef __APPLE__
+static inline const uint64_t *bs_map_again(const uint64_t *page) {
+    mach_vm_address_t copy = 0;
+    vm_prot_t now, most;
+    if (mach_vm_remap(mach_task_self(), &copy, bs_header_size, 0, VM_FLAGS_ANYWHERE, mach_task_self(),
+                      (mach_vm_address_t)page, 0, &now, &most, VM_INHERIT_SHARE) != KERN_SUCCESS) return 0;
+    return (const uint64_t *)copy;
+}
+#else
+// glibc declares it only with _GNU_SOURCE. An old size of 0 maps shared pages a second time (mremap(2)).
+extern void *mremap(void *, size_t, size_t, int, ...);
+static inline const uint64_t *bs_map_again(const uint64_t *page) {
+    void *copy = mremap((void *)page, 0, bs_header_size, 1 /* MREMAP_MAYMOVE */);
+    return copy == MAP_FAILED ? 0 : (const uint64_t *)copy;
+}
+#endif
+static inline void bs_unmap(const uint64_t *page) { munmap((void *)page, bs_header_size); }
 
 // Syncs the write-ahead log: what COMMIT wrote is then on the disk.
 static inline int bs_sync_wal(sqlite3 *db) {
@@ -184,7 +208,7 @@ static inline int bs_drop_descriptor(bs_process *process, int descriptor) {
 // MARK: - The cached answer
 
 // Which header the answers of a store are held against. `page` is null while no answer counts; a mapping that was once
-// published stays readable until the gate is freed.
+// published is kept until the gate is freed.
 typedef struct {
     const uint64_t *page;
     uint64_t generation;  // rises with each opening, so that no answer outlives its file

@@ -8,7 +8,7 @@ extension CircuitBreaker {
         let work = self.claimWork()
         let outcome: Circuit.Admission
         do throws(BreakerStoreError) {
-            outcome = try self.core.commit(until: self.store.deadline, work)
+            outcome = try self.core.commit(until: self.store.deadline, for: self.asker, work)
         } catch {
             return try self.admittedByMemory()
         }
@@ -23,7 +23,7 @@ extension CircuitBreaker {
         let work = self.claimWork()
         let outcome: Circuit.Admission
         do throws(BreakerStoreError) {
-            outcome = try await self.core.commit(until: self.store.deadline, work)
+            outcome = try await self.core.commit(until: self.store.deadline, for: self.asker, work)
         } catch {
             return try self.admittedByMemory()
         }
@@ -70,13 +70,12 @@ extension CircuitBreaker {
         guard !self.store.gate.isForked, !self.store.isClosed else { return try self.admittedByMemory() }
         let look: Look?
         do throws(BreakerStoreError) {
-            look = try self.core.look(self.name, keepingIn: self.circuit.slot, self.store.gate)
+            look = try self.core.look(self.asker)
         } catch {
             return try self.admittedByMemory()
         }
         // Somebody has forgotten the circuit: the commit registers it again.
         guard let look else { return nil }
-        self.circuit.told = SharedCircuit.Told(group: look.label, lastError: look.lastError)
         switch look.answer {
         case .refuse(let cause, let until):
             throw self.refusal(cause, until.map { $0.microseconds(since: look.now) })

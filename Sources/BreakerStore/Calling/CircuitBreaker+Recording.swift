@@ -29,7 +29,7 @@ extension CircuitBreaker {
     private func record(_ ending: Ending) {
         guard let work = self.recordWork(ending) else { return }
         do throws(BreakerStoreError) {
-            try self.core.commit(until: self.store.deadline, work)
+            try self.core.commit(until: self.store.deadline, for: self.asker, work)
         } catch {
             self.reportToMemory(ending)
         }
@@ -38,7 +38,7 @@ extension CircuitBreaker {
     private func record(_ ending: Ending) async {
         guard let work = self.recordWork(ending) else { return }
         do throws(BreakerStoreError) {
-            try await self.core.commit(until: self.store.deadline, work)
+            try await self.core.commit(until: self.store.deadline, for: self.asker, work)
         } catch {
             self.reportToMemory(ending)
         }

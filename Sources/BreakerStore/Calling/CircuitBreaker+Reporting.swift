@@ -21,7 +21,7 @@ extension CircuitBreaker {
     func report(_ ending: Ending, of admitted: Admitted) {
         guard let work = self.work(ending, of: admitted) else { return }
         do throws(BreakerStoreError) {
-            try self.core.commit(until: self.store.deadline, work)
+            try self.core.commit(until: self.store.deadline, for: self.asker, work)
         } catch {
             self.reportToMemory(ending)
         }
@@ -31,7 +31,7 @@ extension CircuitBreaker {
     func report(_ ending: Ending, of admitted: Admitted) async {
         guard let work = self.work(ending, of: admitted) else { return }
         do throws(BreakerStoreError) {
-            try await self.core.commit(until: self.store.deadline, work)
+            try await self.core.commit(until: self.store.deadline, for: self.asker, work)
         } catch {
             self.reportToMemory(ending)
         }
@@ -141,7 +141,7 @@ extension CircuitBreaker {
         case .proceed: return false
         case .none, .proceedAndReportSuccess, .open, .heldOpen, .heldClosed: break
         }
-        guard let look = try? self.core.look(self.name, keepingIn: self.circuit.slot, self.store.gate) else {
+        guard let look = try? self.core.look(self.asker) else {
             return true
         }
         switch look.answer {
@@ -215,7 +215,7 @@ extension CircuitBreaker {
         case .proceedAndReportSuccess: return answer.until > 0
         case .none, .open, .heldOpen, .heldClosed: break
         }
-        let look = try? self.core.look(self.name, keepingIn: self.circuit.slot, self.store.gate)
+        let look = try? self.core.look(self.asker)
         return look?.hasFailures ?? true
     }
 }

@@ -88,7 +88,7 @@ extension Circuit {
         let failures =
             switch self.rules.trip {
             case .failures(_, let window):
-                "\(count) \(count == 1 ? "failure" : "failures") within \(Duration.microseconds(window))"
+                "\(count) \(count == 1 ? "failure" : "failures") within \(Duration.microseconds(window).readable)"
             case .consecutiveFailures:
                 count == 1 ? "1 failure" : "\(count) failures in a row"
             }

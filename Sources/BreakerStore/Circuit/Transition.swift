@@ -5,3 +5,15 @@ struct Transition: Hashable, Sendable {
     var to: String?
     var reason: String?
 }
+
+extension CircuitEvent.Kind {
+    /// Whether calls are answered otherwise from now on.
+    ///
+    /// A claimed probe changes nothing that matters: after a power loss the circuit is open, and its time has come.
+    var mustSurvivePowerLoss: Bool {
+        switch self {
+        case .tripped, .reopened, .closed, .reset, .held, .released, .forgotten: true
+        case .configured, .probing, .probeExpired, .degraded, .restored, .quarantined, .missed: false
+        }
+    }
+}

@@ -3,8 +3,8 @@ import CSQLite
 /// Decides whether the cached answers of one open store count, and against which header they are held.
 ///
 /// Sendable: the pointer never changes, and what lies behind it is read and written by atomic operations alone. The
-/// mapping that it points to stays readable: its connection is closed only when the core goes, which the store that
-/// owns the gate keeps alive.
+/// mapping that it points to stays readable: the core keeps each that it ever published, and the store that owns the gate
+/// keeps the core.
 @safe
 final class Gate: @unchecked Sendable {
     fileprivate let raw: UnsafeMutablePointer<bs_gate>
@@ -19,8 +19,8 @@ final class Gate: @unchecked Sendable {
     /// Whether this process is a fork of the one that opened the store.
     var isForked: Bool { unsafe bs_gate_forked(self.raw) != 0 }
 
-    func open(to index: WalIndex?, generation: UInt64) {
-        unsafe bs_gate_set(self.raw, index?.page, generation)
+    func open(to mapping: HeaderMapping, generation: UInt64) {
+        unsafe bs_gate_set(self.raw, mapping.page, generation)
     }
 
     func shut() { unsafe bs_gate_set(self.raw, nil, bs_gate_generation(self.raw)) }

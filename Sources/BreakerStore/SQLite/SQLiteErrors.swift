@@ -36,3 +36,10 @@ extension BreakerStoreError.Code {
         }
     }
 }
+
+enum SQLiteCode {
+    /// Whether a value was at fault, where other values may fare better.
+    static func isOfOneRow(_ code: Int32) -> Bool {
+        [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
+    }
+}

@@ -27,7 +27,9 @@ enum Schema {
             try Self.requireKnownVersion(try Self.version(of: file, header), of: file)
             return .store
         }
-        if header.applicationID == 0, header.userVersion == 0, !Self.hasContent(file.log), !Self.hasContent(file.journal) {
+        if header.applicationID == 0, header.userVersion == 0, !Self.hasContent(file.log),
+            !Self.hasContent(file.journal)
+        {
             let connection = try Connection(path: file.path, access: .immutable)
             if (try? Self.isEmpty(connection)) == true { return .new }
         }

@@ -5,7 +5,6 @@ import CSQLite
 /// It must not be used once its connection is closed.
 @safe
 struct WalIndex {
-    // @unchecked Sendable is not needed: the struct stays with its connection's thread or in a gate.
     let page: UnsafePointer<UInt64>
 
     init(page: UnsafePointer<UInt64>) { unsafe self.page = page }
@@ -24,6 +23,22 @@ struct WalIndex {
 
     /// Frames of the log.
     var frames: Int { Int(unsafe bs_frames(self.page)) }
+}
+
+/// The header, mapped once more for those who read it without a lock: it stays readable when the connection is closed.
+///
+/// Sendable: the address never changes, and what lies there is read by atomic operations alone.
+@safe
+final class HeaderMapping: @unchecked Sendable {
+    let page: UnsafePointer<UInt64>
+
+    /// Nil where the system can't map it again; then answers are read from the file each time.
+    init?(of index: WalIndex) {
+        guard let page = unsafe bs_map_again(index.page) else { return nil }
+        unsafe self.page = page
+    }
+
+    deinit { unsafe bs_unmap(self.page) }
 }
 
 /// A copy of the header: any commit by anybody changes the original.

@@ -24,9 +24,17 @@ struct Opening {
     let file: StoreFile
     let configuration: CircuitStore.Configuration
     let clock: StoreClock
+    /// Where and as whom this process was there before.
+    var previous: Membership?
+
+    /// A worker's byte in a lock file.
+    struct Membership: Sendable {
+        let lock: LockFile
+        let worker: Int64
+    }
 
     /// Opening is no call's path: a hundred processes may open at once, one after the other under the guard.
-    private static let patience = Duration.seconds(10)
+    static let patience = Duration.seconds(10)
     /// Free pages that the file keeps, and blocks that the log keeps: on a full disk they are there.
     private static let reservedPages: Int64 = 256
 
@@ -36,13 +44,14 @@ struct Opening {
         let finding = try self.recognise(until: deadline)
         try self.requireAccess(finding)
         while true {
-            let lock = try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
+            let lock = try self.lockFile()
             let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) -> Opened? in
                 Hook.reached("open.guarded")
                 // Between opening and locking somebody may have removed it: then others lock another file.
                 guard lock.isInPlace else { return nil }
                 // Another may have created it meanwhile.
                 if finding == .new, try Schema.recognise(self.file) == .new { try self.createFile() }
+                self.removeIndexWithoutLog()
                 return try self.openGuarded(lock, deadline)
             }
             if let opened { return opened }
@@ -140,6 +149,17 @@ struct Opening {
         return unsafe stat(self.file.path, &info) == 0 ? (info.st_uid, info.st_gid) : nil
     }
 
+    private func lockFile() throws(BreakerStoreError) -> LockFile {
+        if let lock = self.previous?.lock, lock.isInPlace { return lock }
+        return try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
+    }
+
+    /// Somebody has removed the log alone: the index tells of frames that nobody will find. Those who still have both open
+    /// notice by the index that is gone.
+    private func removeIndexWithoutLog() {
+        if StoreFile.size(self.file.log) == nil { unsafe unlink(self.file.index) }
+    }
+
     private func createFile() throws(BreakerStoreError) {
         // A log or an index without its database would be taken for the new one's.
         let isBare = StoreFile.size(self.file.path) ?? 0 == 0
@@ -200,8 +220,8 @@ struct Opening {
         _ lock: LockFile,
         _ deadline: Deadline
     ) throws(BreakerStoreError) -> Worker {
-        var id = Int64.random(in: Worker.ids)
-        // Locked before its row is written: a row whose byte is free is a dead worker's.
+        var id = self.previous?.worker ?? Int64.random(in: Worker.ids)
+        // Locked before its row is written: a row whose byte is free is a dead worker's. To lock it again does no harm.
         while !lock.lock(worker: id) {
             guard !deadline.isOver else {
                 throw BreakerStoreError(code: .busy, message: "no lock can be had", path: lock.path)
@@ -210,13 +230,13 @@ struct Opening {
         }
         let worker = Worker(id: id, name: self.configuration.workerName ?? Worker.processName, pid: getpid())
         try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-            let others = try writer.all("SELECT id FROM worker") { $0.integer(0) }
+            let others = try writer.all("SELECT id FROM worker WHERE id <> ?1", .integer(id)) { $0.integer(0) }
             let living = others.filter { lock.isHeldByAnother(worker: $0) }
             if !living.isEmpty { try self.requireSameBoot(writer) }
             let (now, _) = try ClockRow.read(writer, self.clock)
             for dead in Set(others).subtracting(living) { try writer.removeWorker(dead) }
             try writer.run(
-                "INSERT INTO worker (id, name, pid, since) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT OR REPLACE INTO worker (id, name, pid, since) VALUES (?1, ?2, ?3, ?4)",
                 .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), .integer(now.microseconds)
             )
         }

@@ -55,13 +55,13 @@ extension CircuitBreaker.Config {
         }
         compare("group", old.group ?? "none", self.group ?? "none")
         compare("trip", old.trip.text, self.trip.text)
-        compare("recovery", old.recovery.timeout, self.recovery.timeout)
+        compare("recovery", old.recovery.timeout.readable, self.recovery.timeout.readable)
         compare("multiplier", old.recovery.multiplier, self.recovery.multiplier)
-        compare("cap", old.recovery.cap, self.recovery.cap)
+        compare("cap", old.recovery.cap.readable, self.recovery.cap.readable)
         compare("jitter", old.recovery.jitter, self.recovery.jitter)
         compare("probes", old.probes.limit, self.probes.limit)
         compare("successes to close", old.probes.successesToClose, self.probes.successesToClose)
-        compare("lease", old.probes.lease, self.probes.lease)
+        compare("lease", old.probes.lease.readable, self.probes.lease.readable)
         compare("reporters", old.minimumReporters, self.minimumReporters)
         return changes.joined(separator: ", ")
     }
@@ -70,7 +70,7 @@ extension CircuitBreaker.Config {
 extension TripRule {
     fileprivate var text: String {
         switch self.kind {
-        case .failures(let count, within: let window): "\(count) within \(window)"
+        case .failures(let count, within: let window): "\(count) within \(window.readable)"
         case .consecutiveFailures(let count): "\(count) in a row"
         }
     }

@@ -1,5 +1,11 @@
 import Synchronization
 
+/// Who will ask next: a circuit's handles in one store.
+struct Asker: Sendable {
+    let circuit: SharedCircuit
+    let gate: Gate
+}
+
 /// What all handles of one circuit in one store share: the cached answer and what errors tell.
 final class SharedCircuit: Sendable {
     /// What a refusal tells beside its cause.

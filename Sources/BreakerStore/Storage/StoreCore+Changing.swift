@@ -7,19 +7,21 @@ extension StoreCore {
     /// Commits on the calling thread.
     func commit<Value: Sendable>(
         until deadline: Deadline,
+        for asker: Asker? = nil,
         _ work: @escaping Work<Value>
     ) throws(BreakerStoreError) -> Value {
         try self.requireOwnProcess()
-        return try self.queue.submit(Ticket(deadline: deadline, work), to: self)
+        return try self.queue.submit(Ticket(deadline: deadline, asker: asker, work), to: self)
     }
 
     /// Commits on the store's thread.
     func commit<Value: Sendable>(
         until deadline: Deadline,
+        for asker: Asker? = nil,
         _ work: @escaping Work<Value>
     ) async throws(BreakerStoreError) -> Value {
         try self.requireOwnProcess()
-        return try await self.queue.submit(Ticket(deadline: deadline, work), to: self)
+        return try await self.queue.submit(Ticket(deadline: deadline, asker: asker, work), to: self)
     }
 
     /// A call in flight at a fork ends in the child too, where the parent's connections and locks must not be touched.

@@ -14,46 +14,56 @@ struct Look {
 }
 
 extension StoreCore {
-    /// Looks up what a call would get, and keeps the answer in `slot`; nil if there is no circuit of this name.
+    /// Looks up what a call would get, and keeps the answer for the next; nil if there is no circuit of this name.
     ///
     /// Takes a lock and reads for some microseconds; it waits for no writer.
-    func look(_ name: String, keepingIn slot: AnswerSlot, _ gate: Gate) throws(BreakerStoreError) -> Look? {
-        try self.readQuickly { (database) throws(BreakerStoreError) in
-            // Taken before the read begins: what is read is at least as new as the header.
-            let held = gate.tag()
-            let found = try database.first(
-                CircuitRow.lookByName,
-                .text(name)
-            ) { row throws(BreakerStoreError) in
-                let extra = CircuitRow.columnCount
-                self.clock.follow(
-                    boot: row.text(extra + 1),
-                    offset: row.integer(extra + 2),
-                    highest: row.integer(extra + 3)
-                )
-                return (
-                    row: try CircuitRow(row, name: name, path: self.file.path),
-                    hasFailures: row.integer(extra) != 0
-                )
-            }
-            guard let found else { return nil }
-            var circuit = found.row.circuit
-            if case .halfOpen = circuit.state { circuit.probes = try database.probes(of: found.row.id) }
-            let now = self.clock.now
-            let look = Look(
-                answer: circuit.answer(at: now, isAlive: self.isAlive),
-                epoch: circuit.epoch,
-                reportsSuccess: circuit.rules.isConsecutive,
-                hasFailures: found.hasFailures,
-                lastError: circuit.lastError,
-                label: found.row.label,
-                now: now
+    func look(_ asker: Asker) throws(BreakerStoreError) -> Look? {
+        try self.read { (database) throws(BreakerStoreError) in try self.lookLocked(asker, through: database) }
+    }
+
+    /// The same through a connection that the caller may use.
+    func look(_ asker: Asker, through database: Database) throws(BreakerStoreError) -> Look? {
+        // One at a time publishes an answer: the one who has the lock of the reading.
+        try self.reading.withLock { (_) throws(BreakerStoreError) in try self.lookLocked(asker, through: database) }
+    }
+
+    private func lookLocked(_ asker: Asker, through database: Database) throws(BreakerStoreError) -> Look? {
+        let name = asker.circuit.name
+        // Taken before the read begins: what is read is at least as new as the header.
+        let held = asker.gate.tag()
+        let found = try database.first(
+            CircuitRow.lookByName,
+            .text(name)
+        ) { row throws(BreakerStoreError) in
+            let extra = CircuitRow.columnCount
+            self.clock.follow(
+                boot: row.text(extra + 1),
+                offset: row.integer(extra + 2),
+                highest: row.integer(extra + 3)
             )
-            if let held, let answer = self.cacheable(look, circuit) {
-                slot.publish(answer, readUnder: held.tag, generation: held.generation)
-            }
-            return look
+            return (
+                row: try CircuitRow(row, name: name, path: self.file.path),
+                hasFailures: row.integer(extra) != 0
+            )
         }
+        guard let found else { return nil }
+        var circuit = found.row.circuit
+        if case .halfOpen = circuit.state { circuit.probes = try database.probes(of: found.row.id) }
+        let now = self.clock.now
+        let look = Look(
+            answer: circuit.answer(at: now, isAlive: self.isAlive),
+            epoch: circuit.epoch,
+            reportsSuccess: circuit.rules.isConsecutive,
+            hasFailures: found.hasFailures,
+            lastError: circuit.lastError,
+            label: found.row.label,
+            now: now
+        )
+        if let held, let answer = self.cacheable(look, circuit) {
+            asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
+        }
+        asker.circuit.told = SharedCircuit.Told(group: look.label, lastError: look.lastError)
+        return look
     }
 
     /// The circuit with its failures and probes; nil if there is none of this name.
@@ -74,21 +84,6 @@ extension StoreCore {
         return try self.reading.withLock { (reading) throws(BreakerStoreError) in
             guard let database = reading.database else { throw self.closedOrLost }
             return try body(database)
-        }
-    }
-
-    /// Runs `body` with the connection that writes, if nobody writes just now: its page cache has what this process wrote.
-    private func readQuickly<Value>(
-        _ body: (Database) throws(BreakerStoreError) -> Value
-    ) throws(BreakerStoreError) -> Value {
-        try self.read { (reader) throws(BreakerStoreError) in
-            // Who writes may wait for the lock of the reading, never the other way round.
-            let value = try self.session.withLockIfAvailable { (session) throws(BreakerStoreError) -> Value? in
-                guard let opened = session?.opened, opened.reader === reader else { return nil }
-                return try body(opened.writer)
-            }
-            if let value = value ?? nil { return value }
-            return try body(reader)
         }
     }
 

@@ -39,7 +39,8 @@ extension StoreCore {
             do throws(BreakerStoreError) {
                 try self.checkpoint(&session)
             } catch {
-                self.degrade(error)
+                // Somebody opens or locks the file just now: there is time.
+                if error.code != .busy { self.degrade(error) }
             }
         }
     }
@@ -50,8 +51,13 @@ extension StoreCore {
             try database.connection.configureForSharing()
             session?.checkpointer = database
         }
-        guard let writer = session?.opened.writer, let checkpointer = session?.checkpointer else { return }
-        try writer.checkpoint(through: checkpointer, until: Deadline(after: self.configuration.busyTimeout))
+        guard let opened = session?.opened, let checkpointer = session?.checkpointer else { return }
+        let deadline = Deadline(after: self.configuration.busyTimeout)
+        // Under the guard nobody begins with other files: pages of a log that is gone must not get into the database.
+        try opened.lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+            guard opened.lock.isInPlace, FileIdentity(of: self.file) == opened.identity else { throw self.moved }
+            try opened.writer.checkpoint(through: checkpointer, until: deadline)
+        }
     }
 
     /// Nobody may notice by a commit that the file was replaced: cached answers are held against the old one.
@@ -101,7 +107,10 @@ extension StoreCore {
             try opened.writer.run("COMMIT")
             return true
         } catch {
-            return nil
+            switch error.code {
+            case .full, .busy, .permissionDenied: return false
+            default: return nil
+            }
         }
     }
 
@@ -116,7 +125,9 @@ extension StoreCore {
 
     /// Commits what waits, leaves the file, and answers nobody any longer.
     private func shutDown() {
-        if self.queue.wantLead() { self.lead() }
+        let deadline = Deadline(after: self.configuration.busyTimeout)
+        while !self.queue.wantLead(), !deadline.isOver { deadline.pause() }
+        if self.queue.isStoreThreadLeading { self.lead() }
         self.queue.refuse(with: .closed(self.file.path))
         self.shutGates()
         self.session.withLock { session in
@@ -130,7 +141,7 @@ extension StoreCore {
             }
             session = nil
         }
-        self.lockFile.withLock { $0 = nil }
+        self.membership.withLock { $0 = nil }
         self.viewer.withLock { $0 = nil }
     }
 }

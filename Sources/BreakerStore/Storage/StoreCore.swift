@@ -13,8 +13,8 @@ final class StoreCore: Sendable {
 
     struct Reading {
         var database: Database?
-        /// Readers of files that were replaced: their mappings stay readable for those who are just looking.
-        var retired: [Database] = []
+        /// The headers that answers were ever held against, the last one now: readable for those who are just looking.
+        var mappings: [HeaderMapping] = []
         var generation: UInt64 = 0
         var answersCount = false
     }
@@ -40,7 +40,8 @@ final class StoreCore: Sendable {
     let needsFullCheckpoint = Atomic<Bool>(false)
     /// For long reads, so that no call waits for one; opened when it is first needed.
     let viewer = Mutex<Database?>(nil)
-    let lockFile: Mutex<LockFile?>
+    /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
+    let membership = Mutex<Opening.Membership?>(nil)
     private let gates = Mutex<[ObjectIdentifier: Gate]>([:])
     let hub = EventHub()
     private let ownGate = Gate()
@@ -58,7 +59,6 @@ final class StoreCore: Sendable {
         self.clock = StoreClock(configuration.clock)
         self.phase = Mutex(.healthy)
         self.session = Mutex(nil)
-        self.lockFile = Mutex(nil)
         do throws(BreakerStoreError) {
             try self.session.withLock { (session) throws(BreakerStoreError) in try self.open(&session) }
         } catch {
@@ -72,28 +72,40 @@ final class StoreCore: Sendable {
 
     // MARK: - Opening
 
-    private func open(_ session: inout Session?) throws(BreakerStoreError) {
-        let opened = try Opening(file: self.file, configuration: self.configuration, clock: self.clock).run()
+    private func open(_ session: inout Session?, as previous: Opening.Membership? = nil) throws(BreakerStoreError) {
+        let opened = try Opening(
+            file: self.file,
+            configuration: self.configuration,
+            clock: self.clock,
+            previous: previous
+        ).run()
         session = Session(opened: opened)
-        self.lockFile.withLock { $0 = opened.lock }
+        self.membership.withLock { $0 = Opening.Membership(lock: opened.lock, worker: opened.worker.id) }
         self.workerID.store(opened.worker.id, ordering: .relaxed)
         self.ownWorkers.withLock { _ = $0.insert(opened.worker.id) }
         self.reading.withLock {
-            if let old = $0.database { $0.retired.append(old) }
             $0.database = opened.reader
             $0.generation += 1
-            $0.answersCount = opened.answersCount
+            $0.answersCount = false
+            guard opened.answersCount, let index = opened.reader.connection.walIndex(),
+                let mapping = HeaderMapping(of: index)
+            else { return }
+            $0.mappings.append(mapping)
+            $0.answersCount = true
         }
     }
 
     /// Opens the file anew, which may be another one by now, and registers there what this process uses.
     func reopen(_ session: inout Session?) throws(BreakerStoreError) {
         self.shutGates()
+        let previous = session.map { Opening.Membership(lock: $0.opened.lock, worker: $0.opened.worker.id) }
+        // All at once: as long as one connection is left, SQLite gives the next one the same old wal-index.
         session = nil
         self.viewer.withLock { $0 = nil }
-        self.lockFile.withLock { $0 = nil }
-        try self.open(&session)
+        self.reading.withLock { $0.database = nil }
+        try self.open(&session, as: previous ?? self.membership.withLock { $0 })
         guard let opened = session?.opened else { return }
+        // Registered at once, so that an operator sees them there.
         let configs = self.registered.withLock { Array($0.values) }
         try opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
             () throws(BreakerStoreError) in
@@ -118,12 +130,12 @@ final class StoreCore: Sendable {
 
     func openGates() {
         self.reading.withLock { reading in
-            guard reading.answersCount, let index = reading.database?.connection.walIndex() else { return }
+            guard reading.answersCount, let mapping = reading.mappings.last else { return }
             self.gates.withLock { gates in
                 // Asked under the lock: who degrades the store meanwhile shuts the gates after this.
                 let isHealthy = self.phase.withLock { if case .healthy = $0 { true } else { false } }
                 guard isHealthy else { return }
-                for gate in gates.values { gate.open(to: index, generation: reading.generation) }
+                for gate in gates.values { gate.open(to: mapping, generation: reading.generation) }
             }
         }
     }
@@ -208,7 +220,7 @@ final class StoreCore: Sendable {
     /// Whether a worker lives, for those who only look.
     func isAlive(_ worker: Int64) -> Bool {
         if worker == self.workerID.load(ordering: .relaxed) { return true }
-        return self.lockFile.withLock { $0?.isHeldByAnother(worker: worker) } ?? true
+        return self.membership.withLock { $0?.lock.isHeldByAnother(worker: worker) } ?? true
     }
 
     func transaction(_ opened: Opened) throws(BreakerStoreError) -> Transaction {

@@ -141,6 +141,11 @@ struct FileIdentity: Hashable, Sendable {
     private let log: One
     private let index: One
 
+    /// Whether the wal-index's path still leads to the file that is open.
+    ///
+    /// Who writes to the log under an index that others no longer have destroys what they write.
+    func hasIndex(of file: StoreFile) -> Bool { One(file.index) == self.index }
+
     /// Nil if one of them is missing.
     ///
     /// `stat` takes no lock and drops none.

@@ -4,6 +4,8 @@ import Synchronization
 /// A change that waits to be committed, whatever it returns.
 protocol AnyTicket: AnyObject, Sendable {
     var deadline: Deadline { get }
+    /// Whose answer is to be read anew after the commit.
+    var asker: Asker? { get }
     /// Runs inside the transaction; what it returns is called after COMMIT.
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void
     func fail(_ error: BreakerStoreError)
@@ -25,14 +27,17 @@ final class Ticket<Value: Sendable>: AnyTicket {
     }
 
     let deadline: Deadline
+    let asker: Asker?
     private let work: @Sendable (Transaction) throws(BreakerStoreError) -> Value
     private let state = Mutex<State>(.waiting)
 
     init(
         deadline: Deadline,
+        asker: Asker? = nil,
         _ work: @escaping @Sendable (Transaction) throws(BreakerStoreError) -> Value
     ) {
         self.deadline = deadline
+        self.asker = asker
         self.work = work
     }
 

@@ -113,7 +113,7 @@ final class Transaction {
 
     /// Adds a row to the history.
     func write(_ transition: Transition, of name: String?, by operator: String?) throws(BreakerStoreError) {
-        self.hasTransitions = true
+        if transition.kind.mustSurvivePowerLoss { self.hasTransitions = true }
         let id = try self.database.first(
             """
             INSERT INTO event (circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator)
