@@ -54,7 +54,7 @@ enum HelpText {
         ("124", "wait: the time is over"), ("130", "interrupted"),
     ]
 
-    private static var verbs: String { Self.lines(Tool.verbs.map { ("\($0.name) \($0.synopsis)", $0.summary) }) }
+    private static var verbs: String { Self.lines(Tool.verbs.map { ($0.name, $0.summary) }) }
 
     private static func usage(_ verb: any Verb.Type) -> String {
         "\(Tool.name) \(verb.name) \(verb.synopsis) [OPTION…]"

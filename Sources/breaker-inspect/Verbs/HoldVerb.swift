@@ -1,0 +1,39 @@
+import BreakerStore
+
+/// `hold`: keeps circuits open or closed, whatever their calls do.
+struct HoldVerb: Verb {
+    static let name = "hold"
+    static let synopsis = "(open|closed) (NAME|PATTERN… | --all)"
+    static let summary = "refuse all calls, or let all through"
+    static let details = """
+        A hold counts until it is released, reset, or its time is over; it survives restarts.
+        What a pattern matches, or --all, is shown first, and you are asked.
+        """
+    static let duration = Option("for", "DURATION", help: "for how long, such as 90s, 15m or 2h; else until released")
+    static let options: [Option] = [Self.duration] + Change.options
+
+    private let state: HoldState
+    private let duration: Duration?
+    private let change: Change
+
+    init(_ arguments: Arguments) throws(Failure) {
+        guard let word = arguments.operands.first, let state = HoldState(rawValue: word) else {
+            throw .usage("'hold' needs 'open' or 'closed' before the circuits", verb: Self.name)
+        }
+        self.state = state
+        var duration: Duration?
+        if let text = arguments[Self.duration] { duration = try DurationArgument.parse(text, for: Self.duration) }
+        self.duration = duration
+        self.change = try Change(arguments, operands: Array(arguments.operands.dropFirst()), verb: Self.name)
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let word = StateWord(.held(self.state, until: nil)).rawValue
+        return try self.change.run(
+            .hold(self.state, for: self.duration),
+            asking: "hold \(self.state.rawValue)",
+            expecting: { _ in word },
+            in: context
+        )
+    }
+}
