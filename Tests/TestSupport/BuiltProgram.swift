@@ -7,9 +7,9 @@ import Darwin
 #endif
 
 /// Finds the programs of this package: they are built beside the test bundle.
-public enum BuiltProgram {
+package enum BuiltProgram {
     /// The path of a program by the name of its product.
-    public static func path(of name: String) -> String { self.directory + "/" + name }
+    package static func path(of name: String) -> String { self.directory + "/" + name }
 
     private static let directory: String = {
         #if canImport(Darwin)

@@ -1,10 +1,10 @@
-public import Testing
+package import Testing
 
 /// Gives each test, and each case of its table, a workplace of its own.
-public struct OwnDirectory: TestTrait, SuiteTrait, TestScoping {
-    public var isRecursive: Bool { true }
+package struct OwnDirectory: TestTrait, SuiteTrait, TestScoping {
+    package var isRecursive: Bool { true }
 
-    public func provideScope(
+    package func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
@@ -18,5 +18,5 @@ public struct OwnDirectory: TestTrait, SuiteTrait, TestScoping {
 
 extension Trait where Self == OwnDirectory {
     /// A directory, a clock and workers of the test's own; `Workplace.here` has them.
-    public static var ownDirectory: Self { Self() }
+    package static var ownDirectory: Self { Self() }
 }

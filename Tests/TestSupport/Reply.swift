@@ -1,11 +1,11 @@
 /// What a worker answers: words, most of them `key=value`.
-public struct Reply: Sendable, Hashable, CustomStringConvertible {
-    public let description: String
+package struct Reply: Sendable, Hashable, CustomStringConvertible {
+    package let description: String
 
-    public init(_ text: String) { self.description = text }
+    package init(_ text: String) { self.description = text }
 
     /// The value of a key; nil if the worker did not tell.
-    public subscript(key: String) -> String? {
+    package subscript(key: String) -> String? {
         for word in self.description.split(separator: " ") {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2, parts[0] == key { return String(parts[1]) }
@@ -14,5 +14,5 @@ public struct Reply: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The value of a key as a number.
-    public func number(_ key: String) -> Int? { self[key].flatMap { Int($0) } }
+    package func number(_ key: String) -> Int? { self[key].flatMap { Int($0) } }
 }

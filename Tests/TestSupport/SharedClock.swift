@@ -1,6 +1,6 @@
+package import BreakerStore
 import CTestSupport
-public import BreakerStore
-public import FoundationEssentials
+package import FoundationEssentials
 
 #if canImport(Glibc)
 import Glibc
@@ -14,17 +14,17 @@ import Darwin
 ///
 /// Sendable: the pointer never changes, and what lies behind it is touched by atomic operations alone.
 @safe
-public final class SharedClock: HostClock, @unchecked Sendable {
+package final class SharedClock: HostClock, @unchecked Sendable {
     private enum Field: Int {
         case boot, uptime, wall
     }
 
     private static let size = 4_096
-    public let path: String
+    package let path: String
     private let values: UnsafeMutablePointer<Int64>
 
     /// Maps the file; creates it, standing 1,000 s after its first boot, at 2026-01-01T00:00:00Z.
-    public init(path: String) throws {
+    package init(path: String) throws {
         self.path = path
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0, ftruncate(descriptor, off_t(Self.size)) == 0 else { throw SystemError("open \(path)") }
@@ -42,23 +42,23 @@ public final class SharedClock: HostClock, @unchecked Sendable {
 
     deinit { unsafe munmap(self.values, Self.size) }
 
-    public var bootID: String { "shared-boot-\(self[.boot])" }
+    package var bootID: String { "shared-boot-\(self[.boot])" }
 
-    public var uptime: Duration { .microseconds(self[.uptime]) }
+    package var uptime: Duration { .microseconds(self[.uptime]) }
 
-    public var wallTime: Date { Date(timeIntervalSince1970: Double(self[.wall]) / 1_000_000) }
+    package var wallTime: Date { Date(timeIntervalSince1970: Double(self[.wall]) / 1_000_000) }
 
     /// Lets time pass for all processes: uptime and wall time move on together.
-    public func advance(by duration: Duration) {
+    package func advance(by duration: Duration) {
         self[.uptime] += duration.wholeMicroseconds
         self[.wall] += duration.wholeMicroseconds
     }
 
     /// Sets the wall time on, or back when negative; uptime stays.
-    public func stepWallTime(by duration: Duration) { self[.wall] += duration.wholeMicroseconds }
+    package func stepWallTime(by duration: Duration) { self[.wall] += duration.wholeMicroseconds }
 
     /// Boots the host anew, which no process may live to see.
-    public func reboot(downFor duration: Duration) {
+    package func reboot(downFor duration: Duration) {
         self[.boot] += 1
         self[.uptime] = 0
         self[.wall] += duration.wholeMicroseconds

@@ -7,11 +7,11 @@ import Darwin
 #endif
 
 /// A system call that failed.
-public struct SystemError: Error, CustomStringConvertible {
-    public let description: String
+package struct SystemError: Error, CustomStringConvertible {
+    package let description: String
 
     /// Takes the reason from `errno`, or from what a function returned instead.
-    public init(_ doing: String, code: Int32? = nil) {
+    package init(_ doing: String, code: Int32? = nil) {
         self.description = unsafe "cannot \(doing): \(String(cString: strerror(code ?? errno)))"
     }
 }

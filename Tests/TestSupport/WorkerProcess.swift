@@ -13,10 +13,10 @@ import Darwin
 /// A running worker program: one line asks, one line answers.
 ///
 /// Its output is read whether or not somebody waits for it. A workplace kills and reaps it in the end.
-public final class WorkerProcess: Sendable {
+package final class WorkerProcess: Sendable {
     /// The worker said that it could not do what it was asked.
-    public struct Failure: Error, CustomStringConvertible {
-        public let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
     private struct State {
@@ -28,12 +28,12 @@ public final class WorkerProcess: Sendable {
         var exitCode: Int32?
     }
 
-    public let pid: Int32
+    package let pid: Int32
     private let input: Int32
     private let state = Mutex(State())
 
     /// Starts the worker that was built beside the tests.
-    public init(arguments: [String] = []) throws {
+    package init(arguments: [String] = []) throws {
         _ = Self.ignoreBrokenPipes
         let toWorker = try Pipe()
         let fromWorker = try Pipe()
@@ -46,7 +46,7 @@ public final class WorkerProcess: Sendable {
 
     /// Sends a command and waits for the answer; throws if the worker could not do it, or has ended.
     @discardableResult
-    public func ask(_ command: String) async throws -> Reply {
+    package func ask(_ command: String) async throws -> Reply {
         // A test whose time is over waits for nobody.
         let text = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
@@ -74,19 +74,19 @@ public final class WorkerProcess: Sendable {
 
     /// Lets the worker leave by itself; returns its exit code, or a signal's number below zero.
     @discardableResult
-    public func quit() async -> Int32 {
+    package func quit() async -> Int32 {
         self.closeInput()
         return await self.end()
     }
 
     /// Kills the worker with SIGKILL and waits until it is gone.
-    public func die() async {
+    package func die() async {
         self.send(SIGKILL)
         _ = await self.end()
     }
 
     /// Waits until the worker is gone; returns its exit code, or a signal's number below zero.
-    public func end() async -> Int32 {
+    package func end() async -> Int32 {
         await withCheckedContinuation { continuation in
             let isSilent = self.state.withLock {
                 if !$0.isSilent { $0.onEnd.append(continuation) }
@@ -98,10 +98,10 @@ public final class WorkerProcess: Sendable {
     }
 
     /// Halts the worker where it is.
-    public func stop() { self.send(SIGSTOP) }
+    package func stop() { self.send(SIGSTOP) }
 
     /// Lets a halted worker go on.
-    public func goOn() { self.send(SIGCONT) }
+    package func goOn() { self.send(SIGCONT) }
 
     private func send(_ signal: Int32) {
         // Not to a number that is another process's by now.
@@ -150,7 +150,7 @@ public final class WorkerProcess: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
-        defer { for unsafe word in unsafe words { unsafe free(word) } }
+        defer { for unsafeword in unsafe words { unsafe free(word) } }
         var pid: pid_t = 0
         let code = unsafe posix_spawn(&pid, program, &actions, nil, &words, environ)
         guard code == 0 else { throw SystemError("start \(program)", code: code) }

@@ -9,15 +9,15 @@ import Darwin
 #endif
 
 /// What one test has for itself: a directory, a clock, and the workers that it starts.
-public final class Workplace: Sendable {
+package final class Workplace: Sendable {
     @TaskLocal static var current: Workplace?
 
-    public let directory: String
-    public let clock: SharedClock
+    package let directory: String
+    package let clock: SharedClock
     private let workers = Mutex<[WorkerProcess]>([])
 
     /// The workplace of the test that asks; its trait is `ownDirectory`.
-    public static var here: Workplace {
+    package static var here: Workplace {
         get throws {
             guard let current = self.current else {
                 throw WorkerProcess.Failure(description: "the test lacks the trait .ownDirectory")
@@ -35,24 +35,24 @@ public final class Workplace: Sendable {
     }
 
     /// Where the tests of this place keep their store.
-    public var store: String { self.directory + "/circuits.db" }
+    package var store: String { self.directory + "/circuits.db" }
 
     /// Starts a worker on this place's clock.
-    public func worker() throws -> WorkerProcess {
+    package func worker() throws -> WorkerProcess {
         let worker = try WorkerProcess(arguments: [self.clock.path])
         self.workers.withLock { $0.append(worker) }
         return worker
     }
 
     /// Starts a worker that has the store open.
-    public func openWorker() async throws -> WorkerProcess {
+    package func openWorker() async throws -> WorkerProcess {
         let worker = try self.worker()
         try await worker.ask("open \(self.store)")
         return worker
     }
 
     /// Starts workers that have the store open.
-    public func openWorkers(_ count: Int) async throws -> [WorkerProcess] {
+    package func openWorkers(_ count: Int) async throws -> [WorkerProcess] {
         let workers = try (0..<count).map { _ in try self.worker() }
         _ = try await workers.ask("open \(self.store)")
         return workers
@@ -89,11 +89,11 @@ public final class Workplace: Sendable {
 extension [WorkerProcess] {
     /// Asks all at once, and waits for all answers, in the order of the workers.
     @discardableResult
-    public func ask(_ command: String) async throws -> [Reply] { try await self.ask { _ in command } }
+    package func ask(_ command: String) async throws -> [Reply] { try await self.ask { _ in command } }
 
     /// Asks each for something else, all at once, and waits for all answers, in the order of the workers.
     @discardableResult
-    public func ask(_ command: (Int) -> String) async throws -> [Reply] {
+    package func ask(_ command: (Int) -> String) async throws -> [Reply] {
         try await withThrowingTaskGroup(of: (Int, Reply).self) { group in
             for (index, worker) in self.enumerated() {
                 let text = command(index)

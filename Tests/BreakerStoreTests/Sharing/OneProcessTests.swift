@@ -54,13 +54,13 @@ import Testing
         let reply = try await worker.ask("storm \(place.store) \(what) \(rounds)")
         #expect(reply["strange"] == "0")
         #expect((reply.number("ran") ?? 0) > 32 * rounds)
-        // It comes back by itself, and then works with the file that is there.
+        // A commit notices what the last round did. The store comes back by itself, and works with the file that is there.
+        try await worker.ask("breaker after failures=2")
         var health = try await worker.ask("health")
         while health["health"] != "healthy" {
             try Task.checkCancellation()
             health = try await worker.ask("health")
         }
-        try await worker.ask("breaker after failures=2")
         try await worker.ask("fail after")
         let other = try await place.openWorker()
         try await other.ask("breaker after failures=2")
