@@ -1,4 +1,4 @@
-package import BreakerStore
+import BreakerStore
 import CTestSupport
 package import FoundationEssentials
 

@@ -150,7 +150,7 @@ package final class WorkerProcess: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
-        defer { for unsafeword in unsafe words { unsafe free(word) } }
+        defer { for place in unsafe words.indices { unsafe free(words[place]) } }
         var pid: pid_t = 0
         let code = unsafe posix_spawn(&pid, program, &actions, nil, &words, environ)
         guard code == 0 else { throw SystemError("start \(program)", code: code) }
