@@ -67,8 +67,10 @@ public final class CircuitStore: Sendable {
         do throws(BreakerStoreError) {
             try core.register(config, until: Deadline(after: max(self.configuration.busyTimeout, Opening.patience)))
         } catch {
-            // Memory guards until the file is there, whatever keeps it away.
-            guard core.isDegraded || error.code == .busy || error.isOfTheFile else { throw error }
+            // Memory guards until the file is there, whatever keeps it away, and in place of a row that can't be read.
+            guard core.isDegraded || error.code == .busy || error.code == .corrupt || error.isOfTheFile else {
+                throw error
+            }
         }
         let circuit = self.state.withLock {
             if let known = $0.circuits[name] {
