@@ -6,6 +6,7 @@ import Synchronization
 /// Ends the process at its n-th step on disk: a named hook of the library, or a system call by which SQLite changes a file.
 enum DeathAtStep {
     private static let left = Atomic<Int>(0)
+    private static let writesInARow = Atomic<Int>(0)
 
     static func install(_ step: Int) {
         Self.left.store(step, ordering: .relaxed)
@@ -13,7 +14,18 @@ enum DeathAtStep {
         Self.replaceSystemCalls()
     }
 
+    /// One page after the other is written in the same way: of a long run the first ones count, then every 128th.
+    static func reachedWrite() {
+        let count = Self.writesInARow.add(1, ordering: .relaxed).newValue
+        if count <= 4 || count % 128 == 0 { Self.count() }
+    }
+
     static func reached() {
+        Self.writesInARow.store(0, ordering: .relaxed)
+        Self.count()
+    }
+
+    private static func count() {
         if Self.left.subtract(1, ordering: .relaxed).newValue == 0 { Forked.die() }
     }
 
@@ -41,15 +53,15 @@ enum DeathAtStep {
             return unsafe SystemCalls.open?(path, flags, mode) ?? -1
         }
         let write: SystemCalls.Write = { descriptor, bytes, count in
-            DeathAtStep.reached()
+            DeathAtStep.reachedWrite()
             return unsafe SystemCalls.write?(descriptor, bytes, count) ?? -1
         }
         let pwrite: SystemCalls.WriteAt = { descriptor, bytes, count, offset in
-            DeathAtStep.reached()
+            DeathAtStep.reachedWrite()
             return unsafe SystemCalls.pwrite?(descriptor, bytes, count, offset) ?? -1
         }
         let pwrite64: SystemCalls.WriteAt = { descriptor, bytes, count, offset in
-            DeathAtStep.reached()
+            DeathAtStep.reachedWrite()
             return unsafe SystemCalls.pwrite64?(descriptor, bytes, count, offset) ?? -1
         }
         let truncate: SystemCalls.Truncate = { descriptor, size in

@@ -14,13 +14,22 @@ import Darwin
 enum Files {
     /// Runs `body` with a directory of its own, of which no part is a symbolic link.
     static func withDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
-        let directory = try TemporaryDirectory.make()
+        let directory = try Self.makeDirectory()
         defer { Self.remove(directory) }
         return try body(directory)
     }
 
+    /// In memory where the system has a place for that: syncing takes no time there.
+    static func makeDirectory() throws -> String {
+        var template = Array("/dev/shm/breaker-store-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { return try TemporaryDirectory.make() }
+        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     static func remove(_ path: String) {
-        for name in Listing.names(in: path) where unsafe unlink("\(path)/\(name)") != 0 { Self.remove("\(path)/\(name)") }
+        for name in Listing.names(in: path) where unsafe unlink("\(path)/\(name)") != 0 {
+            Self.remove("\(path)/\(name)")
+        }
         unsafe rmdir(path)
     }
 
@@ -31,7 +40,7 @@ enum Files {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {
-            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            let count = unsafe readFile(descriptor, &buffer, buffer.count)
             guard count > 0 else { return count == 0 ? bytes : nil }
             bytes += buffer[..<count]
         }
@@ -40,7 +49,7 @@ enum Files {
     static func write(_ bytes: some Collection<UInt8>, to path: String, mode: mode_t = 0o600) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         let bytes = Array(bytes)
-        let count = unsafe Glibc.write(descriptor, bytes, bytes.count)
+        let count = unsafe writeFile(descriptor, bytes, bytes.count)
         if count != bytes.count { Issue.record("cannot write \(path)") }
         close(descriptor)
     }
@@ -49,4 +58,13 @@ enum Files {
         guard let bytes = Self.read(source) else { return }
         Self.write(bytes, to: target)
     }
+}
+
+// The enum's own functions hide those of C.
+private func readFile(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    unsafe read(descriptor, buffer, count)
+}
+
+private func writeFile(_ descriptor: Int32, _ buffer: UnsafeRawPointer, _ count: Int) -> Int {
+    unsafe write(descriptor, buffer, count)
 }

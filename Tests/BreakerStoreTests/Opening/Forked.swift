@@ -10,7 +10,10 @@ import Darwin
 ///
 /// Only in a process that has no other threads at work, such as the one of an exit test that has just begun.
 enum Forked {
-    enum End: Equatable { case exited(Int32), killed(Int32) }
+    enum End: Equatable {
+        case exited(Int32)
+        case killed(Int32)
+    }
 
     /// Runs `body` in a child and waits for its end.
     static func run(_ body: () -> Int32) -> End { Self.wait(for: Self.start(body)) }
@@ -29,7 +32,7 @@ enum Forked {
     }
 
     static func kill(_ child: pid_t) {
-        _ = Glibc.kill(child, SIGKILL)
+        _ = sendSignal(child, SIGKILL)
         _ = Self.wait(for: child)
     }
 
@@ -41,7 +44,10 @@ enum Forked {
 
     /// Ends this process as nothing else could.
     static func die() -> Never {
-        _ = Glibc.kill(getpid(), SIGKILL)
+        _ = sendSignal(getpid(), SIGKILL)
         while true { pause() }
     }
 }
+
+// The enum's own function hides that of C.
+private func sendSignal(_ process: pid_t, _ signal: Int32) -> Int32 { kill(process, signal) }

@@ -1,0 +1,80 @@
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The blocks that a full disk can't take away.
+@Suite(.timeLimit(.minutes(1))) struct ReserveTests {
+    private func blocks(_ path: String) -> Int64 {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 ? Int64(info.st_blocks) * 512 : 0
+    }
+
+    @Test func isAllocatedAtCreation() throws {
+        try Files.withDirectory { directory in
+            try Stores.make("\(directory)/a.db")
+            #expect(self.blocks("\(directory)/a.db") >= 256 * 4096)
+            #expect(self.blocks("\(directory)/a.db-wal") >= 256 * 4096)
+        }
+    }
+
+    /// The sqlite3 shell deletes the log if it is the last to close.
+    @Test func isAllocatedAgainWhenTheLogHasGone() throws {
+        try Files.withDirectory { directory in
+            let path = "\(directory)/a.db"
+            try Stores.make(path)
+            Foreign.run(path, "PRAGMA user_version")
+            #expect(Listing.names(in: directory) == ["a.db", "a.db-lock"])
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            #expect(self.blocks("\(path)-wal") >= 256 * 4096)
+            #expect(self.blocks(path) < 2 * 256 * 4096)
+            #expect(try store.circuit(named: "a")?.failures.count == 1)
+            store.close()
+        }
+    }
+
+    #if os(Linux)
+    /// A file system of a few megabytes, filled up to the last byte.
+    @Test(.enabled(if: geteuid() == 0, "only root may mount a small file system"))
+    func aFullDiskStopsNothing() async {
+        await #expect(processExitsWith: .success) {
+            try Files.withDirectory { directory in
+                guard unsafe mount("tmpfs", directory, "tmpfs", 0, "size=6m") == 0 else {
+                    Issue.record("cannot mount: \(errno)")
+                    return
+                }
+                defer { unsafe umount2(directory, 2) }
+                let path = "\(directory)/a.db"
+                let store = try CircuitStore(path: path, configuration: Stores.configuration())
+                let breaker = try store.breaker(Stores.config(maxFailures: 5))
+                let filler = unsafe open("\(directory)/filler", O_WRONLY | O_CREAT, 0o600)
+                let bytes = [UInt8](repeating: 1, count: 4096)
+                while unsafe write(filler, bytes, bytes.count) > 0 {}
+                close(filler)
+                for _ in 0..<100 {
+                    for _ in 0..<5 { breaker.recordFailure() }
+                    guard case .open = breaker.state, case .healthy = store.health else {
+                        Issue.record("\(breaker.state) \(store.health)")
+                        break
+                    }
+                    try breaker.reset()
+                }
+                guard case .healthy = store.health else {
+                    _ = Issue.record("\(store.health)")
+                    return
+                }
+                #expect(try store.history(of: "a", limit: 1_000).count >= 200)
+                store.close()
+                #expect(Foreign.value(path, "PRAGMA quick_check") == "ok")
+            }
+        }
+    }
+    #endif
+}

@@ -1,0 +1,124 @@
+import Testing
+
+@testable import BreakerStore
+@testable import BreakerStoreMigrations
+
+@Suite(.timeLimit(.minutes(1))) struct SchemaVersionTests {
+    @Test func laterMinorVersionWorks() throws {
+        try Files.withDirectory { directory in
+            let path = "\(directory)/a.db"
+            try Strangers.makeStore(
+                path, version: 1_001, ["-wal", "-shm"],
+                "ALTER TABLE circuit ADD COLUMN added TEXT; ALTER TABLE worker ADD COLUMN added INTEGER",
+                "ALTER TABLE event ADD COLUMN added TEXT; CREATE TABLE later (x INTEGER) STRICT"
+            )
+            for _ in 0..<2 {
+                let store = try CircuitStore(path: path, configuration: Stores.configuration())
+                let breaker = try store.breaker(Stores.config("b"))
+                breaker.recordFailure()
+                breaker.recordFailure()
+                #expect(throws: CircuitOpenError.self) { try { try breaker.run { 1 } }() }
+                #expect(try store.circuits().map(\.name) == ["a", "b"])
+                store.close()
+            }
+            #expect(Foreign.value(path, "PRAGMA user_version") == "1001")
+        }
+    }
+
+    static let laterMajor: [BadPathTests.Case] =
+        [
+            ["-wal", "-shm"], ["-wal"], ["-shm"], [],
+        ].map { endings in
+            BadPathTests.Case("2000 in the log, with \(endings)", .newerSchema, "2.0") {
+                try Strangers.makeStore("\($0)/a.db", version: 2_000, endings, "PRAGMA wal_checkpoint(PASSIVE)")
+                return "\($0)/a.db"
+            }
+        }
+        + [["-wal", "-shm"], ["-wal"]].map { endings in
+            BadPathTests.Case("2000 in the log alone, with \(endings)", .newerSchema, "2.0") {
+                try Strangers.makeStore("\($0)/a.db", version: 2_000, endings)
+                return "\($0)/a.db"
+            }
+        }
+        + [
+            BadPathTests.Case("2000, with an empty -shm", .newerSchema, "2.0") {
+                try Strangers.makeStore("\($0)/a.db", version: 2_000, ["-wal"])
+                Files.write([], to: "\($0)/a.db-shm")
+                return "\($0)/a.db"
+            },
+            BadPathTests.Case("2000, with an empty -wal", .newerSchema, "2.0") {
+                try Strangers.makeStore("\($0)/a.db", version: 2_000, ["-shm"], "PRAGMA wal_checkpoint(TRUNCATE)")
+                Files.write([], to: "\($0)/a.db-wal")
+                return "\($0)/a.db"
+            },
+            BadPathTests.Case("2000, with a log cut behind its header", .newerSchema, "2.0") {
+                try Strangers.makeStore(
+                    "\($0)/a.db", version: 2_000, ["-wal", "-shm"], "PRAGMA wal_checkpoint(PASSIVE)")
+                Files.write((Files.read("\($0)/a.db-wal") ?? []).prefix(32), to: "\($0)/a.db-wal")
+                return "\($0)/a.db"
+            },
+            BadPathTests.Case("largest version", .newerSchema, "2147483.647") {
+                try Strangers.makeStore("\($0)/a.db", version: Int(Int32.max), ["-wal", "-shm"])
+                return "\($0)/a.db"
+            },
+        ]
+
+    @Test(arguments: Self.laterMajor)
+    func laterMajorVersionIsRefused(newer: BadPathTests.Case) throws {
+        try Files.withDirectory { try newer.check($0) }
+    }
+
+    /// Each version that is missing is added, in order, and nothing twice.
+    @Test(arguments: [0, 1_000, 1_001, 1_002])
+    func addsWhatIsMissing(from version: Int) throws {
+        let steps = [
+            Migration(version: 1_000, sql: Array("CREATE TABLE first (x INTEGER) STRICT".utf8)),
+            Migration(version: 1_001, sql: Array("ALTER TABLE first ADD COLUMN y INTEGER".utf8)),
+            Migration(version: 1_002, sql: Array("CREATE TABLE second (x INTEGER) STRICT".utf8)),
+        ]
+        try Files.withDirectory { directory in
+            let file = try StoreFile(resolving: "\(directory)/a.db")
+            Files.write([], to: file.path)
+            let connection = try Connection(path: file.path, access: .readWrite)
+            try Schema.migrate(connection, file, steps: steps.filter { $0.version <= version })
+            try Schema.migrate(connection, file, steps: steps)
+            #expect(try connection.integer("PRAGMA user_version") == 1_002)
+            #expect(try connection.integer("PRAGMA application_id") == Schema.applicationID)
+            #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 2)
+            #expect(try connection.text("SELECT group_concat(name) FROM pragma_table_info('first')") == "x,y")
+        }
+    }
+
+    /// A step that fails takes those before it back.
+    @Test func failedStepLeavesTheOldVersion() throws {
+        let first = Migration(version: 1_000, sql: Array("CREATE TABLE first (x INTEGER) STRICT".utf8))
+        let second = Migration(version: 1_001, sql: Array("CREATE TABLE second (x INTEGER) STRICT".utf8))
+        let broken = Migration(version: 1_002, sql: Array("ALTER TABLE missing ADD COLUMN y".utf8))
+        try Files.withDirectory { directory in
+            let file = try StoreFile(resolving: "\(directory)/a.db")
+            Files.write([], to: file.path)
+            let connection = try Connection(path: file.path, access: .readWrite)
+            try Schema.migrate(connection, file, steps: [first])
+            #expect(throws: BreakerStoreError.self) {
+                try Schema.migrate(connection, file, steps: [first, second, broken])
+            }
+            #expect(try connection.integer("PRAGMA user_version") == 1_000)
+            #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 1)
+        }
+    }
+
+    /// Between a look at an empty file and its lock another program may come first.
+    @Test func strangerComesFirst() throws {
+        try Files.withDirectory { directory in
+            let file = try StoreFile(resolving: "\(directory)/a.db")
+            Foreign.run(file.path, Strangers.rollback)
+            let before = Listing(directory)["a.db"]
+            let error = #expect(throws: BreakerStoreError.self) {
+                let connection = try Connection(path: file.path, access: .readWrite)
+                try Schema.migrate(connection, file)
+            }
+            #expect(error?.code == .notAStore)
+            #expect(Listing(directory)["a.db"] == before)
+        }
+    }
+}
