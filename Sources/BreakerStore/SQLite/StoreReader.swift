@@ -19,8 +19,9 @@ final class StoreReader {
     /// The directory of a private copy, removed with the reader.
     private let copy: String?
 
-    /// A log that holds no more was begun and never filled (https://sqlite.org/fileformat2.html#the_write_ahead_log). A
-    /// reader that may not write the wal-index would try for ten seconds to find in it what its header promises.
+    /// A log that holds no more was begun and never filled (https://sqlite.org/fileformat2.html#the_write_ahead_log).
+    ///
+    /// A reader that may not write the wal-index would try for ten seconds to find in it what its header promises.
     private static let logHeaderSize: Int64 = 32
 
     init(_ file: StoreFile) throws(BreakerStoreError) {

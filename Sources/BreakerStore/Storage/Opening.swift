@@ -154,8 +154,9 @@ struct Opening {
         return try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
     }
 
-    /// Somebody has removed the log alone: the index tells of frames that nobody will find. Those who still have both open
-    /// notice by the index that is gone.
+    /// Somebody has removed the log alone: the index tells of frames that nobody will find.
+    ///
+    /// Those who still have both open notice by the index that is gone.
     private func removeIndexWithoutLog() {
         if StoreFile.size(self.file.log) == nil { unsafe unlink(self.file.index) }
     }
