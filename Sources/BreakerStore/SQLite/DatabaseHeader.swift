@@ -8,6 +8,7 @@ struct DatabaseHeader {
 
     /// Reads them without locks; nil if it is no SQLite database.
     init?(of file: StoreFile) throws(BreakerStoreError) {
+        try StoreFile.requireReadable(file.path)
         let connection = try Connection(path: file.path, access: .immutable)
         guard let bytes = try connection.firstBytes(Self.size), bytes.starts(with: Self.magic) else { return nil }
         func number(at offset: Int) -> Int64 {

@@ -25,6 +25,10 @@ final class StoreReader {
     private static let logHeaderSize: Int64 = 32
 
     init(_ file: StoreFile) throws(BreakerStoreError) {
+        // SQLite would say no more than that it can't open it.
+        for path in [file.path, file.log, file.index] where StoreFile.size(path) != nil {
+            try StoreFile.requireReadable(path)
+        }
         var path = file.path
         var access = Connection.Access.immutable
         var copy: String?

@@ -122,7 +122,10 @@ final class LockFile: Sendable {
     ///
     /// Where the kernel would not say, it counts as alive: a slot that is kept too long comes free with its lease, two
     /// probes at once do not come undone.
-    func isHeldByAnother(worker: Int64) -> Bool { ByteLock.isHeldByAnother(self.descriptor, worker) }
+    func isHeldByAnother(worker: Int64) -> Bool {
+        // No worker has such an id: somebody else wrote it, and the kernel says nothing of an offset below zero.
+        Worker.ids.contains(worker) && ByteLock.isHeldByAnother(self.descriptor, worker)
+    }
 }
 
 // The class's own `open` hides the C function.

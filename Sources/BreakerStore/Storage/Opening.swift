@@ -50,7 +50,12 @@ struct Opening {
                 // Between opening and locking somebody may have removed it: then others lock another file.
                 guard lock.isInPlace else { return nil }
                 // Another may have created it meanwhile.
-                if finding == .new, try Schema.recognise(self.file) == .new { try self.createFile() }
+if finding == .new || StoreFile.size(self.file.path) ?? 0 == 0,
+                    try Schema.recognise(self.file) == .new
+                {
+                    guard self.mayCreate else { throw Schema.missing(self.file) }
+                    try self.createFile()
+                }
                 self.removeIndexWithoutLog()
                 return try self.openGuarded(lock, deadline)
             }
@@ -188,17 +193,20 @@ struct Opening {
 
     /// Fills pages and log once, so that their blocks belong to the files from then on.
     private func reserveSpace(_ writer: Database, _ other: Database, _ deadline: Deadline) throws(BreakerStoreError) {
-        let pages = try writer.connection.integer("PRAGMA page_count")
-        let unfinished = try writer.connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reserve'")
-        guard pages < Self.reservedPages || unfinished > 0 else { return }
         let pageSize = try writer.connection.integer("PRAGMA page_size")
+        let size = Self.reservedPages * pageSize
+        let isUnfinished =
+            try writer.connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reserve'") > 0
+        // The log goes when the sqlite3 shell is the last to close, and a killed creation leaves the pages in the log alone.
+        let isFilled = StoreFile.size(self.file.path) ?? 0 >= size && StoreFile.size(self.file.log) ?? 0 >= size
+        guard isUnfinished || !isFilled else { return }
         do throws(BreakerStoreError) {
             // Two transactions: pages that are freed in the one that filled them are never written.
             try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
                 try writer.connection.execute(
                     """
                     CREATE TABLE IF NOT EXISTS reserve (filler BLOB NOT NULL) STRICT;
-                    INSERT INTO reserve VALUES (zeroblob(\(Self.reservedPages * pageSize)));
+                    INSERT INTO reserve VALUES (zeroblob(\(size)));
                     """
                 )
             }

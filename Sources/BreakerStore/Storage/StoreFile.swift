@@ -29,12 +29,17 @@ struct StoreFile: Sendable, Hashable {
     /// Resolves symbolic links first, so that two names of one file are one store, and refuses what can't be a store.
     init(resolving given: String, on fileSystem: FileSystem = FileSystem()) throws(BreakerStoreError) {
         let path = try Self.resolve(given)
+        // SQLite's own limit, the endings of the files beside it included (os_unix.c, MAX_PATHNAME).
+        guard path.utf8.count <= Self.longestPath else {
+            throw BreakerStoreError(systemError: ENAMETOOLONG, doing: "open", path: path)
+        }
         self.path = path
         self.log = path + "-wal"
         self.index = path + "-shm"
         self.journal = path + "-journal"
         self.lock = path + "-lock"
-        if let kind = fileSystem.unsuitableKind(of: self.directory) {
+        // A file may be mounted by itself.
+        if let kind = fileSystem.unsuitableKind(of: self.path) ?? fileSystem.unsuitableKind(of: self.directory) {
             throw BreakerStoreError(
                 code: .unsupportedFileSystem,
                 message: "the directory is on a \(kind) file system, whose locks and shared memory can't be relied on; "
@@ -47,6 +52,8 @@ struct StoreFile: Sendable, Hashable {
             try Self.requireRegular(side, allowHardLinks: false)
         }
     }
+
+    private static let longestPath = 500
 
     private static func resolve(_ given: String) throws(BreakerStoreError) -> String {
         guard !given.isEmpty, !given.utf8.contains(0) else {
@@ -109,6 +116,12 @@ struct StoreFile: Sendable, Hashable {
                     + "remove the others or copy the file",
                 path: path
             )
+        }
+    }
+
+    static func requireReadable(_ path: String) throws(BreakerStoreError) {
+        guard unsafe access(path, R_OK) == 0 else {
+            throw BreakerStoreError(systemError: errno, doing: "read", path: path)
         }
     }
 
@@ -201,6 +214,7 @@ extension BreakerStoreError {
             (code, advice) = (.permissionDenied, "give this user read and write access to it and its directory")
         case EROFS: (code, advice) = (.permissionDenied, "the file system is read-only")
         case ENOSPC, EDQUOT: (code, advice) = (.full, "free space on the disk")
+        case ENAMETOOLONG: (code, advice) = (.unsafePath, "name a shorter path")
         case ELOOP: (code, advice) = (.unsafePath, "name the file itself")
         default: (code, advice) = (.unavailable, "try again")
         }
