@@ -50,7 +50,7 @@ struct Opening {
                 // Between opening and locking somebody may have removed it: then others lock another file.
                 guard lock.isInPlace else { return nil }
                 // Another may have created it meanwhile.
-if finding == .new || StoreFile.size(self.file.path) ?? 0 == 0,
+                if finding == .new || StoreFile.size(self.file.path) ?? 0 == 0,
                     try Schema.recognise(self.file) == .new
                 {
                     guard self.mayCreate else { throw Schema.missing(self.file) }
