@@ -10,7 +10,7 @@ reports=$(cd "$scratch" && pwd)/report
 rm -f "$reports".*
 
 status=0
-TSAN_OPTIONS="log_path='$reports' suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
+TSAN_OPTIONS="log_path='$reports' die_after_fork=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
     scripts/test.sh --sanitize=thread --scratch-path "$scratch" || status=$?
 
 for report in "$reports".*; do

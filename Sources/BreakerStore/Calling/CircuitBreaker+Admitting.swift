@@ -114,18 +114,6 @@ extension CircuitBreaker {
         }
     }
 
-    func admittedByMemory() throws(CircuitOpenError) -> Admitted {
-        let token = self.core.newToken()
-        let now = self.core.clock.now
-        let outcome = self.memory.change(self.name, rules: self.circuit.firstRules, at: now) { circuit, moment in
-            circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0))
-        }
-        switch outcome {
-        case .proceed, .uncounted, .probe: return .inMemory(outcome)
-        case .refuse(let cause, let until): throw self.refusal(cause, until.map { $0.microseconds(since: now) })
-        }
-    }
-
     /// Throws while the cached refusal's time has not come.
     private func refuse(_ cause: RefusalCause, until: Int64) throws(CircuitOpenError) {
         if until == .max { throw self.refusal(cause, nil) }
@@ -133,7 +121,7 @@ extension CircuitBreaker {
         if remaining > 0 { throw self.refusal(cause, remaining) }
     }
 
-    private func refusal(_ cause: RefusalCause, _ microseconds: Int64?) -> CircuitOpenError {
+    func refusal(_ cause: RefusalCause, _ microseconds: Int64?) -> CircuitOpenError {
         let told = self.circuit.told
         return CircuitOpenError(
             name: self.name,

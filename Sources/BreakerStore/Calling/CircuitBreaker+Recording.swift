@@ -26,21 +26,54 @@ extension CircuitBreaker {
 
     func ending(_ error: (any Error)?) -> Ending { error.map(self.ending) ?? Ending(verdict: .failure) }
 
-    private func record(_ ending: Ending) {
-        guard let work = self.recordWork(ending) else { return }
-        do throws(BreakerStoreError) {
-            try self.core.commit(until: self.store.deadline, for: self.asker, work)
-        } catch {
-            self.reportToMemory(ending)
+    private func record(_ ending: Ending) { self.commit(self.telling(ending)) }
+
+    private func record(_ ending: Ending) async { await self.commit(self.telling(ending)) }
+
+    /// What is to be committed of a call that asked nobody, if anything.
+    private func telling(_ ending: Ending) -> Telling? {
+        let isFailure: Bool
+        switch ending.verdict {
+        case .ignored: return nil
+        case .failure:
+            if self.isSurelyRefused { return nil }
+            isFailure = true
+        case .success:
+            if !self.mayCountSuccess { return nil }
+            isFailure = false
+        }
+        let telling = Telling.recorded(
+            self.newReport(0, ending.error),
+            failed: isFailure,
+            token: self.core.newToken()
+        )
+        guard self.store.gate.isForked || self.store.isClosed else { return telling }
+        self.tellMemory(telling)
+        return nil
+    }
+
+    /// Whether the circuit is open and its time has not come, as far as the cached answer knows.
+    private var isSurelyRefused: Bool {
+        let answer = self.circuit.slot.ask(self.store.gate)
+        switch answer.verdict {
+        case .open, .heldOpen, .heldClosed: return self.core.clock.uptime < answer.until
+        case .none, .proceed, .proceedAndReportSuccess: return false
         }
     }
 
-    private func record(_ ending: Ending) async {
-        guard let work = self.recordWork(ending) else { return }
-        do throws(BreakerStoreError) {
-            try await self.core.commit(until: self.store.deadline, for: self.asker, work)
-        } catch {
-            self.reportToMemory(ending)
+    /// Whether a success would change anything, as far as looking can tell.
+    private var mayCountSuccess: Bool {
+        switch self.circuit.slot.ask(self.store.gate).verdict {
+        case .proceed: return false
+        case .none, .proceedAndReportSuccess, .open, .heldOpen, .heldClosed: break
+        }
+        guard !self.store.gate.isForked, !self.store.isClosed, !self.core.isDegraded,
+            let look = try? self.core.look(self.asker)
+        else { return true }
+        switch look.answer {
+        case .proceed: return look.reportsSuccess && look.hasFailures
+        case .claim: return true
+        case .uncounted, .refuse: return false
         }
     }
 }

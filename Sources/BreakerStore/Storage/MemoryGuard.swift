@@ -1,8 +1,22 @@
 import Synchronization
 
-/// Circuits in this process's memory, for as long as the file can't be used.
+/// Circuits in this process's memory, for as long as the file can't be used, and what the file is to be told afterwards.
 final class MemoryGuard: Sendable {
-    private let circuits = Mutex<[CircuitName: Circuit]>([:])
+    /// A report that could not be committed.
+    struct Kept: Sendable {
+        let config: CircuitBreaker.Config
+        let telling: Telling
+    }
+
+    private struct State {
+        var circuits: [CircuitName: Circuit] = [:]
+        var kept: [Kept] = []
+    }
+
+    /// The newest count most: older ones go.
+    private static let mostKept = 10_000
+
+    private let state = Mutex(State())
 
     /// Applies one event of the machine.
     func change<Value>(
@@ -11,14 +25,31 @@ final class MemoryGuard: Sendable {
         at now: StoreTime,
         _ event: (inout Circuit, Moment) -> Value
     ) -> Value {
-        self.circuits.withLock {
-            var circuit = $0[CircuitName(name)] ?? Circuit(rules: rules(), at: now)
+        self.state.withLock {
+            var circuit = $0.circuits[CircuitName(name)] ?? Circuit(rules: rules(), at: now)
             let value = event(&circuit, Moment(now: now, draw: .random(in: 0..<1)))
             _ = circuit.takeTransitions()
-            $0[CircuitName(name)] = circuit
+            $0.circuits[CircuitName(name)] = circuit
             return value
         }
     }
 
-    func clear() { self.circuits.withLock { $0.removeAll() } }
+    /// Keeps a report for the file, with its key and its time.
+    func keep(_ report: Kept) {
+        self.state.withLock {
+            if $0.kept.count >= Self.mostKept { $0.kept.removeFirst() }
+            $0.kept.append(report)
+        }
+    }
+
+    /// Hands over what was kept, oldest first.
+    func takeKept() -> [Kept] {
+        self.state.withLock { state in
+            defer { state.kept.removeAll() }
+            return state.kept
+        }
+    }
+
+    /// Forgets the circuits: the file rules again.
+    func forgetCircuits() { self.state.withLock { $0.circuits.removeAll() } }
 }

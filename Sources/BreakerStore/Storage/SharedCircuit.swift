@@ -12,6 +12,8 @@ final class SharedCircuit: Sendable {
     struct Told: Sendable {
         var group: String?
         var lastError: String?
+        /// The epoch when the file was last read.
+        var epoch: Int64 = 0
     }
 
     let name: String

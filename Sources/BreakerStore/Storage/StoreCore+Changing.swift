@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Synchronization
 
 /// Changes, as tickets in the queue.
@@ -30,15 +31,43 @@ extension StoreCore {
     }
 
     /// Commits on the store's thread; nobody waits.
-    func post(until deadline: Deadline, _ work: @escaping Work<Void>) {
+    func post(
+        until deadline: Deadline,
+        orElse giveUp: (@Sendable () -> Void)? = nil,
+        _ work: @escaping Work<Void>
+    ) {
         guard !self.isForked else { return }
-        self.queue.post(Ticket(deadline: deadline, work), to: self)
+        self.queue.post(Ticket(deadline: deadline, orElse: giveUp, work), to: self)
     }
 
     func register(_ config: CircuitBreaker.Config, until deadline: Deadline) throws(BreakerStoreError) {
         self.registered.withLock { $0[CircuitName(config.name)] = config }
         try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
             try transaction.register(config)
+        }
+    }
+
+    /// Tells the file what memory has kept; what can't be committed is kept again.
+    func tellKept() {
+        let deadline = Deadline(after: self.configuration.busyTimeout)
+        for kept in self.memory.takeKept() {
+            self.post(
+                until: deadline,
+                orElse: { self.memory.keep(kept) },
+                { (transaction) throws(BreakerStoreError) in
+                    try transaction.apply(kept.telling, to: kept.config.name, registering: kept.config)
+                }
+            )
+        }
+    }
+
+    /// Writes down that the file could not be used, and that it can again.
+    func tellOfLoss(since: Date, _ error: BreakerStoreError) {
+        let seconds = max(0, self.clock.host.wallTime.timeIntervalSince(since))
+        let time = Duration(saturatingMicroseconds: seconds * 1_000_000).readable
+        self.post(until: Deadline(after: self.configuration.busyTimeout)) { (transaction) throws(BreakerStoreError) in
+            try transaction.write(Transition(kind: .degraded, reason: error.message), of: nil, by: nil)
+            try transaction.write(Transition(kind: .restored, reason: "after \(time)"), of: nil, by: nil)
         }
     }
 }

@@ -62,7 +62,11 @@ extension StoreCore {
         if let held, let answer = self.cacheable(look, circuit) {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }
-        asker.circuit.told = SharedCircuit.Told(group: look.label, lastError: look.lastError)
+        asker.circuit.told = SharedCircuit.Told(
+            group: look.label,
+            lastError: look.lastError,
+            epoch: look.epoch
+        )
         return look
     }
 

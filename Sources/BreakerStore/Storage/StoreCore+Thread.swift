@@ -18,6 +18,8 @@ extension StoreCore {
             }
             self.thread.sleep(for: pause == .zero ? .seconds(1) : pause)
             self.watchFiles()
+            // A report may have been refused in the very moment in which the file came back.
+            if !self.isDegraded { self.tellKept() }
         }
     }
 

@@ -193,14 +193,16 @@ final class StoreCore: Sendable {
     }
 
     func recovered() {
-        let isNew = self.phase.withLock {
-            guard case .degraded = $0 else { return false }
+        let lost: (since: Date, error: BreakerStoreError)? = self.phase.withLock {
+            guard case .degraded(let since, let error) = $0 else { return nil }
             $0 = .healthy
-            return true
+            return (since, error)
         }
-        guard isNew else { return }
-        self.memory.clear()
+        guard let lost else { return }
         self.queue.accept()
+        self.tellOfLoss(since: lost.since, lost.error)
+        self.tellKept()
+        self.memory.forgetCircuits()
         self.openGates()
     }
 

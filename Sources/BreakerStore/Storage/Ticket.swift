@@ -28,25 +28,31 @@ final class Ticket<Value: Sendable>: AnyTicket {
 
     let deadline: Deadline
     let asker: Asker?
+    /// Called if it could not be committed; for tickets that nobody waits for.
+    private let giveUp: (@Sendable () -> Void)?
     private let work: @Sendable (Transaction) throws(BreakerStoreError) -> Value
     private let state = Mutex<State>(.waiting)
 
     init(
         deadline: Deadline,
         asker: Asker? = nil,
+        orElse giveUp: (@Sendable () -> Void)? = nil,
         _ work: @escaping @Sendable (Transaction) throws(BreakerStoreError) -> Value
     ) {
         self.deadline = deadline
         self.asker = asker
+        self.giveUp = giveUp
         self.work = work
     }
 
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void {
         let value = try self.work(transaction)
-        return { self.finish(.success(value)) }
+        return { _ = self.finish(.success(value)) }
     }
 
-    func fail(_ error: BreakerStoreError) { self.finish(.failure(error)) }
+    func fail(_ error: BreakerStoreError) {
+        if self.finish(.failure(error)) { self.giveUp?() }
+    }
 
     var outcome: Outcome? {
         self.state.withLock {
@@ -85,17 +91,19 @@ final class Ticket<Value: Sendable>: AnyTicket {
     }
 
     /// The first outcome counts: a ticket that was given up at its deadline stays so.
-    private func finish(_ outcome: Outcome) {
-        let waiter: Waiter? = self.state.withLock {
+    ///
+    /// Returns whether it was this one.
+    private func finish(_ outcome: Outcome) -> Bool {
+        let (isFirst, waiter): (Bool, Waiter?) = self.state.withLock {
             switch $0 {
             case .done:
-                return nil
+                return (false, nil)
             case .waiting:
                 $0 = .done(outcome)
-                return nil
+                return (true, nil)
             case .watched(by: let waiter):
                 $0 = .done(outcome)
-                return waiter
+                return (true, waiter)
             }
         }
         switch waiter {
@@ -103,5 +111,6 @@ final class Ticket<Value: Sendable>: AnyTicket {
         case .task(let continuation): continuation.resume(returning: outcome)
         case nil: break
         }
+        return isFirst
     }
 }
