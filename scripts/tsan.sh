@@ -9,8 +9,10 @@ mkdir -p "$scratch"
 reports=$(cd "$scratch" && pwd)/report
 rm -f "$reports".*
 
+# One test at a time: under the sanitizer all is slow, and a store's deadlines are not.
+# die_after_fork=0: children of `fork` that go on with threads of their own are what some tests are about.
 status=0
-TSAN_OPTIONS="log_path='$reports' die_after_fork=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
+ORDER=--no-parallel TSAN_OPTIONS="log_path='$reports' die_after_fork=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
     scripts/test.sh --sanitize=thread --scratch-path "$scratch" || status=$?
 
 for report in "$reports".*; do

@@ -1,5 +1,5 @@
 import CTestSupport
-import Dispatch
+import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -159,25 +159,22 @@ package final class WorkerProcess: Sendable {
 
     // MARK: - Its output
 
+    /// On a thread of its own: a hundred workers must not fill a pool.
     private func listen(_ descriptor: Int32) {
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: Self.queue)
-        source.setEventHandler { [self] in
+        Thread.detachNewThread {
             var bytes = [UInt8](repeating: 0, count: 65_536)
-            let count = unsafe read(descriptor, &bytes, bytes.count)
-            if count > 0 {
-                self.hear(bytes[..<count])
-            } else if count == 0 || errno != EINTR {
-                source.cancel()
+            while true {
+                let count = unsafe read(descriptor, &bytes, bytes.count)
+                if count > 0 {
+                    self.hear(bytes[..<count])
+                } else if count == 0 || errno != EINTR {
+                    break
+                }
             }
-        }
-        source.setCancelHandler { [self] in
             close(descriptor)
             self.fallSilent()
         }
-        source.activate()
     }
-
-    private static let queue = DispatchQueue(label: "output of workers")
 
     private func hear(_ bytes: ArraySlice<UInt8>) {
         let answered = self.state.withLock { state in

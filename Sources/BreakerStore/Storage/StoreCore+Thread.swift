@@ -145,5 +145,6 @@ extension StoreCore {
         }
         self.membership.withLock { $0 = nil }
         self.viewer.withLock { $0 = nil }
+        self.reading.withLock { $0.database = nil }
     }
 }
