@@ -8,7 +8,7 @@ extension CircuitBreaker {
         let work = self.claimWork()
         let outcome: Circuit.Admission
         do throws(BreakerStoreError) {
-            outcome = try self.core.commit(until: self.store.deadline, for: self.asker, work)
+            outcome = try self.core.commit(until: self.store.deadline, for: self.asker, unclaimed: self.giveBack, work)
         } catch {
             return try self.admittedByMemory()
         }
@@ -23,7 +23,8 @@ extension CircuitBreaker {
         let work = self.claimWork()
         let outcome: Circuit.Admission
         do throws(BreakerStoreError) {
-            outcome = try await self.core.commit(until: self.store.deadline, for: self.asker, work)
+            outcome = try await self.core.commit(
+                until: self.store.deadline, for: self.asker, unclaimed: self.giveBack, work)
         } catch {
             return try self.admittedByMemory()
         }
@@ -112,6 +113,12 @@ extension CircuitBreaker {
                 )
             }
         }
+    }
+
+    /// A slot that came when its caller had gone on without it is free again at once.
+    private func giveBack(_ outcome: Circuit.Admission) {
+        guard case .probe(let token, let epoch) = outcome else { return }
+        self.discard(.probe(token: token, epoch: epoch))
     }
 
     /// Throws while the cached refusal's time has not come.

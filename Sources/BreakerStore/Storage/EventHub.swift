@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// Hands events over to those who listen, each event once and in order.
@@ -69,7 +68,7 @@ final class EventHub: Sendable {
     private struct State {
         var listeners: [ObjectIdentifier: Listener] = [:]
         var thread: StoreThread?
-        var waiters: [DispatchSemaphore] = []
+        var waiters: [Signal] = []
     }
 
     private let state = Mutex(State())
@@ -102,18 +101,18 @@ final class EventHub: Sendable {
 
     /// Waits until all that is committed by now has been handed over.
     func flush(until deadline: Deadline) {
-        let done = DispatchSemaphore(value: 0)
+        let done = Signal()
         let thread = self.state.withLock {
             if $0.thread != nil { $0.waiters.append(done) }
             return $0.thread
         }
         guard let thread else { return }
         thread.wake()
-        _ = done.wait(timeout: .now() + .microseconds(Int(deadline.remaining / .microseconds(1))))
+        _ = done.wait(for: deadline.remaining)
     }
 
     /// Called by the thread before it reads: who waits for that to be done.
-    func takeWaiters() -> [DispatchSemaphore] {
+    func takeWaiters() -> [Signal] {
         self.state.withLock { state in
             defer { state.waiters.removeAll() }
             return state.waiters

@@ -243,7 +243,7 @@ struct Opening {
             let living = others.filter { lock.isHeldByAnother(worker: $0) }
             if !living.isEmpty { try self.requireSameBoot(writer) }
             let (now, _) = try ClockRow.read(writer, self.clock)
-            for dead in Set(others).subtracting(living) { try writer.removeWorker(dead) }
+            for dead in Set(others).subtracting(living) { try writer.removeWorker(dead, at: now) }
             try writer.run(
                 "INSERT OR REPLACE INTO worker (id, name, pid, since) VALUES (?1, ?2, ?3, ?4)",
                 .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), .integer(now.microseconds)
@@ -266,7 +266,13 @@ struct Opening {
 
 extension Database {
     /// Deletes a dead worker's row, what it had registered, and the slots that it held.
-    func removeWorker(_ id: Int64) throws(BreakerStoreError) {
+    ///
+    /// What it had registered was in use until now.
+    func removeWorker(_ id: Int64, at now: StoreTime) throws(BreakerStoreError) {
+        try self.run(
+            "UPDATE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",
+            .integer(id), .integer(now.microseconds)
+        )
         try self.run("DELETE FROM probe WHERE worker = ?1", .integer(id))
         try self.run("DELETE FROM registration WHERE worker = ?1", .integer(id))
         try self.run("DELETE FROM worker WHERE id = ?1", .integer(id))

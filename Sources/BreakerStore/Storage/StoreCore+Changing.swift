@@ -9,20 +9,22 @@ extension StoreCore {
     func commit<Value: Sendable>(
         until deadline: Deadline,
         for asker: Asker? = nil,
+        unclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping Work<Value>
     ) throws(BreakerStoreError) -> Value {
         try self.requireOwnProcess()
-        return try self.queue.submit(Ticket(deadline: deadline, asker: asker, work), to: self)
+        return try self.queue.submit(Ticket(deadline: deadline, asker: asker, unclaimed: undo, work), to: self)
     }
 
     /// Commits on the store's thread.
     func commit<Value: Sendable>(
         until deadline: Deadline,
         for asker: Asker? = nil,
+        unclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping Work<Value>
     ) async throws(BreakerStoreError) -> Value {
         try self.requireOwnProcess()
-        return try await self.queue.submit(Ticket(deadline: deadline, asker: asker, work), to: self)
+        return try await self.queue.submit(Ticket(deadline: deadline, asker: asker, unclaimed: undo, work), to: self)
     }
 
     /// A call in flight at a fork ends in the child too, where the parent's connections and locks must not be touched.

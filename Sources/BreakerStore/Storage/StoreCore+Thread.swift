@@ -19,7 +19,22 @@ extension StoreCore {
             self.thread.sleep(for: pause == .zero ? .seconds(1) : pause)
             self.watchFiles()
             // A report may have been refused in the very moment in which the file came back.
-            if !self.isDegraded { self.tellKept() }
+            if !self.isDegraded {
+                self.tellKept()
+                self.forgetIdleIfDue()
+            }
+        }
+    }
+
+    /// Looks for circuits that nobody uses, four times in the time after which they are forgotten.
+    private func forgetIdleIfDue() {
+        guard let idle = self.configuration.forgetIdleAfter?.saturatingMicroseconds else { return }
+        let now = self.clock.now
+        let last = self.lastSweep.load(ordering: .relaxed)
+        guard now.microseconds.subtractingSaturating(last) >= idle / 4 else { return }
+        self.lastSweep.store(now.microseconds, ordering: .relaxed)
+        self.post(until: Deadline(after: self.configuration.busyTimeout)) { (transaction) throws(BreakerStoreError) in
+            try transaction.forgetIdle(since: transaction.now.adding(-idle))
         }
     }
 
@@ -136,7 +151,7 @@ extension StoreCore {
             if let opened = session?.opened {
                 _ = try? opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
                     () throws(BreakerStoreError) in
-                    try opened.writer.removeWorker(opened.worker.id)
+                    try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
                 }
                 Hook.reached("close.unregistered")
                 opened.lock.unlock(worker: opened.worker.id)

@@ -1,4 +1,3 @@
-import Dispatch
 import FoundationEssentials
 import Synchronization
 
@@ -47,6 +46,8 @@ final class StoreCore: Sendable {
     private let ownGate = Gate()
     let thread = StoreThread()
     let chance = Chance()
+    /// The store time at which circuits that nobody uses were last looked for.
+    let lastSweep = Atomic<Int64>(.min)
     private let sequence = Atomic<Int64>(0)
     private let workerID = Atomic<Int64>(0)
     /// A reopened file knows this process as another worker.

@@ -1,6 +1,3 @@
-import Dispatch
-import Synchronization
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -17,20 +14,19 @@ final class StoreThread: Sendable {
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    private let signal = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
+    private let signal = Signal()
+    private let ended = Signal()
 
     func wake() { self.signal.signal() }
 
     /// Waits for a wake-up, or until the time is over.
     func sleep(for duration: Duration) {
-        _ = self.signal.wait(timeout: .now() + .microseconds(Int(duration / .microseconds(1))))
+        _ = self.signal.wait(for: duration)
     }
 
     /// Waits until the thread has ended; false if the deadline is over first.
     func waitForEnd(until deadline: Deadline) -> Bool {
-        let timeout = DispatchTime.now() + .microseconds(Int(deadline.remaining / .microseconds(1)))
-        guard self.ended.wait(timeout: timeout) == .success else { return false }
+        guard self.ended.wait(for: deadline.remaining) else { return false }
         // For the next who waits.
         self.ended.signal()
         return true

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// A change that waits to be committed, whatever it returns.
@@ -22,7 +21,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
     }
 
     private enum Waiter {
-        case thread(DispatchSemaphore)
+        case thread(Signal)
         case task(CheckedContinuation<Outcome, Never>)
     }
 
@@ -30,6 +29,8 @@ final class Ticket<Value: Sendable>: AnyTicket {
     let asker: Asker?
     /// Called if it could not be committed; for tickets that nobody waits for.
     private let giveUp: (@Sendable () -> Void)?
+    /// Called if it was committed when nobody waited any longer.
+    private let undo: (@Sendable (Value) -> Void)?
     private let work: @Sendable (Transaction) throws(BreakerStoreError) -> Value
     private let state = Mutex<State>(.waiting)
 
@@ -37,17 +38,19 @@ final class Ticket<Value: Sendable>: AnyTicket {
         deadline: Deadline,
         asker: Asker? = nil,
         orElse giveUp: (@Sendable () -> Void)? = nil,
+        unclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping @Sendable (Transaction) throws(BreakerStoreError) -> Value
     ) {
         self.deadline = deadline
         self.asker = asker
         self.giveUp = giveUp
+        self.undo = undo
         self.work = work
     }
 
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void {
         let value = try self.work(transaction)
-        return { _ = self.finish(.success(value)) }
+        return { if !self.finish(.success(value)) { self.undo?(value) } }
     }
 
     func fail(_ error: BreakerStoreError) {
@@ -65,9 +68,9 @@ final class Ticket<Value: Sendable>: AnyTicket {
 
     /// Blocks the calling thread until the ticket is done or its deadline is over.
     func wait() -> Outcome? {
-        let semaphore = DispatchSemaphore(value: 0)
-        if let outcome = self.watch(by: .thread(semaphore)) { return outcome }
-        _ = semaphore.wait(timeout: .now() + .microseconds(Int(self.deadline.remaining / .microseconds(1)) + 1))
+        let signal = Signal()
+        if let outcome = self.watch(by: .thread(signal)) { return outcome }
+        _ = signal.wait(for: self.deadline.remaining)
         return self.outcome
     }
 
@@ -107,7 +110,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
             }
         }
         switch waiter {
-        case .thread(let semaphore): semaphore.signal()
+        case .thread(let signal): signal.signal()
         case .task(let continuation): continuation.resume(returning: outcome)
         case nil: break
         }

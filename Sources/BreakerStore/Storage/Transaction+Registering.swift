@@ -61,7 +61,7 @@ extension Transaction {
     }
 
     /// Deletes a circuit and what belongs to it; false if there is none of this name.
-    func forget(_ name: String) throws(BreakerStoreError) -> Bool {
+    func forget(_ name: String, reason: String? = nil) throws(BreakerStoreError) -> Bool {
         guard let id = try self.id(of: name), let circuit = try self.circuit(name) else { return false }
         self.unload(name)
         for sql: SQL in [
@@ -75,7 +75,22 @@ extension Transaction {
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1)",
             .integer(circuit.epoch.addingSaturating(1))
         )
-        try self.write(Transition(kind: .forgotten, from: circuit.word), of: name, by: nil)
+        try self.write(Transition(kind: .forgotten, from: circuit.word, reason: reason), of: name, by: nil)
         return true
+    }
+
+    /// Forgets the closed, unheld circuits that no live worker has registered since `time`.
+    func forgetIdle(since time: StoreTime) throws(BreakerStoreError) {
+        for worker in try self.database.workers() where !self.isAlive(worker.worker.id) {
+            try self.database.removeWorker(worker.worker.id, at: self.now)
+        }
+        let idle = try self.database.all(
+            """
+            SELECT name FROM circuit WHERE state = 'closed' AND hold IS NULL AND max(since, registered) <= ?1
+            AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.circuit = circuit.id)
+            """,
+            .integer(time.microseconds)
+        ) { $0.text(0) }
+        for name in idle { _ = try self.forget(name, reason: "nobody uses it") }
     }
 }
