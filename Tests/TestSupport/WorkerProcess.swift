@@ -1,6 +1,5 @@
 import CTestSupport
 import Foundation
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -30,7 +29,7 @@ package final class WorkerProcess: Sendable {
 
     package let pid: Int32
     private let input: Int32
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Starts the worker that was built beside the tests.
     package init(arguments: [String] = []) throws {

@@ -1,5 +1,3 @@
-import Synchronization
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -14,7 +12,7 @@ package final class Workplace: Sendable {
 
     package let directory: String
     package let clock: SharedClock
-    private let workers = Mutex<[WorkerProcess]>([])
+    private let workers = Locked<[WorkerProcess]>([])
 
     /// The workplace of the test that asks; its trait is `ownDirectory`.
     package static var here: Workplace {

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTestSupport
 import Synchronization
 
 #if canImport(Glibc)
@@ -99,12 +100,12 @@ private final class Stage: Sendable {
         let breaker: CircuitBreaker
     }
 
-    let breaker: Mutex<Pair>
+    let breaker: Locked<Pair>
     let calls = Atomic<Int>(0)
     let strangeErrors = Atomic<Int>(0)
     let isOver = Atomic<Bool>(false)
 
-    init(_ pair: Pair) { self.breaker = Mutex(pair) }
+    init(_ pair: Pair) { self.breaker = Locked(pair) }
 
     func untilMoreCalls(than count: Int) async {
         let target = self.calls.load(ordering: .relaxed) + count

@@ -1,9 +1,9 @@
 import BreakerStore
-import Synchronization
+import BreakerTestSupport
 
 /// Keeps what `onOutcome` told.
 final class OutcomeLog: Sendable {
-    private let outcomes = Mutex<[CallOutcome]>([])
+    private let outcomes = Locked<[CallOutcome]>([])
 
     var results: [CallOutcome.Result] { self.outcomes.withLock { $0.map(\.result) } }
     var circuits: Set<String> { self.outcomes.withLock { Set($0.map(\.circuit)) } }
