@@ -1,0 +1,105 @@
+import BreakerStore
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Uses each declaration of the store, the circuit and the permit as another module would: one that is renamed, retyped or
+/// gone does not compile.
+@Suite struct StoreContract {
+    typealias Failure = BreakerStoreError
+
+    @Test func store() throws {
+        let open: (String, CircuitStore.Configuration) throws(Failure) -> CircuitStore = {
+            (path, configuration) throws(Failure) in
+            _ = { () throws(Failure) in try CircuitStore(path: path) }
+            return try CircuitStore(path: path, configuration: configuration)
+        }
+        let temporary: (CircuitStore.Configuration) throws(Failure) -> CircuitStore = CircuitStore.temporary(
+            configuration:)
+        _ = { () throws(Failure) in try CircuitStore.temporary() }
+        let store: some Sendable = try temporary(CircuitStore.Configuration())
+        _ = (open, store)
+    }
+
+    @Test func storeMembers() throws {
+        let store = try CircuitStore.temporary()
+        defer { store.close() }
+        let breaker: (CircuitBreaker.Config, CallPolicy) throws(Failure) -> CircuitBreaker = store.breaker(_:calls:)
+        _ = try store.breaker(CircuitBreaker.Config(name: "a"))
+        let circuits: (String) throws(Failure) -> [CircuitSnapshot] = store.circuits(matching:)
+        #expect(try store.circuits().count == 1)
+        let circuit: (String) throws(Failure) -> CircuitSnapshot? = store.circuit(named:)
+        let reset: (String, String?, String?) throws(Failure) -> Void = store.reset(_:by:reason:)
+        try store.reset("a")
+        let hold: (String, HoldState, Duration?, String?, String?) throws(Failure) -> Void =
+            store.hold(_:_:for:by:reason:)
+        try store.hold("a", .open)
+        let release: (String, String?, String?) throws(Failure) -> Void = store.release(_:by:reason:)
+        try store.release("a")
+        let forget: (String) throws(Failure) -> Void = store.forget(_:)
+        let history: (String?, Int) throws(Failure) -> [CircuitEvent] = store.history(of:limit:)
+        #expect(try store.history().count == 3)
+        let workers: () throws(Failure) -> [WorkerSnapshot] = store.workers
+        let events: () -> AsyncStream<CircuitEvent> = store.events
+        let health: StoreHealth = store.health
+        let close: () -> Void = store.close
+        let run: () async throws -> Void = store.run
+        _ = (breaker, circuits, circuit, reset, hold, release, forget, history, workers, events, health, close, run)
+    }
+
+    @Test func circuit() async throws {
+        let store = try CircuitStore.temporary()
+        defer { store.close() }
+        let breaker: CircuitBreaker = try store.breaker(.init(name: "a"))
+        let sendable: any Sendable = breaker
+        let name: String = breaker.name
+        let config: CircuitBreaker.Config = breaker.config
+        let state: CircuitState = breaker.state
+        let failureCount: Int = breaker.failureCount
+        let isCallPermitted: Bool = breaker.isCallPermitted
+        let reset: (String?, String?) throws(Failure) -> Void = breaker.reset(by:reason:)
+        try breaker.reset()
+        _ = (sendable, name, config, state, failureCount, isCallPermitted, reset)
+    }
+
+    @Test func calls() async throws {
+        let store = try CircuitStore.temporary()
+        defer { store.close() }
+        let breaker = try store.breaker(.init(name: "a", trip: .failures(1_000, within: .seconds(60))))
+        let operation: () async throws -> Int = { 1 }
+        let isFailure: (Int) -> Bool = { $0 > 1 }
+        let fallback: (any Error) async throws -> Int = { _ in 2 }
+        #expect(try await breaker.run(operation) == 1)
+        #expect(try await breaker.run(operation, failingWhen: isFailure) == 1)
+        #expect(try await breaker.run(operation, fallback: fallback) == 1)
+        let permit: CallPermit = try await breaker.admit()
+        await permit.succeed()
+        await permit.fail()
+        await permit.fail(CancellationError())
+        permit.discard()
+        await breaker.recordSuccess()
+        await breaker.recordFailure()
+        await breaker.recordFailure(CancellationError())
+        try Self.synchronousCalls(breaker)
+    }
+
+    private static func synchronousCalls(_ breaker: CircuitBreaker) throws {
+        let operation: () throws -> Int = { 1 }
+        let isFailure: (Int) -> Bool = { $0 > 1 }
+        #expect(try breaker.run(operation) == 1)
+        #expect(try breaker.run(operation, failingWhen: isFailure) == 1)
+        let permit: CallPermit = try breaker.admit()
+        let sendable: any Sendable = permit
+        permit.succeed()
+        permit.fail()
+        permit.fail(CancellationError())
+        breaker.recordSuccess()
+        breaker.recordFailure()
+        breaker.recordFailure(CancellationError())
+        _ = sendable
+    }
+}
