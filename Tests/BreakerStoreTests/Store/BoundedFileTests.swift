@@ -1,0 +1,96 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// Neither the log nor the tables grow without end.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BoundedFileTests {
+    @Test func theLogIsCheckpointedLongBeforeAShellWould() throws {
+        let store = try CircuitStore.temporary()
+        defer { store.close() }
+        let breaker = try store.breaker(.init(name: "a", trip: .failures(1_000_000, within: .milliseconds(1))))
+        let core = try #require(store.backend.core)
+        var most = 0
+        for _ in 0..<2_000 {
+            breaker.recordFailure()
+            most = max(most, core.reading.withLock { $0.database?.connection.walIndex()?.frames ?? 0 })
+        }
+        #expect(most >= 200)
+        #expect(most < 1_000, "a stock shell checkpoints by itself at 1,000 frames")
+        #expect(StoreHealth.isHealthy(store.health))
+    }
+
+    /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file.
+    @Test func nobodyWritesDuringACheckpoint() throws {
+        let store = try CircuitStore.temporary()
+        defer { store.close() }
+        let path = store.backend.file.path
+        let codes = Locked<[Int32]>([])
+        Hook.install { name in
+            guard name == "checkpoint.locked" else { return }
+            let other = try? Database(Connection(path: path, access: .readWrite))
+            if let other, let code = try? other.code("BEGIN IMMEDIATE") { codes.withLock { $0.append(code & 0xff) } }
+        }
+        defer { Hook.install(nil) }
+        let breaker = try store.breaker(.init(name: "a", trip: .failures(1_000_000, within: .milliseconds(1))))
+        for _ in 0..<400 { breaker.recordFailure() }
+        #expect(!codes.withLock { $0 }.isEmpty)
+        #expect(codes.withLock { $0 }.allSatisfy { $0 == Database.busy })
+    }
+
+    @Test func eachCircuitKeepsItsNewestEvents() throws {
+        var configuration = CircuitStore.Configuration()
+        configuration.eventsKept = 10
+        let store = try CircuitStore.temporary(configuration: configuration)
+        defer { store.close() }
+        for name in ["a", "b"] { _ = try store.breaker(.init(name: name)) }
+        try store.reset("b", reason: "first")
+        for round in 0..<50 { try store.reset("a", reason: "\(round)") }
+        #expect(try store.history(of: "a", limit: 1_000).map(\.reason) == (40..<50).reversed().map { "\($0)" })
+        #expect(try store.history(of: "b").map(\.reason) == ["first"])
+    }
+
+    @Test func failuresOutsideTheRuleGo() throws {
+        let clock = ManualHostClock()
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = clock
+        let store = try CircuitStore.temporary(configuration: configuration)
+        defer { store.close() }
+        let breaker = try store.breaker(.init(name: "a", trip: .failures(5, within: .seconds(10))))
+        for _ in 0..<100 {
+            breaker.recordFailure()
+            clock.advance(by: .seconds(4))
+        }
+        let rows = try store.backend.core?.view { (database) throws(BreakerStoreError) in
+            try database.first("SELECT count(*) FROM failure") { $0.integer(0) }
+        }
+        #expect(rows == 3)
+    }
+
+    @Test func theRowsOfTheDeadAreSwept() throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let store = try CircuitStore(path: directory + "/a.db")
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        // As a process leaves it that was killed: a row whose byte nobody holds.
+        try core.commit(until: store.deadline) { (transaction) throws(BreakerStoreError) in
+            try transaction.database.run(
+                "INSERT INTO worker VALUES (?1, 'dead', 1, 0)", .integer(Worker.ids.lowerBound))
+        }
+        #expect(try store.workers().count == 1)
+        let opening = Opening(
+            file: core.file, configuration: store.configuration, clock: StoreClock(SystemHostClock()))
+        let opened = try opening.run()
+        #expect(try opened.writer.workers().map(\.worker.name).contains("dead") == false)
+    }
+}
+
+extension StoreHealth {
+    fileprivate static func isHealthy(_ health: StoreHealth) -> Bool {
+        switch health {
+        case .healthy: true
+        case .degraded, .closed: false
+        }
+    }
+}
