@@ -18,6 +18,13 @@ extension Database {
         }
     }
 
+    /// Another connection to a store that is open.
+    static func sharing(_ file: StoreFile) throws(BreakerStoreError) -> Database {
+        let database = Database(try Connection(path: file.path, access: .readWrite))
+        try database.connection.configureForSharing()
+        return database
+    }
+
     /// Runs `body` in a transaction of its own.
     func transaction<Value>(
         until deadline: Deadline,

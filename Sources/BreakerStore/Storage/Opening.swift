@@ -82,6 +82,7 @@ struct Opening {
     }
 
     private func openGuarded(_ lock: LockFile, _ deadline: Deadline) throws(BreakerStoreError) -> Opened {
+        let found = FileIdentity(of: self.file)
         let writer = Database(try Connection(path: self.file.path, access: .readWrite))
         Hook.reached("open.connected")
         try writer.connection.waitWhenBusy(deadline.remaining)
@@ -95,17 +96,21 @@ struct Opening {
             )
         }
         Hook.reached("open.logged")
-        let reader = Database(try Connection(path: self.file.path, access: .readWrite))
-        try reader.connection.configureForSharing()
+        let reader = try Database.sharing(self.file)
         try writer.connection.waitWhenBusy(.zero)
         try self.reserveSpace(writer, reader, deadline)
         let before = try self.tag(of: reader)
         let worker = try self.register(writer, lock, deadline)
         let after = try self.tag(of: reader)
         Hook.reached("open.registered")
-        guard let identity = FileIdentity(of: self.file) else {
+        // Files that were renamed while SQLite opened them would pass for those that it has open.
+        let identity = FileIdentity(of: self.file)
+        guard identity.isComplete, identity.hasAll(of: found), lock.isInPlace else {
             throw BreakerStoreError(
-                code: .unavailable, message: "a file of the store has vanished", path: self.file.path)
+                code: .unavailable,
+                message: "a file of the store was removed or replaced while it was opened",
+                path: self.file.path
+            )
         }
         return Opened(
             writer: writer,

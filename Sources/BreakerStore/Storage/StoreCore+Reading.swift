@@ -97,8 +97,7 @@ extension StoreCore {
     ) throws(BreakerStoreError) -> Value {
         try self.viewer.withLock { (viewer) throws(BreakerStoreError) in
             if let database = viewer { return try body(database) }
-            let database = Database(try Connection(path: self.file.path, access: .readWrite))
-            try database.connection.configureForSharing()
+            let database = try Database.sharing(self.file)
             viewer = database
             return try body(database)
         }

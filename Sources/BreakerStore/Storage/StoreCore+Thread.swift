@@ -63,18 +63,17 @@ extension StoreCore {
     }
 
     private func checkpoint(_ session: inout Session?) throws(BreakerStoreError) {
-        if session != nil, session?.checkpointer == nil {
-            let database = Database(try Connection(path: self.file.path, access: .readWrite))
-            try database.connection.configureForSharing()
-            session?.checkpointer = database
-        }
-        guard let opened = session?.opened, let checkpointer = session?.checkpointer else { return }
+        guard let opened = session?.opened else { return }
         let deadline = Deadline(after: self.configuration.busyTimeout)
         // Under the guard nobody begins with other files: pages of a log that is gone must not get into the database.
+        var checkpointer = session?.checkpointer
         try opened.lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
             guard opened.lock.isInPlace, FileIdentity(of: self.file) == opened.identity else { throw self.moved }
-            try opened.writer.checkpoint(through: checkpointer, until: deadline)
+            if checkpointer == nil { checkpointer = try Database.sharing(self.file) }
+            guard let other = checkpointer else { return }
+            try opened.writer.checkpoint(through: other, until: deadline)
         }
+        session?.checkpointer = checkpointer
     }
 
     /// Nobody may notice by a commit that the file was replaced: cached answers are held against the old one.

@@ -150,24 +150,31 @@ struct FileIdentity: Hashable, Sendable {
         }
     }
 
-    private let database: One
-    private let log: One
-    private let index: One
+    private let database: One?
+    private let log: One?
+    private let index: One?
 
     /// Whether the wal-index's path still leads to the file that is open.
     ///
     /// Who writes to the log under an index that others no longer have destroys what they write.
     func hasIndex(of file: StoreFile) -> Bool { One(file.index) == self.index }
 
-    /// Nil if one of them is missing.
+    /// What is there just now.
     ///
     /// `stat` takes no lock and drops none.
-    init?(of file: StoreFile) {
-        guard let database = One(file.path), let log = One(file.log), let index = One(file.index)
-        else { return nil }
-        self.database = database
-        self.log = log
-        self.index = index
+    init(of file: StoreFile) {
+        self.database = One(file.path)
+        self.log = One(file.log)
+        self.index = One(file.index)
+    }
+
+    var isComplete: Bool { self.database != nil && self.log != nil && self.index != nil }
+
+    /// Whether each file that was there at `earlier` is there still, so that what was opened since then is what is here.
+    func hasAll(of earlier: FileIdentity) -> Bool {
+        (earlier.database == nil || earlier.database == self.database)
+            && (earlier.log == nil || earlier.log == self.log)
+            && (earlier.index == nil || earlier.index == self.index)
     }
 }
 
