@@ -117,7 +117,12 @@ public final class CircuitStore: Sendable {
     @discardableResult
     func listen(to target: EventHub.Listener.Target, _ core: StoreCore) -> EventHub.Listener {
         let listener = core.listen(to: target)
-        self.state.withLock { $0.listeners.append(listener) }
+        let isClosed = self.state.withLock {
+            if !$0.isClosed { $0.listeners.append(listener) }
+            return $0.isClosed
+        }
+        // Closed in the meantime: nobody else would end it.
+        if isClosed { core.hub.remove(listener) }
         return listener
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 struct Boom: Error {}
 
-@Suite struct FirstTests {
+@Suite struct StoreTests {
     @Test func tripsRefusesAndRecovers() async throws {
         let clock = ManualHostClock()
         var configuration = CircuitStore.Configuration()
@@ -75,6 +75,16 @@ struct Boom: Error {}
             #expect(event.isOwn)
         }
         #expect(kinds == [.tripped, .reset, .held])
+    }
+
+    /// Who begins to listen in the moment in which the store is closed is not left waiting.
+    @Test(.timeLimit(.minutes(1))) func aStreamEndsWithTheStoreHoweverLateItBegan() async throws {
+        for _ in 0..<200 {
+            let store = try CircuitStore.temporary()
+            async let events = store.events().reduce(into: 0) { count, _ in count += 1 }
+            store.close()
+            #expect(await events == 0)
+        }
     }
 
     @Test(.timeLimit(.minutes(1))) func runClosesWhenItIsCancelled() async throws {
