@@ -121,10 +121,14 @@ final class EventHub: Sendable {
 
     /// Called by the thread: true if nobody listens any longer, and it must end.
     func endIfIdle() -> Bool {
-        self.state.withLock {
-            guard $0.listeners.isEmpty else { return false }
-            $0.thread = nil
-            return true
+        let waiters: [Signal]? = self.state.withLock { state in
+            guard state.listeners.isEmpty else { return nil }
+            state.thread = nil
+            defer { state.waiters.removeAll() }
+            return state.waiters
         }
+        // Who came in this very moment waits for nothing.
+        for waiter in waiters ?? [] { waiter.signal() }
+        return waiters != nil
     }
 }

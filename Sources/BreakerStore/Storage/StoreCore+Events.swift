@@ -22,9 +22,12 @@ extension StoreCore {
             let waiters = self.hub.takeWaiters()
             let tag = self.currentTag
             if tag == nil || tag != seen {
-                if let next = self.deliverEvents(after: place) {
+                // Again until nothing is left: one read brings a limited number.
+                while let next = self.deliverEvents(after: place) {
+                    let isAll = next.id == place?.id && next.generation == place?.generation
                     place = next
                     seen = tag
+                    if isAll { break }
                 }
             }
             for waiter in waiters { waiter.signal() }
@@ -63,7 +66,7 @@ extension StoreCore {
         let dates = self.clock.dates()
         var last = place.id
         for stored in events where stored.id > last {
-            let gap = stored.id - last - 1
+            let gap = stored.id.subtractingSaturating(last).subtractingSaturating(1)
             let event = CircuitEvent(stored, self.isOwn, dates)
             // Pruned before it was read.
             if gap > 0 { self.tell(.missed(Int(gap), id: stored.id - 1, at: event.at), place.generation) }
