@@ -65,9 +65,10 @@ extension StoreCore {
     private func checkpoint(_ session: inout Session?) throws(BreakerStoreError) {
         guard let opened = session?.opened else { return }
         let deadline = Deadline(after: self.configuration.busyTimeout)
-        // Under the guard nobody begins with other files: pages of a log that is gone must not get into the database.
+// Under the guard nobody begins with other files: pages of a log that is gone must not get into the database. Who
+        // has it may open the store for long, and all that waits in the queue would wait with us: so later, if not now.
         var checkpointer = session?.checkpointer
-        try opened.lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+        try opened.lock.withGuard(until: Deadline(after: .zero)) { () throws(BreakerStoreError) in
             guard opened.lock.isInPlace, FileIdentity(of: self.file) == opened.identity else { throw self.moved }
             if checkpointer == nil { checkpointer = try Database.sharing(self.file) }
             guard let other = checkpointer else { return }

@@ -6,6 +6,21 @@ import Testing
 
 /// What one who is in the way may cost others.
 @Suite(.timeLimit(.minutes(1))) struct HostileTests {
+    /// The file's guard is held by one that opens the store, and is slow or stopped: a checkpoint can wait, reports can't.
+    @Test func aCheckpointThatMustWaitKeepsNobodyWaiting() throws {
+        let fixture = try StoreFixture()
+        let breaker = try fixture.breaker(trip: .failures(100_000, within: .seconds(60)))
+        let core = try #require(fixture.core)
+        let other = try LockFile(path: core.file.lock, creatingWith: nil, owner: nil)
+        let began = ContinuousClock.now
+        try other.withGuard(until: Deadline(after: .seconds(10))) { () throws(BreakerStoreError) in
+            for _ in 0..<400 { synchronously { breaker.recordFailure() } }
+            synchronously { breaker.recordFailure() }
+        }
+        #expect(.now - began < .seconds(15))
+        #expect(breaker.failureCount == 401)
+    }
+
     @Test func aProbesSlotThatWasDiscardedWhileTheFileWasAwayIsFree() async throws {
         let fixture = try StoreFixture(busyTimeout: .milliseconds(100))
         let breaker = try fixture.breaker()
