@@ -110,7 +110,7 @@ extension StoreCore: CommitQueue.Committer {
     }
 
     private func checkpointIfNeeded(_ opened: Opened) {
-        guard let index = opened.reader.connection.walIndex(), index.pendingFrames >= Self.framesBeforeCheckpoint,
+        guard let index = opened.writer.connection.walIndex(), index.pendingFrames >= Self.framesBeforeCheckpoint,
             !self.queue.isStoreThreadLeading
         else { return }
         if self.queue.wantLead() { self.thread.wake() }

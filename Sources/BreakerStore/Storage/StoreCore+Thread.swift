@@ -50,7 +50,7 @@ extension StoreCore {
 
     private func checkpointIfDue() {
         self.session.withLock { session in
-            guard let opened = session?.opened, let index = opened.reader.connection.walIndex(),
+            guard let opened = session?.opened, let index = opened.writer.connection.walIndex(),
                 index.pendingFrames >= Self.framesBeforeCheckpoint
             else { return }
             do throws(BreakerStoreError) {
@@ -135,7 +135,7 @@ extension StoreCore {
     private func makeUpForFailedSync(_ session: inout Session?) throws(BreakerStoreError) -> Bool {
         guard self.needsFullCheckpoint.load(ordering: .relaxed) else { return true }
         try self.checkpoint(&session)
-        guard let index = session?.opened.reader.connection.walIndex(), index.pendingFrames == 0 else { return false }
+        guard let index = session?.opened.writer.connection.walIndex(), index.pendingFrames == 0 else { return false }
         self.needsFullCheckpoint.store(false, ordering: .relaxed)
         return true
     }
