@@ -62,6 +62,16 @@ final class CommitQueue: Sendable {
 
     var waitingCount: Int { self.state.withLock { $0.waiting.count } }
 
+    /// Whether anything waits: called before the file is locked.
+    ///
+    /// Who has waited in vain until now, for an earlier commit, does not hurry this one.
+    func beginRound() -> Bool {
+        self.state.withLock {
+            $0.isOverdue = false
+            return !$0.waiting.isEmpty
+        }
+    }
+
     /// All that waits, in order; whoever asks has locked the file.
     func takeAll() -> [any AnyTicket] { self.state.withLock { $0.takeWaiting() } }
 

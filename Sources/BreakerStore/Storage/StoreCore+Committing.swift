@@ -12,7 +12,7 @@ extension StoreCore: CommitQueue.Committer {
             guard let opened = session?.opened else { return self.closedOrLost }
             do throws(BreakerStoreError) {
                 // Others may have the file locked: a store that has nothing to write does not mind.
-                guard queue.waitingCount > 0 else { return nil }
+                guard queue.beginRound() else { return nil }
                 guard opened.identity.hasIndex(of: self.file) else { throw self.moved }
                 let isLocked = try opened.writer.begin(unless: { queue.expireOverdue(with: self.busy) })
                 guard isLocked else { return self.busy }
