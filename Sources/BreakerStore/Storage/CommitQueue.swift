@@ -25,6 +25,8 @@ final class CommitQueue: Sendable {
         var refusal: BreakerStoreError?
         /// Whether something has waited in vain since the file was last locked.
         var isOverdue = false
+        /// What tasks wait for, or did until lately; a timer is set as long as there is anything.
+        var awaited: [any AnyTicket] = []
 
         mutating func takeWaiting() -> [any AnyTicket] {
             defer { self.waiting.removeAll(keepingCapacity: true) }
@@ -50,7 +52,40 @@ final class CommitQueue: Sendable {
     /// Waits for the store's thread without blocking.
     func submit<Value>(_ ticket: Ticket<Value>, to committer: any Committer) async throws(BreakerStoreError) -> Value {
         if self.enqueue(ticket, leader: .storeThread) { committer.wakeStoreThread() }
+        self.watch(ticket)
         return try await ticket.value().get()
+    }
+
+    /// Ends the ticket at its deadline: the store's thread may be stuck in the file, and a task can't wait for itself.
+    private func watch(_ ticket: any AnyTicket) {
+        let isFirst = self.state.withLock {
+            $0.awaited.append(ticket)
+            return $0.awaited.count == 1
+        }
+        if isFirst { self.setTimer(for: ticket.deadline) }
+    }
+
+    /// One timer for all, or each report would pay for its own.
+    private func setTimer(for deadline: Deadline) {
+        Task.detached {
+            try? await Task.sleep(for: deadline.remaining)
+            self.endOverdue()
+        }
+    }
+
+    private func endOverdue() {
+        let (overdue, next): ([any AnyTicket], Deadline?) = self.state.withLock {
+            var overdue: [any AnyTicket] = []
+            $0.awaited.removeAll { ticket in
+                if ticket.isDone { return true }
+                let isOver = ticket.deadline.isOver
+                if isOver { overdue.append(ticket) }
+                return isOver
+            }
+            return (overdue, $0.awaited.map(\.deadline).min())
+        }
+        for ticket in overdue { _ = self.giveUp(ticket) }
+        if let next { self.setTimer(for: next) }
     }
 
     /// Leaves it to the store's thread.

@@ -3,6 +3,8 @@ import Synchronization
 /// A change that waits to be committed, whatever it returns.
 protocol AnyTicket: AnyObject, Sendable {
     var deadline: Deadline { get }
+    /// Whether it was committed or has failed.
+    var isDone: Bool { get }
     /// Whose answer is to be read anew after the commit.
     var asker: Asker? { get }
     /// Runs inside the transaction; what it returns is called after COMMIT.
@@ -56,6 +58,8 @@ final class Ticket<Value: Sendable>: AnyTicket {
     func fail(_ error: BreakerStoreError) {
         if self.finish(.failure(error)) { self.giveUp?() }
     }
+
+    var isDone: Bool { self.outcome != nil }
 
     var outcome: Outcome? {
         self.state.withLock {

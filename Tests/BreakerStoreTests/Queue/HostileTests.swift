@@ -21,6 +21,21 @@ import Testing
         #expect(breaker.failureCount == 401)
     }
 
+    /// The store's thread is stuck, in a sync of the log say: a task waits no longer than it said.
+    @Test func aTaskWaitsNoLongerThanItSaid() async throws {
+        let fixture = try StoreFixture(busyTimeout: .milliseconds(100))
+        let breaker = try fixture.breaker()
+        let locks = HeldLocks(.session, of: try #require(fixture.core))
+        let ended = Tally()
+        let task = Task {
+            await breaker.recordFailure()
+            ended.add()
+        }
+        #expect(await eventually { ended.count == 1 })
+        locks.letGo()
+        await task.value
+    }
+
     private final class Committer: CommitQueue.Committer {
         let round = Atomic<Int>(0)
         let began = DispatchSemaphore(value: 0)
