@@ -93,7 +93,7 @@ extension StoreCore {
         do throws(BreakerStoreError) {
             let isBack = try self.session.withLock { (session) throws(BreakerStoreError) in
                 if let opened = session?.opened, FileIdentity(of: self.file) == opened.identity,
-                    let isWritable = self.canWrite(opened)
+                    opened.lock.isInPlace, let isWritable = self.canWrite(opened)
                 {
                     guard isWritable else { return false }
                 } else {
