@@ -30,12 +30,12 @@ public final class CircuitBreaker: Sendable {
 
     /// The state; asking never changes it.
     ///
-    /// Reads the file.
+    /// Reads the file; tells what memory has only while the file can't be read.
     public var state: CircuitState { self.currentCircuit.state(at: self.core.clock.now, self.core.clock.dates()) }
 
     /// The failures that count now.
     ///
-    /// Reads the file.
+    /// Reads the file; tells what memory has only while the file can't be read.
     public var failureCount: Int { self.currentCircuit.failureCount(at: self.core.clock.now) }
 
     /// Whether a call would be let through now; asking never changes it.
@@ -47,6 +47,19 @@ public final class CircuitBreaker: Sendable {
         case .none, .open, .heldOpen, .heldClosed: break
         }
         switch self.currentCircuit.answer(at: self.core.clock.now, isAlive: self.core.isAlive) {
+        case .uncounted: return true
+        case .proceed, .claim: return !self.core.isDegraded || self.isPermittedByMemory
+        case .refuse: return false
+        }
+    }
+
+    /// While the file can be read but not written, a call needs the leave of both.
+    private var isPermittedByMemory: Bool {
+        let now = self.core.clock.now
+        let answer = self.memory.change(self.name, rules: self.circuit.firstRules, at: now) { circuit, _ in
+            circuit.answer(at: now, isAlive: { _ in true })
+        }
+        switch answer {
         case .proceed, .uncounted, .claim: return true
         case .refuse: return false
         }

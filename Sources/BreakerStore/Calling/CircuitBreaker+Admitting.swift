@@ -128,14 +128,15 @@ extension CircuitBreaker {
         if remaining > 0 { throw self.refusal(cause, remaining) }
     }
 
-    func refusal(_ cause: RefusalCause, _ microseconds: Int64?) -> CircuitOpenError {
+    /// The refusal as the caller gets it; the last error is the file's unless another is given.
+    func refusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
         let told = self.circuit.told
         return CircuitOpenError(
             name: self.name,
             group: told.group,
             cause: cause,
             retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) },
-            lastError: told.lastError
+            lastError: lastError ?? told.lastError
         )
     }
 }

@@ -3,12 +3,13 @@ extension CircuitBreaker {
     func admittedByMemory() throws(CircuitOpenError) -> Admitted {
         let token = self.core.newToken()
         let now = self.core.clock.now
-        let outcome = self.inMemory(at: now) { circuit, moment in
-            circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0))
+        let (outcome, lastError) = self.inMemory(at: now) { circuit, moment in
+            (circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0)), circuit.lastError)
         }
         switch outcome {
         case .proceed, .uncounted, .probe: return .inMemory(outcome)
-        case .refuse(let cause, let until): throw self.refusal(cause, until.map { $0.microseconds(since: now) })
+        case .refuse(let cause, let until):
+            throw self.refusal(cause, until.map { $0.microseconds(since: now) }, lastError: lastError)
         }
     }
 

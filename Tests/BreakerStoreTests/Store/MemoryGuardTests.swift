@@ -33,4 +33,24 @@ import Testing
         for _ in 0..<2 { await breaker.recordFailure(Boom()) }
         await #expect(throws: CircuitOpenError.self) { try await breaker.run { 1 } }
     }
+
+    /// Code that asks before it calls must be guarded, too, while the file can be read but not written.
+    @Test func aTripInMemoryIsSeenWhileTheFileCanBeRead() async throws {
+        let fixture = try StoreFixture(busyTimeout: .milliseconds(100))
+        let breaker = try fixture.breaker(trip: .failures(2, within: .seconds(60)))
+        let writer = try WriteLock(fixture.store)
+        for _ in 0..<2 { await breaker.recordFailure(Boom()) }
+        await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        #expect(!breaker.isCallPermitted)
+        try writer.release()
+    }
+
+    @Test func aRefusalOfMemoryTellsTheLastError() async throws {
+        let store = try CircuitStore.temporary()
+        let breaker = try store.breaker(.init(name: "a", trip: .failures(1, within: .seconds(60))))
+        store.close()
+        await breaker.recordFailure(Boom())
+        let refusal = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        #expect(refusal?.lastError == "Boom")
+    }
 }
