@@ -8,7 +8,9 @@ public import Foundation
 public struct CircuitEvent: Sendable, Hashable, Identifiable {
     /// What happened.
     public enum Kind: String, Sendable, Hashable, Codable {
-        /// A circuit was registered for the first time, or with another configuration.
+        /// A circuit was registered with another configuration than the stored one.
+        ///
+        /// The first registration of a circuit is no event.
         case configured
         /// A closed circuit opened.
         case tripped
@@ -28,9 +30,11 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable {
         case released
         /// The circuit was removed from the store.
         case forgotten
-        /// The file could not be used; calls are guarded in memory.
+        /// The file could not be used, and calls were guarded in memory; the reason says why.
+        ///
+        /// It is written when the file is back, just before `restored`; ``CircuitStore/health`` tells at once.
         case degraded
-        /// The file can be used again.
+        /// The file can be used again; the reason says after how long.
         case restored
         /// A corrupt file was moved aside, and the store began anew.
         case quarantined

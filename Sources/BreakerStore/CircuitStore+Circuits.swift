@@ -32,7 +32,7 @@ extension CircuitStore {
     /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     /// - Parameters:
     ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
-    ///   - limit: how many events at most.
+    ///   - limit: how many events at most; zero or less yields none.
     public func history(of name: String? = nil, limit: Int = 100) throws(BreakerStoreError) -> [CircuitEvent] {
         try self.view { (view) throws(BreakerStoreError) in
             let dates = view.clock.dates()

@@ -33,7 +33,7 @@ extension CircuitStore {
         /// The default is 1,000.
         public var eventsKept: Int = 1_000
 
-        /// After how long without use a closed, unheld circuit that no live worker has registered is removed: above
+        /// After how long a closed, unheld circuit that no live worker has registered any more is removed: above
         /// zero, at most a hundred years; nil never removes one.
         ///
         /// The default is nil.

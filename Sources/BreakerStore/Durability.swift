@@ -1,6 +1,8 @@
 /// What an acknowledged change survives.
 public enum Durability: Sendable, Hashable {
-    /// A change of a circuit's state survives power loss, a counted failure the end of the process.
+    /// A trip, a recovery and what an operator does survive power loss, all else the end of the process.
+    ///
+    /// A circuit that was half-open may be open again after a power loss, with its time come.
     case transitions
     /// Each commit survives power loss; each waits for the disk.
     case everyCommit

@@ -3,7 +3,8 @@ extension CircuitBreaker {
     /// Runs `operation` on the caller's actor, neither it nor its value need be Sendable.
     ///
     /// Throws the operation's own error, or `CircuitOpenError` when it did not run, or `CallTimeoutError` when it took
-    /// longer than the policy's timeout. Blocks no thread: a report waits for its commit suspended.
+    /// longer than the policy's timeout. No thread waits for a commit: probes and reports do so suspended. An answer that is
+    /// not known yet is read from the file on the calling thread.
     /// - Parameter operation: the call to guard.
     @inlinable
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
