@@ -65,7 +65,7 @@ extension StoreCore {
     private func checkpoint(_ session: inout Session?) throws(BreakerStoreError) {
         guard let opened = session?.opened else { return }
         let deadline = Deadline(after: self.configuration.busyTimeout)
-// Under the guard nobody begins with other files: pages of a log that is gone must not get into the database. Who
+        // Under the guard nobody begins with other files: pages of a log that is gone must not get into the database. Who
         // has it may open the store for long, and all that waits in the queue would wait with us: so later, if not now.
         var checkpointer = session?.checkpointer
         try opened.lock.withGuard(until: Deadline(after: .zero)) { () throws(BreakerStoreError) in
