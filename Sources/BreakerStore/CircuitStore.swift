@@ -16,7 +16,7 @@ public final class CircuitStore: Sendable {
     /// Whether cached answers count: shut when this store is closed, whatever others on the same file do.
     let gate = Gate()
     /// Guards calls once this store is closed, and in children of `fork`.
-    let memoryAfterwards = MemoryGuard()
+    let memoryAfterwards = MemoryGuard(keepsReports: false)
     private let state = Mutex(State())
 
     /// Opens the store at `path`; creates and migrates it as `configuration` allows.

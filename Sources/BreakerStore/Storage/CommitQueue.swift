@@ -11,6 +11,8 @@ final class CommitQueue: Sendable {
         func commitWaiting(in queue: CommitQueue)
         /// Makes the store's thread look whether the lead has been handed to it.
         func wakeStoreThread()
+        /// Somebody has gone on without its commit: what it reported is not acknowledged.
+        func gaveUp(_ error: BreakerStoreError)
     }
 
     private enum Lead {
@@ -44,6 +46,7 @@ final class CommitQueue: Sendable {
         if self.enqueue(ticket, leader: .caller) { self.leadAsCaller(with: committer) }
         if let outcome = ticket.outcome ?? ticket.wait() { return try outcome.get() }
         let error = self.giveUp(ticket)
+        if ticket.outcome?.isFailure == true { committer.gaveUp(error) }
         // It may have been done in this very instant: a probe's claim must not be lost.
         if let outcome = ticket.outcome { return try outcome.get() }
         throw error
@@ -52,28 +55,28 @@ final class CommitQueue: Sendable {
     /// Waits for the store's thread without blocking.
     func submit<Value>(_ ticket: Ticket<Value>, to committer: any Committer) async throws(BreakerStoreError) -> Value {
         if self.enqueue(ticket, leader: .storeThread) { committer.wakeStoreThread() }
-        self.watch(ticket)
+        self.watch(ticket, committer)
         return try await ticket.value().get()
     }
 
     /// Ends the ticket at its deadline: the store's thread may be stuck in the file, and a task can't wait for itself.
-    private func watch(_ ticket: any AnyTicket) {
+    private func watch(_ ticket: any AnyTicket, _ committer: any Committer) {
         let isFirst = self.state.withLock {
             $0.awaited.append(ticket)
             return $0.awaited.count == 1
         }
-        if isFirst { self.setTimer(for: ticket.deadline) }
+        if isFirst { self.setTimer(for: ticket.deadline, committer) }
     }
 
     /// One timer for all, or each report would pay for its own.
-    private func setTimer(for deadline: Deadline) {
+    private func setTimer(for deadline: Deadline, _ committer: any Committer) {
         Task.detached {
             try? await Task.sleep(for: deadline.remaining)
-            self.endOverdue()
+            self.endOverdue(committer)
         }
     }
 
-    private func endOverdue() {
+    private func endOverdue(_ committer: any Committer) {
         let (overdue, next): ([any AnyTicket], Deadline?) = self.state.withLock {
             var overdue: [any AnyTicket] = []
             $0.awaited.removeAll { ticket in
@@ -84,8 +87,13 @@ final class CommitQueue: Sendable {
             }
             return (overdue, $0.awaited.map(\.deadline).min())
         }
-        for ticket in overdue { _ = self.giveUp(ticket) }
-        if let next { self.setTimer(for: next) }
+        for ticket in overdue {
+            // Before its caller hears of it: it is to see that the store is not healthy.
+            let error = self.overdue(isTaken: !self.withdraw(ticket))
+            if !ticket.isDone { committer.gaveUp(error) }
+            ticket.fail(error)
+        }
+        if let next { self.setTimer(for: next, committer) }
     }
 
     /// Leaves it to the store's thread.
@@ -130,11 +138,15 @@ final class CommitQueue: Sendable {
 
     /// Fails all that waits, and from now on all that comes, until `accept` is called.
     func refuse(with error: BreakerStoreError) {
-        let waiting = self.state.withLock {
+        for ticket in self.beginToRefuse(with: error) { ticket.fail(error) }
+    }
+
+    /// Lets nothing more in; returns what waits, for the caller to fail.
+    func beginToRefuse(with error: BreakerStoreError) -> [any AnyTicket] {
+        self.state.withLock {
             $0.refusal = error
             return $0.takeWaiting()
         }
-        for ticket in waiting { ticket.fail(error) }
     }
 
     func accept() { self.state.withLock { $0.refusal = nil } }
@@ -206,20 +218,37 @@ final class CommitQueue: Sendable {
     }
 
     private func giveUp(_ ticket: any AnyTicket) -> BreakerStoreError {
-        let wasWaiting = self.state.withLock {
+        let error = self.overdue(isTaken: !self.withdraw(ticket))
+        ticket.fail(error)
+        return error
+    }
+
+    /// Takes the ticket back; false if its commit has begun.
+    private func withdraw(_ ticket: any AnyTicket) -> Bool {
+        self.state.withLock {
             let count = $0.waiting.count
             $0.waiting.removeAll { $0 === ticket }
             guard $0.waiting.count < count else { return false }
             $0.isOverdue = true
             return true
         }
-        let error = BreakerStoreError(
+    }
+
+    private func overdue(isTaken: Bool) -> BreakerStoreError {
+        BreakerStoreError(
             code: .busy,
-            message: wasWaiting
-                ? "the file was in use until the deadline"
-                : "the commit had begun but did not end by the deadline; it may yet be done"
+            message: isTaken
+                ? "the commit had begun but did not end by the deadline; it may yet be done"
+                : "the file was in use until the deadline"
         )
-        ticket.fail(error)
-        return error
+    }
+}
+
+extension Result {
+    fileprivate var isFailure: Bool {
+        switch self {
+        case .success: false
+        case .failure: true
+        }
     }
 }

@@ -13,10 +13,15 @@ final class MemoryGuard: Sendable {
         var kept: [Kept] = []
     }
 
-    /// The newest count most: older ones go.
+    /// The newest count most: older ones go, some at a time.
     private static let mostKept = 10_000
+    private static let goneAtOnce = 1_000
 
     private let state = Mutex(State())
+    /// Whether there will be a file to tell: not after `close`, nor in a child of `fork`.
+    private let keepsReports: Bool
+
+    init(keepsReports: Bool = true) { self.keepsReports = keepsReports }
 
     /// Applies one event of the machine.
     func change<Value>(
@@ -36,8 +41,9 @@ final class MemoryGuard: Sendable {
 
     /// Keeps a report for the file, with its key and its time.
     func keep(_ report: Kept) {
+        guard self.keepsReports else { return }
         self.state.withLock {
-            if $0.kept.count >= Self.mostKept { $0.kept.removeFirst() }
+            if $0.kept.count >= Self.mostKept { $0.kept.removeFirst(Self.goneAtOnce) }
             $0.kept.append(report)
         }
     }

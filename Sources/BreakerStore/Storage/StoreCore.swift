@@ -147,6 +147,14 @@ final class StoreCore: Sendable {
         }
     }
 
+    private func shutGatesUnlessHealthy() {
+        self.gates.withLock { gates in
+            let isHealthy = self.phase.withLock { if case .healthy = $0 { true } else { false } }
+            guard !isHealthy else { return }
+            for gate in gates.values { gate.shut() }
+        }
+    }
+
     /// Whether this process is a fork of the one that opened the file.
     var isForked: Bool { self.ownGate.isForked }
 
@@ -178,29 +186,32 @@ final class StoreCore: Sendable {
 
     /// Answers from memory until the thread has the file back.
     func degrade(_ error: BreakerStoreError) {
-        let isNew = self.phase.withLock {
+        // In one step with the queue: the file may come back in the meantime.
+        let waiting: [any AnyTicket]? = self.phase.withLock {
             switch $0 {
             case .healthy:
                 $0 = .degraded(since: self.clock.host.wallTime, error: error)
-                return true
+                return self.queue.beginToRefuse(with: error)
             case .degraded, .closed:
-                return false
+                return nil
             }
         }
-        guard isNew else { return }
-        self.shutGates()
-        self.queue.refuse(with: error)
+        guard let waiting else { return }
+        self.shutGatesUnlessHealthy()
+        for ticket in waiting { ticket.fail(error) }
         self.thread.wake()
     }
+
+    func gaveUp(_ error: BreakerStoreError) { self.degrade(error) }
 
     func recovered() {
         let lost: (since: Date, error: BreakerStoreError)? = self.phase.withLock {
             guard case .degraded(let since, let error) = $0 else { return nil }
             $0 = .healthy
+            self.queue.accept()
             return (since, error)
         }
         guard let lost else { return }
-        self.queue.accept()
         self.tellOfLoss(since: lost.since, lost.error)
         self.tellKept()
         self.memory.forgetCircuits()

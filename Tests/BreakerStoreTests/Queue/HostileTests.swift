@@ -57,6 +57,7 @@ import Testing
         }
 
         func wakeStoreThread() {}
+        func gaveUp(_ error: BreakerStoreError) {}
     }
 
     /// One has waited in vain for an earlier leader: that is no reason for the next to give up at the first lock it meets.
