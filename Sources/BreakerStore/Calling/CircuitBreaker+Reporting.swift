@@ -26,7 +26,7 @@ extension CircuitBreaker {
     /// Leaves a probe's slot without waiting.
     func discard(_ admitted: Admitted) {
         guard let telling = self.telling(Ending(verdict: .ignored), of: admitted) else { return }
-        self.core.post(until: self.store.deadline, orElse: { self.tellMemory(telling) }, self.work(telling))
+        self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(telling) }, self.work(telling))
     }
 
     func commit(_ telling: Telling?) {

@@ -35,7 +35,7 @@ extension StoreCore {
     /// Commits on the store's thread; nobody waits.
     func post(
         until deadline: Deadline,
-        orElse giveUp: (@Sendable () -> Void)? = nil,
+        orElse giveUp: (@Sendable (BreakerStoreError) -> Void)? = nil,
         _ work: @escaping Work<Void>
     ) {
         guard !self.isForked else { return }
@@ -55,7 +55,10 @@ extension StoreCore {
         for kept in self.memory.takeKept() {
             self.post(
                 until: deadline,
-                orElse: { self.memory.keep(kept) },
+                orElse: { error in
+                    // What the row or the value is at fault for would fail again each time.
+                    if error.isOfTheFile || error.code == .busy { self.memory.keep(kept) }
+                },
                 { (transaction) throws(BreakerStoreError) in
                     try transaction.apply(kept.telling, to: kept.config.name, registering: kept.config)
                 }

@@ -244,7 +244,8 @@ final class StoreCore: Sendable {
             clock: self.clock,
             eventsKept: self.configuration.eventsKept,
             chance: self.chance,
-            isLocked: { opened.lock.isHeldByAnother(worker: $0) }
+            // Others lock another file by now: who seems dead may live.
+            isLocked: { !opened.lock.isInPlace || opened.lock.isHeldByAnother(worker: $0) }
         )
     }
 }

@@ -30,7 +30,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
     let deadline: Deadline
     let asker: Asker?
     /// Called if it could not be committed; for tickets that nobody waits for.
-    private let giveUp: (@Sendable () -> Void)?
+    private let giveUp: (@Sendable (BreakerStoreError) -> Void)?
     /// Called if it was committed when nobody waited any longer.
     private let undo: (@Sendable (Value) -> Void)?
     private let work: @Sendable (Transaction) throws(BreakerStoreError) -> Value
@@ -39,7 +39,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
     init(
         deadline: Deadline,
         asker: Asker? = nil,
-        orElse giveUp: (@Sendable () -> Void)? = nil,
+        orElse giveUp: (@Sendable (BreakerStoreError) -> Void)? = nil,
         unclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping @Sendable (Transaction) throws(BreakerStoreError) -> Value
     ) {
@@ -56,7 +56,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
     }
 
     func fail(_ error: BreakerStoreError) {
-        if self.finish(.failure(error)) { self.giveUp?() }
+        if self.finish(.failure(error)) { self.giveUp?(error) }
     }
 
     var isDone: Bool { self.outcome != nil }

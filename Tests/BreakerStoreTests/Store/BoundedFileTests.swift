@@ -21,21 +21,27 @@ import Testing
     }
 
     /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file.
-    @Test func nobodyWritesDuringACheckpoint() throws {
-        let store = try CircuitStore.temporary()
-        defer { store.close() }
-        let path = store.backend.file.path
-        let codes = Locked<[Int32]>([])
-        Hook.install { name in
-            guard name == "checkpoint.locked" else { return }
-            let other = try? Database(Connection(path: path, access: .readWrite))
-            if let other, let code = try? other.code("BEGIN IMMEDIATE") { codes.withLock { $0.append(code & 0xff) } }
+    ///
+    /// In a process of its own, where no other store checkpoints.
+    @Test func nobodyWritesDuringACheckpoint() async {
+        await #expect(processExitsWith: .success) {
+            let store = try CircuitStore.temporary()
+            let path = store.backend.file.path
+            let codes = Locked<[Int32]>([])
+            Hook.install { name in
+                guard name == "checkpoint.locked" else { return }
+                let other = try? Database(Connection(path: path, access: .readWrite))
+                if let other, let code = try? other.code("BEGIN IMMEDIATE") {
+                    codes.withLock { $0.append(code & 0xff) }
+                }
+            }
+            let breaker = try store.breaker(.init(name: "a", trip: .failures(1_000_000, within: .milliseconds(1))))
+            func fail() { for _ in 0..<400 { breaker.recordFailure() } }
+            fail()
+            store.close()
+            #expect(!codes.withLock { $0 }.isEmpty)
+            #expect(codes.withLock { $0 }.allSatisfy { $0 == Database.busy })
         }
-        defer { Hook.install(nil) }
-        let breaker = try store.breaker(.init(name: "a", trip: .failures(1_000_000, within: .milliseconds(1))))
-        for _ in 0..<400 { breaker.recordFailure() }
-        #expect(!codes.withLock { $0 }.isEmpty)
-        #expect(codes.withLock { $0 }.allSatisfy { $0 == Database.busy })
     }
 
     @Test func eachCircuitKeepsItsNewestEvents() throws {
