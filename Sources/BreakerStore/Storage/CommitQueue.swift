@@ -121,7 +121,7 @@ final class CommitQueue: Sendable {
     /// Ends what has waited beyond its deadline, and says whether it is time to give up: something has waited in vain.
     ///
     /// Those who came later don't count: they would keep the leader waiting for ever.
-    func expireOverdue(with error: BreakerStoreError) -> Bool {
+    func expireOverdue(with error: BreakerStoreError, _ committer: any Committer) -> Bool {
         let (overdue, isOverdue): ([any AnyTicket], Bool) = self.state.withLock {
             var overdue: [any AnyTicket] = []
             $0.waiting.removeAll { ticket in
@@ -132,6 +132,8 @@ final class CommitQueue: Sendable {
             if !overdue.isEmpty { $0.isOverdue = true }
             return (overdue, $0.isOverdue || $0.waiting.isEmpty)
         }
+        // Before they hear of it: they are to see that the store is not healthy.
+        if !overdue.isEmpty { committer.gaveUp(error) }
         for ticket in overdue { ticket.fail(error) }
         return isOverdue
     }

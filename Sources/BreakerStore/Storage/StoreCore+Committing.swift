@@ -14,7 +14,7 @@ extension StoreCore: CommitQueue.Committer {
                 // Others may have the file locked: a store that has nothing to write does not mind.
                 guard queue.beginRound() else { return nil }
                 guard opened.identity.hasIndex(of: self.file) else { throw self.moved }
-                let isLocked = try opened.writer.begin(unless: { queue.expireOverdue(with: self.busy) })
+                let isLocked = try opened.writer.begin(unless: { queue.expireOverdue(with: self.busy, self) })
                 guard isLocked else { return self.busy }
                 try self.commit(queue.takeAll(), opened)
                 return nil
@@ -46,7 +46,7 @@ extension StoreCore: CommitQueue.Committer {
         } catch {
             opened.writer.rollback()
             guard !error.isOfTheFile else {
-                for ticket in tickets { ticket.fail(error) }
+                self.fail(tickets, error)
                 throw error
             }
             guard tickets.count > 1 else {
@@ -56,6 +56,8 @@ extension StoreCore: CommitQueue.Committer {
             return try self.commitOneByOne(tickets, opened)
         }
         let syncError = self.syncIfNeeded(transaction, opened)
+        // Before anybody hears that it is done: what is not on the disk is not acknowledged.
+        if let syncError { self.degrade(syncError) }
         self.refreshAnswers(tickets, opened)
         for completion in completions { completion() }
         if !transaction.events.isEmpty { self.hub.wake() }
@@ -77,16 +79,19 @@ extension StoreCore: CommitQueue.Committer {
     private func commitOneByOne(_ tickets: [any AnyTicket], _ opened: Opened) throws(BreakerStoreError) {
         for (index, ticket) in tickets.enumerated() {
             do throws(BreakerStoreError) {
-                guard try opened.writer.begin(unless: { ticket.deadline.isOver }) else {
-                    ticket.fail(self.busy)
-                    continue
-                }
+                guard try opened.writer.begin(unless: { ticket.deadline.isOver }) else { throw self.busy }
                 try self.commit([ticket], opened)
             } catch {
-                for rest in tickets[index...] { rest.fail(error) }
+                self.fail(Array(tickets[index...]), error)
                 throw error
             }
         }
+    }
+
+    /// Tells of a failure those who wait, who must find the store degraded: what they report is not acknowledged.
+    private func fail(_ tickets: [any AnyTicket], _ error: BreakerStoreError) {
+        self.degrade(error)
+        for ticket in tickets { ticket.fail(error) }
     }
 
     /// A change of state must survive a power loss, a report a crash of the process.

@@ -84,7 +84,7 @@ extension StoreCore {
         if let opened, FileIdentity(of: self.file) != opened.identity || !opened.lock.isInPlace {
             self.degrade(self.moved)
         }
-        _ = self.queue.expireOverdue(with: self.busy)
+        _ = self.queue.expireOverdue(with: self.busy, self)
     }
 
     /// Brings the file back: as it is open if that works again, else opened anew.

@@ -51,7 +51,7 @@ import Testing
                 for ticket in taken { ticket.fail(error) }
             } else {
                 guard queue.beginRound() else { return }
-                self.gaveUp.store(queue.expireOverdue(with: error), ordering: .relaxed)
+                self.gaveUp.store(queue.expireOverdue(with: error, self), ordering: .relaxed)
                 for ticket in queue.takeAll() { ticket.fail(error) }
             }
         }
