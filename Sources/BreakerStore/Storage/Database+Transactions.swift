@@ -54,10 +54,9 @@ extension Database {
 
     /// Copies the log into the database, under the write lock of this connection, through `other`.
     ///
-    /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file, so nobody may write meanwhile. The log is
-    /// synced first: else the sync would happen under the lock.
+    /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file, so nobody may write meanwhile. The caller syncs
+    /// the log first: else that would happen under the lock.
     func checkpoint(through other: Database, until deadline: Deadline) throws(BreakerStoreError) {
-        try other.connection.syncLog()
         guard try self.begin(unless: { deadline.isOver }) else { return }
         defer { self.rollback() }
         Hook.reached("checkpoint.locked")

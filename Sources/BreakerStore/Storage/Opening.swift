@@ -220,6 +220,7 @@ struct Opening {
                 try writer.connection.execute("DROP TABLE reserve")
             }
             Hook.reached("creation.freed")
+            try other.connection.syncLog()
             try writer.checkpoint(through: other, until: deadline)
         } catch {
             // Without room for the reserve the store works, until the disk is full.

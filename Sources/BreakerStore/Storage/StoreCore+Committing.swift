@@ -116,9 +116,9 @@ extension StoreCore: CommitQueue.Committer {
 
     private func checkpointIfNeeded(_ opened: Opened) {
         guard let index = opened.writer.connection.walIndex(), index.pendingFrames >= Self.framesBeforeCheckpoint,
-            !self.queue.isStoreThreadLeading
+            !self.checkpointIsDue.exchange(true, ordering: .relaxed)
         else { return }
-        if self.queue.wantLead() { self.thread.wake() }
+        self.thread.wake()
     }
 
     /// The paths must lead to the files that are open, or nobody who comes later sees what is written.

@@ -10,6 +10,7 @@ extension StoreCore {
                 self.shutDown()
                 return
             }
+            if self.checkpointIsDue.load(ordering: .relaxed) { self.prepareCheckpoint() }
             if self.queue.isStoreThreadLeading { self.lead() }
             if self.isDegraded {
                 pause = self.tryToRecover() ? .zero : min(max(pause * 2, .milliseconds(50)), .seconds(1))
@@ -48,7 +49,16 @@ extension StoreCore {
         } while !self.queue.giveUpLead()
     }
 
+    /// Syncs the log while callers go on committing, then asks for the lead: else the sync would happen while they wait.
+    private func prepareCheckpoint() {
+        let checkpointer = self.session.withLock { $0?.checkpointer }
+        // What fails here fails again in the checkpoint, which tells of it.
+        try? checkpointer?.connection.syncLog()
+        _ = self.queue.wantLead()
+    }
+
     private func checkpointIfDue() {
+        self.checkpointIsDue.store(false, ordering: .relaxed)
         self.session.withLock { session in
             guard let opened = session?.opened, let index = opened.writer.connection.walIndex(),
                 index.pendingFrames >= Self.framesBeforeCheckpoint
@@ -70,7 +80,10 @@ extension StoreCore {
         var checkpointer = session?.checkpointer
         try opened.lock.withGuard(until: Deadline(after: .zero)) { () throws(BreakerStoreError) in
             guard opened.lock.isInPlace, FileIdentity(of: self.file) == opened.identity else { throw self.moved }
-            if checkpointer == nil { checkpointer = try Database.sharing(self.file) }
+            if checkpointer == nil {
+                checkpointer = try Database.sharing(self.file)
+                try checkpointer?.connection.syncLog()
+            }
             guard let other = checkpointer else { return }
             try opened.writer.checkpoint(through: other, until: deadline)
         }

@@ -45,6 +45,8 @@ final class StoreCore: Sendable {
     let hub = EventHub()
     private let ownGate = Gate()
     let thread = StoreThread()
+    /// The log has grown long enough; set until the store's thread has seen to it.
+    let checkpointIsDue = Atomic<Bool>(false)
     let chance = Chance()
     /// The store time at which circuits that nobody uses were last looked for.
     let lastSweep = Atomic<Int64>(.min)
