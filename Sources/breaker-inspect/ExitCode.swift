@@ -11,7 +11,5 @@ enum ExitCode: Int32, Sendable {
     case usage = 64
     /// Others kept the store locked.
     case busy = 75
-    /// `wait` ran out of time.
-    case timedOut = 124
     case interrupted = 130
 }
