@@ -73,8 +73,6 @@ final class EventHub: Sendable {
 
     private let state = Mutex(State())
 
-    var isListenedTo: Bool { self.state.withLock { !$0.listeners.isEmpty } }
-
     var listeners: [Listener] { self.state.withLock { Array($0.listeners.values) } }
 
     /// Adds one who listens, and starts the thread if it is the first.

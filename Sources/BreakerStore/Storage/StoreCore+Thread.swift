@@ -39,8 +39,6 @@ extension StoreCore {
         }
     }
 
-    private var isClosed: Bool { self.phase.withLock { if case .closed = $0 { true } else { false } } }
-
     /// Commits until nothing waits, then gives the lead up.
     private func lead() {
         repeat {
@@ -79,7 +77,7 @@ extension StoreCore {
         // has it may open the store for long, and all that waits in the queue would wait with us: so later, if not now.
         var checkpointer = session?.checkpointer
         try opened.lock.withGuard(until: Deadline(after: .zero)) { () throws(BreakerStoreError) in
-            guard opened.lock.isInPlace, FileIdentity(of: self.file) == opened.identity else { throw self.moved }
+            guard self.hasFilesAndLock(opened) else { throw self.moved }
             if checkpointer == nil {
                 checkpointer = try Database.sharing(self.file)
                 try checkpointer?.connection.syncLog()
@@ -94,10 +92,15 @@ extension StoreCore {
     private func watchFiles() {
         // No lock: it may be held by a commit that hangs; the identity of what is open changes only on this thread.
         let opened = self.session.withLockIfAvailable { $0?.opened } ?? nil
-        if let opened, FileIdentity(of: self.file) != opened.identity || !opened.lock.isInPlace {
+        if let opened, !self.hasFilesAndLock(opened) {
             self.degrade(self.moved)
         }
         _ = self.queue.expireOverdue(with: self.busy, self)
+    }
+
+    /// Whether all paths still lead to what is open.
+    private func hasFilesAndLock(_ opened: Opened) -> Bool {
+        FileIdentity(of: self.file) == opened.identity && opened.lock.isInPlace
     }
 
     /// Brings the file back: as it is open if that works again, else opened anew.
@@ -105,8 +108,8 @@ extension StoreCore {
         guard self.queue.wantLead() else { return false }
         do throws(BreakerStoreError) {
             let isBack = try self.session.withLock { (session) throws(BreakerStoreError) in
-                if let opened = session?.opened, FileIdentity(of: self.file) == opened.identity,
-                    opened.lock.isInPlace, let isWritable = self.canWrite(opened)
+                if let opened = session?.opened, self.hasFilesAndLock(opened),
+                    let isWritable = self.canWrite(opened)
                 {
                     guard isWritable else { return false }
                 } else {

@@ -22,6 +22,10 @@ final class StoreCore: Sendable {
         case healthy
         case degraded(since: Date, error: BreakerStoreError)
         case closed
+
+        var isHealthy: Bool { if case .healthy = self { true } else { false } }
+        var isDegraded: Bool { if case .degraded = self { true } else { false } }
+        var isClosed: Bool { if case .closed = self { true } else { false } }
     }
 
     let file: StoreFile
@@ -136,23 +140,16 @@ final class StoreCore: Sendable {
             guard reading.answersCount, let mapping = reading.mappings.last else { return }
             self.gates.withLock { gates in
                 // Asked under the lock: who degrades the store meanwhile shuts the gates after this.
-                let isHealthy = self.phase.withLock { if case .healthy = $0 { true } else { false } }
-                guard isHealthy else { return }
+                guard self.phase.withLock({ $0.isHealthy }) else { return }
                 for gate in gates.values { gate.open(to: mapping, generation: reading.generation) }
             }
         }
     }
 
+    /// Ends all cached answers, unless the file has come back in the meantime.
     func shutGates() {
         self.gates.withLock { gates in
-            for gate in gates.values { gate.shut() }
-        }
-    }
-
-    private func shutGatesUnlessHealthy() {
-        self.gates.withLock { gates in
-            let isHealthy = self.phase.withLock { if case .healthy = $0 { true } else { false } }
-            guard !isHealthy else { return }
+            guard !self.phase.withLock({ $0.isHealthy }) else { return }
             for gate in gates.values { gate.shut() }
         }
     }
@@ -162,7 +159,8 @@ final class StoreCore: Sendable {
 
     // MARK: - Health
 
-    var isDegraded: Bool { self.phase.withLock { if case .degraded = $0 { true } else { false } } }
+    var isDegraded: Bool { self.phase.withLock { $0.isDegraded } }
+    var isClosed: Bool { self.phase.withLock { $0.isClosed } }
 
     var health: StoreHealth {
         self.phase.withLock {
@@ -182,8 +180,7 @@ final class StoreCore: Sendable {
 
     func waitForEnd(until deadline: Deadline) {
         // Another store on the file may keep the core open.
-        let isClosing = self.phase.withLock { if case .closed = $0 { true } else { false } }
-        if isClosing { _ = self.thread.waitForEnd(until: deadline) }
+        if self.isClosed { _ = self.thread.waitForEnd(until: deadline) }
     }
 
     /// Answers from memory until the thread has the file back.
@@ -199,7 +196,7 @@ final class StoreCore: Sendable {
             }
         }
         guard let waiting else { return }
-        self.shutGatesUnlessHealthy()
+        self.shutGates()
         for ticket in waiting { ticket.fail(error) }
         self.thread.wake()
     }
