@@ -33,7 +33,7 @@ struct Failures {
             table.addRatio(
                 "one failure, sync form, against C", ours: ours / 1_000, floor: floorTime / 1_000, .atMost(1.5),
                 .microseconds)
-            try Self.countSyncs(&table, store)
+            try Self.countSyncs(&table, directory + "/syncs.db")
             table.addRatio(
                 "64 tasks failing at once, against one by one",
                 ours: 1e9 / crowd,
@@ -93,10 +93,13 @@ struct Failures {
 
     // MARK: - Syncs
 
-    private static func countSyncs(_ table: inout Table, _ store: CircuitStore) throws {
+    /// In a store of its own, whose short log is due for no checkpoint: while the store's thread makes one, it commits and
+    /// syncs for the caller.
+    private static func countSyncs(_ table: inout Table, _ path: String) throws {
+        let store = try CircuitStore(path: path)
+        defer { store.close() }
         let counted = try Self.breakers(store, "syncs")
-        // A log that starts over syncs its header with its first commit: let that be over.
-        Self.fail(counted[0])
+        // A new log syncs its header with its first commit: let that be over.
         Self.fail(counted[0])
         let before = Counts.threadSyncs
         for breaker in counted[1...8] { Self.fail(breaker) }
