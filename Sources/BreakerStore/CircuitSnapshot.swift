@@ -66,12 +66,16 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     public var hold: Hold?
     /// What was stored of the newest failure's error.
     public var lastError: String?
+    /// How many calls it has refused, whoever made them.
+    ///
+    /// Each process counts in memory and tells the file at most every 5 s, and when it closes the store.
+    public var refusals: Int
     /// How many live workers have registered it.
     public var workers: Int
 
     package init(
         name: String, config: CircuitBreaker.Config, state: CircuitState, since: Date, epoch: Int64, failures: [Date],
-        tripsInARow: Int, probes: [Probe], hold: Hold?, lastError: String?, workers: Int
+        tripsInARow: Int, probes: [Probe], hold: Hold?, lastError: String?, refusals: Int, workers: Int
     ) {
         self.name = name
         self.config = config
@@ -83,6 +87,7 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         self.probes = probes
         self.hold = hold
         self.lastError = lastError
+        self.refusals = refusals
         self.workers = workers
     }
 }

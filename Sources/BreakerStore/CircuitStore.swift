@@ -77,7 +77,7 @@ public final class CircuitStore: Sendable {
                 known.registeredConfig = config
                 return known
             }
-            let circuit = SharedCircuit(config)
+            let circuit = SharedCircuit(config, refusals: core.refusals.counter(of: name))
             $0.circuits[name] = circuit
             return circuit
         }

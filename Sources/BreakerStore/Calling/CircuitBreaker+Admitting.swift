@@ -128,8 +128,9 @@ extension CircuitBreaker {
         if remaining > 0 { throw self.refusal(cause, remaining) }
     }
 
-    /// The refusal as the caller gets it; the last error is the file's unless another is given.
+    /// The refusal as the caller gets it, counted; the last error is the file's unless another is given.
     func refusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
+        self.circuit.refusals.add()
         let told = self.circuit.told
         return CircuitOpenError(
             name: self.name,

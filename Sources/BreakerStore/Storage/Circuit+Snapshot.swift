@@ -39,6 +39,7 @@ extension CircuitSnapshot {
                 )
             },
             lastError: circuit.lastError,
+            refusals: row.refusals,
             workers: workers
         )
     }

@@ -2,16 +2,17 @@
 struct CircuitRow {
     var id: Int64
     var label: String?
+    var refusals: Int
     /// Without failures and probes, which have tables of their own.
     var circuit: Circuit
 
     private static let columns = """
         circuit.id, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap, recovery_jitter,
         probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, open_until, successes, trips,
-        forgotten_until, last_error, hold, hold_since, hold_until, hold_by, hold_reason
+        forgotten_until, last_error, hold, hold_since, hold_until, hold_by, hold_reason, refusals
         """
     /// The first column after these.
-    static let columnCount: Int32 = 26
+    static let columnCount: Int32 = 27
 
     static let byName = SQL(composed: "SELECT \(Self.columns) FROM circuit WHERE name = ?1")
     /// The circuit, whether it has failures, and the clock: all that a call must look at.
@@ -34,6 +35,7 @@ struct CircuitRow {
         }
         self.id = row.integer(first)
         self.label = row.optionalText(first + 1)
+        self.refusals = Int(max(0, row.integer(first + 26)))
         guard let rules = Rules(row, from: first + 2) else { throw unreadable() }
         let state: Circuit.State
         switch (row.text(first + 13), row.optionalInteger(first + 16)) {

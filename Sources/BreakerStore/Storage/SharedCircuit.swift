@@ -18,6 +18,7 @@ final class SharedCircuit: Sendable {
 
     let name: String
     let slot = AnswerSlot()
+    let refusals: Refusals.Counter
     /// The rules as this process first registered them: for memory, where the file's can't be read.
     ///
     /// One reporter is enough: memory hears of no other.
@@ -25,8 +26,9 @@ final class SharedCircuit: Sendable {
     private let registered: Mutex<CircuitBreaker.Config>
     private let toldLast: Mutex<Told>
 
-    init(_ config: CircuitBreaker.Config) {
+    init(_ config: CircuitBreaker.Config, refusals: Refusals.Counter) {
         self.name = config.name
+        self.refusals = refusals
         var rules = Rules(config)
         rules.minimumReporters = 1
         self.firstRules = rules

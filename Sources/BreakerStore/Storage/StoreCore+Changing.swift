@@ -43,7 +43,12 @@ extension StoreCore {
     }
 
     func register(_ config: CircuitBreaker.Config, until deadline: Deadline) throws(BreakerStoreError) {
-        self.registered.withLock { $0[CircuitName(config.name)] = config }
+        let isFirst = self.registered.withLock { registered in
+            defer { registered[CircuitName(config.name)] = config }
+            return registered.isEmpty
+        }
+        // From now on there are answers that the thread has to watch over.
+        if isFirst { self.thread.wake() }
         try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
             try transaction.register(config)
         }
@@ -64,6 +69,19 @@ extension StoreCore {
                 }
             )
         }
+    }
+
+    /// Tells the file how often circuits have refused, at most every few seconds.
+    func tellRefusalsIfDue() {
+        let uptime = self.clock.uptime
+        guard self.refusals.isDue(at: uptime) else { return }
+        let taken = self.refusals.take(at: uptime)
+        guard !taken.isEmpty else { return }
+        self.post(
+            until: Deadline(after: self.configuration.busyTimeout),
+            orElse: { _ in self.refusals.putBack(taken) },
+            { (transaction) throws(BreakerStoreError) in try transaction.database.add(refusals: taken) }
+        )
     }
 
     /// Writes down that the file could not be used, and that it can again.

@@ -4,7 +4,7 @@ import Synchronization
 extension StoreCore {
     /// Runs until the core is shut down.
     func runThread() {
-        var pause = Duration.zero
+        var backOff = Duration.zero
         while true {
             if self.isClosed {
                 self.shutDown()
@@ -13,18 +13,27 @@ extension StoreCore {
             if self.checkpointIsDue.load(ordering: .relaxed) { self.prepareCheckpoint() }
             if self.queue.isStoreThreadLeading { self.lead() }
             if self.isDegraded {
-                pause = self.tryToRecover() ? .zero : min(max(pause * 2, .milliseconds(50)), .seconds(1))
+                backOff = self.tryToRecover() ? .zero : min(max(backOff * 2, .milliseconds(50)), .seconds(1))
             } else {
-                pause = .zero
+                backOff = .zero
             }
-            self.thread.sleep(for: pause == .zero ? .seconds(1) : pause)
+            self.thread.sleep(for: backOff == .zero ? self.watchInterval : backOff)
             self.watchFiles()
             // A report may have been refused in the very moment in which the file came back.
             if !self.isDegraded {
                 self.tellKept()
+                self.tellRefusalsIfDue()
                 self.forgetIdleIfDue()
             }
         }
+    }
+
+    /// How long the thread sleeps when it has nothing to do.
+    ///
+    /// Without a circuit there are no answers that a replaced file would make stale: then it sleeps until it is woken.
+    var watchInterval: Duration {
+        if self.configuration.forgetIdleAfter != nil { return .seconds(1) }
+        return self.registered.withLock { $0.isEmpty } ? .seconds(1_000_000) : .seconds(1)
     }
 
     /// Looks for circuits that nobody uses, four times in the time after which they are forgotten.
@@ -168,6 +177,7 @@ extension StoreCore {
                 _ = try? opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
                     () throws(BreakerStoreError) in
                     try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
+                    try opened.writer.add(refusals: self.refusals.take(at: self.clock.uptime))
                 }
                 Hook.reached("close.unregistered")
                 opened.lock.unlock(worker: opened.worker.id)

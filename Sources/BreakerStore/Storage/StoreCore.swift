@@ -46,6 +46,7 @@ final class StoreCore: Sendable {
     /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
     let membership = Mutex<Opening.Membership?>(nil)
     private let gates = Mutex<[ObjectIdentifier: Gate]>([:])
+    let refusals = Refusals()
     let hub = EventHub()
     private let ownGate = Gate()
     let thread = StoreThread()
