@@ -73,6 +73,7 @@ extension CircuitBreaker {
         do throws(BreakerStoreError) {
             look = try self.core.look(self.asker)
         } catch {
+            self.core.readFailed(error)
             return try self.admittedByMemory()
         }
         // Somebody has forgotten the circuit: the commit registers it again.

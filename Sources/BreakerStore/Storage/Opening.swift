@@ -15,6 +15,8 @@ struct Opened: Sendable {
     let lock: LockFile
     let worker: Worker
     let identity: FileIdentity
+    /// What a broken file that was here is called now.
+    let quarantined: String?
     /// Whether answers may be held against the header of the wal-index.
     let answersCount: Bool
 }
@@ -26,6 +28,8 @@ struct Opening {
     let clock: StoreClock
     /// Where and as whom this process was there before.
     var previous: Membership?
+    /// Whether SQLite has called the file broken: then it is looked through first.
+    var isSuspect = false
 
     /// A worker's byte in a lock file.
     struct Membership: Sendable {
@@ -40,6 +44,34 @@ struct Opening {
 
     func run() throws(BreakerStoreError) -> Opened {
         let deadline = Deadline(after: max(self.configuration.busyTimeout, Self.patience))
+        var quarantined: String?
+        if self.isSuspect { quarantined = try self.setAsideIfBroken(until: deadline) }
+        do throws(BreakerStoreError) {
+            return try self.openStore(until: deadline, quarantined)
+        } catch {
+            guard error.code == .corrupt || error.code == .notAStore, self.isQuarantineAllowed else { throw error }
+            // Another process may have done it in the meantime, so again in any case.
+            quarantined = try self.setAsideIfBroken(until: deadline)
+            return try self.openStore(until: deadline, quarantined)
+        }
+    }
+
+    /// Only where a store has been, as its lock file says, and only for those who may create one.
+    private var isQuarantineAllowed: Bool { self.mayCreate && LockFile.exists(at: self.file.lock) }
+
+    /// Renames the files if they are broken; returns what the database is called now.
+    private func setAsideIfBroken(until deadline: Deadline) throws(BreakerStoreError) -> String? {
+        guard self.isQuarantineAllowed else { return nil }
+        let lock = try LockFile(path: self.file.lock, creatingWith: nil, owner: nil)
+        return try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+            let quarantine = Quarantine(file: self.file, wallTime: self.clock.host.wallTime)
+            // Whoever has removed the lock file meanwhile locks another one.
+            guard lock.isInPlace, try quarantine.isDue() else { return nil }
+            return try quarantine.setAside()
+        }
+    }
+
+    private func openStore(until deadline: Deadline, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
         // Before anything is written: whose file is it?
         let finding = try self.recognise(until: deadline)
         try self.requireAccess(finding)
@@ -57,7 +89,7 @@ struct Opening {
                     try self.createFile()
                 }
                 self.removeIndexWithoutLog()
-                return try self.openGuarded(lock, deadline)
+                return try self.openGuarded(lock, deadline, quarantined)
             }
             if let opened { return opened }
             guard !deadline.isOver else {
@@ -81,7 +113,11 @@ struct Opening {
         }
     }
 
-    private func openGuarded(_ lock: LockFile, _ deadline: Deadline) throws(BreakerStoreError) -> Opened {
+    private func openGuarded(
+        _ lock: LockFile,
+        _ deadline: Deadline,
+        _ quarantined: String?
+    ) throws(BreakerStoreError) -> Opened {
         let found = FileIdentity(of: self.file)
         let writer = Database(try Connection(path: self.file.path, access: .readWrite))
         Hook.reached("open.connected")
@@ -118,6 +154,7 @@ struct Opening {
             lock: lock,
             worker: worker,
             identity: identity,
+            quarantined: quarantined,
             // The self-test: an own commit must be seen to change the header.
             answersCount: before != after && after?.counts == true
         )
@@ -175,10 +212,7 @@ struct Opening {
         // A log or an index without its database would be taken for the new one's.
         let isBare = StoreFile.size(self.file.path) ?? 0 == 0
         for stray in [self.file.log, self.file.index] where isBare && StoreFile.size(stray) != nil {
-            let aside = "\(stray).stray-\(Int64(self.clock.host.wallTime.timeIntervalSince1970))"
-            guard unsafe rename(stray, aside) == 0 else {
-                throw BreakerStoreError(systemError: errno, doing: "move aside", path: stray)
-            }
+            _ = try stray.movedAside(as: "stray", at: self.clock.host.wallTime)
         }
         let descriptor = unsafe open(
             self.file.path,

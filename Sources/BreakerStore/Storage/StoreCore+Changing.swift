@@ -84,6 +84,20 @@ extension StoreCore {
         )
     }
 
+    /// Writes down in a new file that it took the place of a broken one.
+    func tellOfQuarantine() {
+        let quarantined = self.quarantined.withLock { name in
+            defer { name = nil }
+            return name
+        }
+        guard let name = quarantined else { return }
+        let fileName = name.split(separator: "/").last.map(String.init) ?? name
+        self.post(until: Deadline(after: Opening.patience)) { (transaction) throws(BreakerStoreError) in
+            let reason = "the file was broken; it is kept as \(fileName)"
+            try transaction.write(Transition(kind: .quarantined, reason: reason), of: nil, by: nil)
+        }
+    }
+
     /// Writes down that the file could not be used, and that it can again.
     func tellOfLoss(since: Date, _ error: BreakerStoreError) {
         let seconds = max(0, self.clock.host.wallTime.timeIntervalSince(since))

@@ -4,7 +4,7 @@ import Synchronization
 extension StoreCore {
     /// Runs until the core is shut down.
     func runThread() {
-        var backOff = Duration.zero
+        var backOff = BackOff()
         while true {
             if self.isClosed {
                 self.shutDown()
@@ -12,12 +12,11 @@ extension StoreCore {
             }
             if self.checkpointIsDue.load(ordering: .relaxed) { self.prepareCheckpoint() }
             if self.queue.isStoreThreadLeading { self.lead() }
-            if self.isDegraded {
-                backOff = self.tryToRecover() ? .zero : min(max(backOff * 2, .milliseconds(50)), .seconds(1))
-            } else {
-                backOff = .zero
+            if self.isDegraded, backOff.isOver {
+                backOff.begin()
+                self.tryToRecover()
             }
-            self.thread.sleep(for: backOff == .zero ? self.watchInterval : backOff)
+            self.thread.sleep(for: self.isDegraded ? backOff.remaining : self.watchInterval)
             self.watchFiles()
             // A report may have been refused in the very moment in which the file came back.
             if !self.isDegraded {
@@ -113,26 +112,40 @@ extension StoreCore {
     }
 
     /// Brings the file back: as it is open if that works again, else opened anew.
-    private func tryToRecover() -> Bool {
-        guard self.queue.wantLead() else { return false }
+    private func tryToRecover() {
+        guard self.queue.wantLead() else { return }
         do throws(BreakerStoreError) {
             let isBack = try self.session.withLock { (session) throws(BreakerStoreError) in
-                if let opened = session?.opened, self.hasFilesAndLock(opened),
+                let isSuspect = self.isFileSuspect
+                if !isSuspect, let opened = session?.opened, self.hasFilesAndLock(opened), self.canRead,
                     let isWritable = self.canWrite(opened)
                 {
                     guard isWritable else { return false }
                 } else {
-                    try self.reopen(&session)
+                    try self.reopen(&session, isSuspect: isSuspect)
                 }
                 return try self.makeUpForFailedSync(&session)
             }
             if isBack { self.recovered() }
             self.lead()
-            return isBack
         } catch {
             _ = self.queue.giveUpLead()
-            return false
         }
+    }
+
+    /// Whether SQLite has called the file broken, so that it must be looked through.
+    private var isFileSuspect: Bool {
+        switch self.health {
+        case .degraded(since: _, let error): error.code == .corrupt && error.sqliteCode != nil
+        case .healthy, .closed: false
+        }
+    }
+
+    /// Whether the connection that answers calls can be read through.
+    private var canRead: Bool {
+        (try? self.read { (database) throws(BreakerStoreError) in try database.first("SELECT boot FROM clock") { _ in }
+        })
+            != nil
     }
 
     /// Whether the connection that is open commits again; false if others still lock the file, nil if it must be opened

@@ -41,6 +41,8 @@ final class StoreCore: Sendable {
     let session: Mutex<Session?>
     /// A sync of the log has failed: healthy again only once the database has been synced.
     let needsFullCheckpoint = Atomic<Bool>(false)
+    /// What a broken file that was set aside is called now, until the new one has been told.
+    let quarantined = Mutex<String?>(nil)
     /// For long reads, so that no call waits for one; opened when it is first needed.
     let viewer = Mutex<Database?>(nil)
     /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
@@ -76,16 +78,22 @@ final class StoreCore: Sendable {
         guard self.thread.start({ self.runThread() }) else {
             throw BreakerStoreError(code: .unavailable, message: "no thread can be started", path: file.path)
         }
+        self.tellOfQuarantine()
     }
 
     // MARK: - Opening
 
-    private func open(_ session: inout Session?, as previous: Opening.Membership? = nil) throws(BreakerStoreError) {
+    private func open(
+        _ session: inout Session?,
+        as previous: Opening.Membership? = nil,
+        isSuspect: Bool = false
+    ) throws(BreakerStoreError) {
         let opened = try Opening(
             file: self.file,
             configuration: self.configuration,
             clock: self.clock,
-            previous: previous
+            previous: previous,
+            isSuspect: isSuspect
         ).run()
         session = Session(opened: opened)
         self.membership.withLock { $0 = Opening.Membership(lock: opened.lock, worker: opened.worker.id) }
@@ -101,17 +109,20 @@ final class StoreCore: Sendable {
             $0.mappings.append(mapping)
             $0.answersCount = true
         }
+        if let name = opened.quarantined { self.quarantined.withLock { $0 = name } }
     }
 
     /// Opens the file anew, which may be another one by now, and registers there what this process uses.
-    func reopen(_ session: inout Session?) throws(BreakerStoreError) {
+    ///
+    /// - Parameter isSuspect: whether SQLite has called the file broken.
+    func reopen(_ session: inout Session?, isSuspect: Bool) throws(BreakerStoreError) {
         self.shutGates()
         let previous = session.map { Opening.Membership(lock: $0.opened.lock, worker: $0.opened.worker.id) }
         // All at once: as long as one connection is left, SQLite gives the next one the same old wal-index.
         session = nil
         self.viewer.withLock { $0 = nil }
         self.reading.withLock { $0.database = nil }
-        try self.open(&session, as: previous ?? self.membership.withLock { $0 })
+        try self.open(&session, as: previous ?? self.membership.withLock { $0 }, isSuspect: isSuspect)
         guard let opened = session?.opened else { return }
         // Registered at once, so that an operator sees them there.
         let configs = self.registered.withLock { Array($0.values) }
@@ -202,6 +213,12 @@ final class StoreCore: Sendable {
         self.thread.wake()
     }
 
+    /// A call could not look at the file, by no fault of a row.
+    func readFailed(_ error: BreakerStoreError) {
+        // Who has it locked for the moment ends that by itself.
+        if error.isOfTheFile, error.code != .busy { self.degrade(error) }
+    }
+
     func gaveUp(_ error: BreakerStoreError) { self.degrade(error) }
 
     func recovered() {
@@ -213,6 +230,7 @@ final class StoreCore: Sendable {
         }
         guard let lost else { return }
         self.tellOfLoss(since: lost.since, lost.error)
+        self.tellOfQuarantine()
         self.tellKept()
         self.memory.forgetCircuits()
         self.openGates()

@@ -62,20 +62,26 @@ extension Transaction {
 
     /// Deletes a circuit and what belongs to it; false if there is none of this name.
     func forget(_ name: String, reason: String? = nil) throws(BreakerStoreError) -> Bool {
-        guard let id = try self.id(of: name), let circuit = try self.circuit(name) else { return false }
+        let found = try self.database.first("SELECT id, epoch FROM circuit WHERE name = ?1", .text(name)) {
+            (id: $0.integer(0), epoch: $0.integer(1))
+        }
+        guard let found else { return false }
+        // It may be forgotten because its row can't be read.
+        let circuit = try? self.circuit(name)
+        let epoch = max(found.epoch, circuit?.epoch ?? found.epoch)
         self.unload(name)
         for sql: SQL in [
             "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
             "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM circuit WHERE id = ?1",
         ] {
-            try self.database.run(sql, .integer(id))
+            try self.database.run(sql, .integer(found.id))
         }
         // A new circuit of this name starts above: no late result fits it.
         try self.database.run(
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1)",
-            .integer(circuit.epoch.addingSaturating(1))
+            .integer(epoch.addingSaturating(1))
         )
-        try self.write(Transition(kind: .forgotten, from: circuit.word, reason: reason), of: name, by: nil)
+        try self.write(Transition(kind: .forgotten, from: circuit?.word, reason: reason), of: name, by: nil)
         return true
     }
 

@@ -49,8 +49,12 @@ final class StoreFixture: Sendable {
         } ?? 0
     }
 
+    var isHealthy: Bool { self.store.isHealthy }
+}
+
+extension CircuitStore {
     var isHealthy: Bool {
-        switch self.store.health {
+        switch self.health {
         case .healthy: true
         case .degraded, .closed: false
         }

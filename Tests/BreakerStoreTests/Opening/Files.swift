@@ -26,7 +26,9 @@ enum Files {
         return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// Removes a file, or a directory with all that is in it.
     static func remove(_ path: String) {
+        if unsafe unlink(path) == 0 { return }
         for name in Listing.names(in: path) where unsafe unlink("\(path)/\(name)") != 0 {
             Self.remove("\(path)/\(name)")
         }

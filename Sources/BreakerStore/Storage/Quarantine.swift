@@ -1,0 +1,76 @@
+import FoundationEssentials
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Sets a store's broken file aside, so that a new one can take its place; the old bytes are kept.
+///
+/// Used under the guard, with no connection of this process open.
+struct Quarantine {
+    let file: StoreFile
+    let wallTime: Date
+
+    /// Whether the file itself is broken, not just a row of it.
+    ///
+    /// Reads the whole file through a connection of its own that changes nothing. Whoever else the file may belong to, by
+    /// its header, it is left alone.
+    func isDue() throws(BreakerStoreError) -> Bool {
+        guard StoreFile.size(self.file.path) ?? 0 > 0 else { return false }
+        // What a journal is to roll back can't be read as it is.
+        guard StoreFile.size(self.file.journal) ?? 0 == 0 else { return false }
+        if let header = try DatabaseHeader(of: self.file), header.applicationID != Schema.applicationID { return false }
+        do throws(BreakerStoreError) {
+            return try StoreReader.look(at: self.file) { (database) throws(BreakerStoreError) in
+                // The quick one leaves the indexes out.
+                guard try Self.isWhole(database, "PRAGMA quick_check") else { return true }
+                return try !Self.isWhole(database, "PRAGMA integrity_check")
+            }
+        } catch {
+            // Not that it can't be read just now: that it can't be a database.
+            guard error.code == .corrupt else { throw error }
+            return true
+        }
+    }
+
+    private static func isWhole(_ database: Database, _ check: SQL) throws(BreakerStoreError) -> Bool {
+        try database.all(check) { $0.text(0) }.allSatisfy { line in
+            // A value that should not be where it is harms its own row alone.
+            line == "ok" || line.hasPrefix("CHECK constraint failed in ") || line.contains(" value in ")
+        }
+    }
+
+    /// Renames the database, then its log, then the index; returns the new name of the first.
+    ///
+    /// In this order: a log without its database is moved aside by whoever creates the next one.
+    func setAside() throws(BreakerStoreError) -> String {
+        let kept = try self.file.path.movedAside(as: "corrupt", at: self.wallTime)
+        Hook.reached("quarantine.database")
+        for side in [self.file.log, self.file.index] where StoreFile.size(side) != nil {
+            _ = try side.movedAside(as: "corrupt", at: self.wallTime)
+        }
+        Hook.reached("quarantine.done")
+        return kept
+    }
+}
+
+extension String {
+    /// Gives the file at this path another name beside it, and returns that.
+    func movedAside(as word: String, at time: Date) throws(BreakerStoreError) -> String {
+        let stem = "\(self).\(word)-\(Int64(time.timeIntervalSince1970))"
+        var target = stem
+        var number = 1
+        while StoreFile.size(target) != nil {
+            target = "\(stem)-\(number)"
+            number += 1
+        }
+        guard unsafe rename(self, target) == 0 else {
+            throw BreakerStoreError(systemError: errno, doing: "move aside", path: self)
+        }
+        return target
+    }
+}

@@ -1,0 +1,130 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// A broken file is set aside with all its bytes, and a new one takes its place; but only where a store has been.
+@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct QuarantineTests {
+    static let garbage = [UInt8](repeating: 0xA5, count: 20_000)
+
+    private static func asideNames(in directory: String) -> [String] {
+        Listing.names(in: directory).filter { $0.contains(".corrupt-") }
+    }
+
+    @Test func brokenFileIsKeptAndReplaced() throws {
+        let directory = try Workplace.here.directory
+        let path = directory + "/a.db"
+        try Stores.make(path)
+        Files.write(Self.garbage, to: path)
+        let log = Files.read(path + "-wal")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(store.isHealthy)
+        #expect(try store.circuits().isEmpty)
+        let aside = Self.asideNames(in: directory)
+        let database = try #require(aside.first { $0.hasPrefix("a.db.") })
+        #expect(Files.read("\(directory)/\(database)") == Self.garbage)
+        let keptLog = try #require(aside.first { $0.hasPrefix("a.db-wal.") })
+        #expect(Files.read("\(directory)/\(keptLog)") == log)
+        _ = try store.breaker(Stores.config())
+        let event = try #require(try store.history().first { $0.kind == .quarantined })
+        #expect(event.reason == "the file was broken; it is kept as \(database)")
+    }
+
+    @Test func secondBrokenFileOfASecondKeepsTheFirst() throws {
+        let directory = try Workplace.here.directory
+        let path = directory + "/a.db"
+        try Stores.make(path)
+        for _ in 0..<3 {
+            Files.write(Self.garbage, to: path)
+            try CircuitStore(path: path, configuration: Stores.configuration()).close()
+        }
+        #expect(Self.asideNames(in: directory).count { $0.hasPrefix("a.db.") } == 3)
+    }
+
+    @Test(arguments: [
+        "no lock file", "a lock file of somebody else", "another program's database", "no leave to create one",
+    ])
+    func strangersFileIsLeftAlone(why: String) throws {
+        let directory = try Workplace.here.directory
+        let path = directory + "/a.db"
+        try Stores.make(path)
+        Files.write(Self.garbage, to: path)
+        var access = Access.readWrite
+        switch why {
+        case "no lock file": Files.remove(path + "-lock")
+        case "a lock file of somebody else": Files.write(Array("mine".utf8), to: path + "-lock")
+        case "no leave to create one": access = .existing
+        default:
+            for ending in ["", "-wal", "-shm"] { Files.remove(path + ending) }
+            Foreign.run(path, "CREATE TABLE t (x)")
+            var bytes = try #require(Files.read(path))
+            // A page beside the first.
+            bytes.replaceSubrange(4_096..<8_192, with: repeatElement(0xA5, count: 4_096))
+            Files.write(bytes, to: path)
+        }
+        let before = Files.read(path)
+        #expect(throws: BreakerStoreError.self) {
+            try CircuitStore(path: path, configuration: Stores.configuration(access))
+        }
+        #expect(Files.read(path) == before)
+        #expect(Self.asideNames(in: directory).isEmpty)
+    }
+
+    /// SQLite meets the broken page only when it writes an event.
+    @Test func fileThatBreaksInUseIsReplaced() async throws {
+        let path = try Workplace.here.directory + "/a.db"
+        try Stores.make(path)
+        do {
+            let foreign = Foreign(path)
+            foreign.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            let page = try #require(
+                foreign.value("SELECT rootpage FROM sqlite_schema WHERE name = 'event_by_circuit'").flatMap(Int.init))
+            var bytes = try #require(Files.read(path))
+            bytes.replaceSubrange((page - 1) * 4_096..<page * 4_096, with: repeatElement(0, count: 4_096))
+            Files.write(bytes, to: path)
+        }
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config(maxFailures: 3))
+        await breaker.recordFailure()
+        #expect(await eventually { (try? store.history())?.contains { $0.kind == .quarantined } == true })
+        #expect(await eventually { store.isHealthy })
+        // What was reported of the old circuit does not count for the new one.
+        await breaker.recordFailure()
+        #expect(breaker.failureCount == 1)
+        #expect(try store.circuits().map(\.name) == ["a"])
+    }
+
+    @Test func workersMeetAgainInTheNewFile() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users failures=2")
+        Files.write(Self.garbage, to: place.store)
+        let newcomer = try await place.openWorker()
+        try await newcomer.ask("breaker users failures=2")
+        try await newcomer.ask("fail users")
+        // Those who were there notice by themselves.
+        while try await newcomer.ask("look users").number("workers") != 3 {}
+        for worker in workers { while try await worker.ask("health")["health"] != "healthy" {} }
+        try await workers[0].ask("fail users")
+        for worker in workers + [newcomer] {
+            #expect(try await worker.ask("call users").number("refused") == 1)
+        }
+    }
+
+    /// A row that can't be read is no reason to throw the others away.
+    @Test func unreadableRowCanBeForgotten() throws {
+        let path = try Workplace.here.directory + "/a.db"
+        try Stores.make(path)
+        Foreign.run(path, "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET state = 'ajar'")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        _ = try store.breaker(Stores.config("b"))
+        #expect(throws: BreakerStoreError.self) { try store.reset("a") }
+        try store.forget("a")
+        #expect(try store.circuits().map(\.name) == ["b"])
+        #expect(try store.history(of: "a").first?.kind == .forgotten)
+        #expect(Self.asideNames(in: try Workplace.here.directory).isEmpty)
+    }
+}
