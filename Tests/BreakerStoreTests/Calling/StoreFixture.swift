@@ -8,10 +8,18 @@ final class StoreFixture: Sendable {
     let store: CircuitStore
 
     init(busyTimeout: Duration = .seconds(20)) throws {
+        self.store = try Self.makeStore(self.clock, busyTimeout: busyTimeout)
+    }
+
+    /// A store that is as good on a machine that is busy: no time passes, and nobody's patience ends.
+    static func makeStore(
+        _ clock: ManualHostClock = ManualHostClock(),
+        busyTimeout: Duration = .seconds(20)
+    ) throws -> CircuitStore {
         var configuration = CircuitStore.Configuration()
-        configuration.clock = self.clock
+        configuration.clock = clock
         configuration.busyTimeout = busyTimeout
-        self.store = try CircuitStore.temporary(configuration: configuration)
+        return try CircuitStore.temporary(configuration: configuration)
     }
 
     deinit { self.store.close() }

@@ -26,7 +26,7 @@ import Foundation
     }
 
     @Test func storeMembers() throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let breaker: (CircuitBreaker.Config, CallPolicy) throws(Failure) -> CircuitBreaker = store.breaker(_:calls:)
         _ = try store.breaker(CircuitBreaker.Config(name: "a"))
@@ -52,7 +52,7 @@ import Foundation
     }
 
     @Test func circuit() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let breaker: CircuitBreaker = try store.breaker(.init(name: "a"))
         let sendable: any Sendable = breaker
@@ -67,7 +67,7 @@ import Foundation
     }
 
     @Test func calls() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let breaker = try store.breaker(.init(name: "a", trip: .failures(1_000, within: .seconds(60))))
         let operation: () async throws -> Int = { 1 }

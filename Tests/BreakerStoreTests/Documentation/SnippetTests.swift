@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func readmeForms() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let circuit = try store.breaker(.init(name: "users"))
         let (user, response, name) = try await ReadmeSnippets.forms(circuit, API())
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func readmeRulesAndOperating() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let payments = try ReadmeSnippets.rules(store)
         await payments.recordFailure(HTTPError(status: 404))
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func watchingEndsWithTheStore() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         let watcher = Task { await SharingSnippets.watch(store) }
         store.close()
         await watcher.value
@@ -70,7 +70,7 @@ import Testing
 
     @Test func reliability() throws {
         #expect(ReliabilitySnippets.durability().durability == .everyCommit)
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         #expect(ReliabilitySnippets.health(store) == "shared")
         store.close()
         #expect(ReliabilitySnippets.health(store) == "closed, guarded in memory")
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func thresholds() throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         _ = try store.breaker(ThresholdSnippets.busy())
         _ = try store.breaker(ThresholdSnippets.quiet())
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func moving() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let users = try store.breaker(MovingSnippets.config(), calls: MovingSnippets.strategy())
         await users.recordFailure(ConnectionRefused())

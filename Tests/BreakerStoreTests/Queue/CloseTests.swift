@@ -109,7 +109,7 @@ import Testing
 
     @Test func handlesKeepTheStoreAlive() async throws {
         let breaker: CircuitBreaker = try {
-            try CircuitStore.temporary().breaker(.init(name: "a"))
+            try StoreFixture.makeStore().breaker(.init(name: "a"))
         }()
         await breaker.recordFailure()
         #expect(breaker.failureCount == 1)

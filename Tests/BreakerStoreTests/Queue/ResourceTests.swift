@@ -23,7 +23,7 @@ import Darwin
 
     static func openAndClose(_ times: Int) async throws {
         for _ in 0..<times {
-            let store = try CircuitStore.temporary()
+            let store = try StoreFixture.makeStore()
             let breaker = try store.breaker(.init(name: "a"))
             await breaker.recordFailure()
             store.close()
@@ -50,7 +50,7 @@ import Darwin
             typealias Fork = @convention(c) () -> Int32
             guard let symbol = unsafe dlsym(nil, "fork") else { exit(2) }
             let fork = unsafe unsafeBitCast(symbol, to: Fork.self)
-            let store = try CircuitStore.temporary()
+            let store = try StoreFixture.makeStore()
             let breaker = try store.breaker(.init(name: "a", trip: .consecutiveFailures(10)))
             synchronously { breaker.recordFailure() }
             let permit = try synchronously { try breaker.admit() }

@@ -8,7 +8,7 @@ import Testing
 /// The cached answer as a seqlock: what is read was published as a whole, or it is no answer.
 @Suite struct AnswerSlotTests {
     @Test func neverGivesHalfAnAnswer() throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let held = try #require(store.gate.tag())
         let slot = AnswerSlot()
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func holdsOnlyForTheHeaderAndTheOpening() throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let held = try #require(store.gate.tag())
         let slot = AnswerSlot()

@@ -6,7 +6,7 @@ import Testing
 /// Neither the log nor the tables grow without end.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BoundedFileTests {
     @Test func theLogIsCheckpointedLongBeforeAShellWould() throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let breaker = try store.breaker(.init(name: "a", trip: .failures(1_000_000, within: .milliseconds(1))))
         let core = try #require(store.backend.core)
@@ -25,7 +25,7 @@ import Testing
     /// In a process of its own, where no other store checkpoints.
     @Test func nobodyWritesDuringACheckpoint() async {
         await #expect(processExitsWith: .success) {
-            let store = try CircuitStore.temporary()
+            let store = try StoreFixture.makeStore()
             let path = store.backend.file.path
             let codes = Locked<[Int32]>([])
             Hook.install { name in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct CachedAnswerTests {
     @Test func aHealthyCallIsAnsweredFromTheCache() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         defer { store.close() }
         let breaker = try store.breaker(.init(name: "a"))
         #expect(store.gate.tag() != nil)

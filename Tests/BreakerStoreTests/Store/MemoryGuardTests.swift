@@ -25,7 +25,7 @@ import Testing
 
     /// One process is one reporter: it would wait in vain for others.
     @Test func tripsAloneWhateverTheMinimumOfReporters() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         let config = CircuitBreaker.Config(
             name: "a", trip: .failures(2, within: .seconds(60)), minimumReporters: 3)
         let breaker = try store.breaker(config)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func aRefusalOfMemoryTellsTheLastError() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         let breaker = try store.breaker(.init(name: "a", trip: .failures(1, within: .seconds(60))))
         store.close()
         await breaker.recordFailure(Boom())

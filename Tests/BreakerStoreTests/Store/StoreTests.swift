@@ -62,7 +62,7 @@ struct Boom: Error {}
 
 @Suite struct EventTests {
     @Test(.timeLimit(.minutes(1))) func streamsAndHandlersSeeEachEventOnceInOrder() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         let breaker = try store.breaker(.init(name: "a", trip: .failures(1, within: .seconds(60))))
         let events = store.events()
         await breaker.recordFailure(Boom())
@@ -80,7 +80,7 @@ struct Boom: Error {}
     /// Who begins to listen in the moment in which the store is closed is not left waiting.
     @Test(.timeLimit(.minutes(1))) func aStreamEndsWithTheStoreHoweverLateItBegan() async throws {
         for _ in 0..<200 {
-            let store = try CircuitStore.temporary()
+            let store = try StoreFixture.makeStore()
             async let events = store.events().reduce(into: 0) { count, _ in count += 1 }
             store.close()
             #expect(await events == 0)
@@ -88,7 +88,7 @@ struct Boom: Error {}
     }
 
     @Test(.timeLimit(.minutes(1))) func runClosesWhenItIsCancelled() async throws {
-        let store = try CircuitStore.temporary()
+        let store = try StoreFixture.makeStore()
         let task = Task { try await store.run() }
         task.cancel()
         try await task.value
