@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup test tsan coverage bench lint docs clean
+.PHONY: help setup test torture tsan coverage bench lint docs clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -12,6 +12,14 @@ setup: ## install what is missing to build and test, Swift apart
 
 test: setup ## run all tests
 	@scripts/test.sh $(FLAGS)
+
+# Which part, and for how many seconds each: `make torture PART=kill DURATION=60 SEED=7`. All of it by default.
+PART :=
+DURATION :=
+SEED :=
+
+torture: setup ## break stores on purpose, for long
+	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED))
 
 tsan: setup ## run all tests under the thread sanitizer
 	@scripts/tsan.sh

@@ -52,7 +52,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BreakerStoreTests",
-            dependencies: ["BreakerStore", "BreakerTestSupport", "breaker-worker"],
+            dependencies: ["BreakerStore", "BreakerTestSupport", "breaker-worker", "breaker-torture"],
             swiftSettings: settings
         ),
         // For tests with real processes: what drives them, and the program that they run.
@@ -67,6 +67,13 @@ let package = Package(
             name: "breaker-worker",
             dependencies: ["BreakerStore", "BreakerTestSupport", "CSQLite", "CTestSupport"],
             path: "Tests/breaker-worker",
+            swiftSettings: settings
+        ),
+        // Breaks stores on purpose: for long in `make torture`, for moments in the tests.
+        .executableTarget(
+            name: "breaker-torture",
+            dependencies: ["BreakerStore", "BreakerTestSupport", "CSQLite", "CTestSupport"],
+            path: "Tests/breaker-torture",
             swiftSettings: settings
         ),
         .testTarget(

@@ -31,12 +31,12 @@ package final class WorkerProcess: Sendable {
     private let input: Int32
     private let state = Locked(State())
 
-    /// Starts the worker that was built beside the tests.
-    package init(arguments: [String] = []) throws {
+    /// Starts a worker program that was built beside the tests.
+    package init(program: String = "breaker-worker", arguments: [String] = []) throws {
         _ = Self.ignoreBrokenPipes
         let toWorker = try Pipe()
         let fromWorker = try Pipe()
-        self.pid = try Self.spawn(arguments, input: toWorker.readEnd, output: fromWorker.writeEnd)
+        self.pid = try Self.spawn(program, arguments, input: toWorker.readEnd, output: fromWorker.writeEnd)
         close(toWorker.readEnd)
         close(fromWorker.writeEnd)
         self.input = toWorker.writeEnd
@@ -137,8 +137,8 @@ package final class WorkerProcess: Sendable {
         }
     }
 
-    private static func spawn(_ arguments: [String], input: Int32, output: Int32) throws -> pid_t {
-        let program = BuiltProgram.path(of: "breaker-worker")
+    private static func spawn(_ name: String, _ arguments: [String], input: Int32, output: Int32) throws -> pid_t {
+        let program = BuiltProgram.path(of: name)
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         #else

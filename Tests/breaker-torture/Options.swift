@@ -1,0 +1,55 @@
+/// What the command line asks for.
+struct Options: Sendable {
+    struct Misuse: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    var parts = Part.allCases
+    /// How long each part may take; nil for until its own count is reached.
+    var duration: Duration?
+    /// What all random choices follow from.
+    var seed = UInt64.random(in: 0 ... .max)
+    /// The few rounds that the tests run.
+    var isShort = false
+
+    static let help = """
+        usage: breaker-torture [--part NAME[,NAME…]] [--duration SECONDS] [--seed N] [--short]
+        parts: \(Part.allCases.map(\.rawValue).joined(separator: ", "))
+        """
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            switch option {
+            case "--short": self.isShort = true
+            case "--part": self.parts = try Self.parts(Self.value(of: option, &rest))
+            case "--seed": self.seed = try Self.number(of: option, &rest)
+            case "--duration": self.duration = .seconds(Int64(try Self.number(of: option, &rest) as UInt32))
+            default: throw Misuse(description: "there is no option '\(option)'")
+            }
+        }
+    }
+
+    private static func parts(_ names: String) throws -> [Part] {
+        try names.split(separator: ",").map { name in
+            guard let part = Part(rawValue: String(name)) else {
+                throw Misuse(description: "there is no part '\(name)'")
+            }
+            return part
+        }
+    }
+
+    private static func value(of option: String, _ rest: inout ArraySlice<String>) throws -> String {
+        guard let value = rest.popFirst() else { throw Misuse(description: "\(option) needs a value") }
+        return value
+    }
+
+    private static func number<Number: FixedWidthInteger>(
+        of option: String,
+        _ rest: inout ArraySlice<String>
+    ) throws -> Number {
+        let text = try Self.value(of: option, &rest)
+        guard let number = Number(text) else { throw Misuse(description: "\(option) '\(text)' is not a number") }
+        return number
+    }
+}

@@ -1,0 +1,24 @@
+/// One way of breaking things.
+enum Part: String, CaseIterable {
+    // The order is that of a whole run.
+    case none
+
+    func run(_ stage: Stage) async throws {
+        switch self {
+        case .none: break
+        }
+    }
+}
+
+/// What a process does that a part starts.
+enum Role: String {
+    case none
+
+    /// Returns the exit code.
+    static func run(_ arguments: [String]) async -> Int32 {
+        guard let name = arguments.first, let role = Role(rawValue: name) else { return 64 }
+        switch role {
+        case .none: return 0
+        }
+    }
+}
