@@ -69,10 +69,11 @@ let package = Package(
             path: "Tests/breaker-worker",
             swiftSettings: settings
         ),
+        .target(name: "CFaults", dependencies: ["CSQLite"], path: "Tests/CFaults"),
         // Breaks stores on purpose: for long in `make torture`, for moments in the tests.
         .executableTarget(
             name: "breaker-torture",
-            dependencies: ["BreakerStore", "BreakerTestSupport", "CSQLite", "CTestSupport"],
+            dependencies: ["BreakerStore", "BreakerTestSupport", "CFaults", "CSQLite", "CTestSupport"],
             path: "Tests/breaker-torture",
             swiftSettings: settings
         ),

@@ -55,6 +55,12 @@ extension CircuitStore {
         /// The default is `SystemHostClock()`.
         public var clock: any HostClock = SystemHostClock()
 
+        /// How long the store waits after a first attempt to bring the file back; twice as long after each more, at most
+        /// 1 s.
+        ///
+        /// The default is 50 ms.
+        package var firstRetry: Duration = .milliseconds(50)
+
         /// Creates a configuration of the defaults.
         public init() {}
 

@@ -1,11 +1,11 @@
 /// One way of breaking things.
 enum Part: String, CaseIterable {
     // The order is that of a whole run.
-    case none
+    case errors
 
     func run(_ stage: Stage) async throws {
         switch self {
-        case .none: break
+        case .errors: try await SystemErrors(stage).run()
         }
     }
 }

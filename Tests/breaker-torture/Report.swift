@@ -30,7 +30,7 @@ final class Report: Sendable {
     }
 
     /// Adds to a count, such as "kills".
-    func add(_ count: Int = 1, _ what: String) {
+    func add(_ count: Int, _ what: String) {
         let isDue = self.state.withLock { state in
             if let place = state.counts.firstIndex(where: { $0.what == what }) {
                 state.counts[place].count += count

@@ -4,7 +4,7 @@ import Synchronization
 extension StoreCore {
     /// Runs until the core is shut down.
     func runThread() {
-        var backOff = BackOff()
+        var backOff = BackOff(first: self.configuration.firstRetry)
         while true {
             if self.isClosed {
                 self.shutDown()
