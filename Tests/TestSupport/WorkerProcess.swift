@@ -31,12 +31,14 @@ package final class WorkerProcess: Sendable {
     private let input: Int32
     private let state = Locked(State())
 
-    /// Starts a worker program that was built beside the tests.
-    package init(program: String = "breaker-worker", arguments: [String] = []) throws {
+    /// Starts a program that was built beside the tests.
+    ///
+    /// - Parameter errors: a new file that its standard error goes to; nil for where this process's goes.
+    package init(program: String = "breaker-worker", arguments: [String] = [], errors: String? = nil) throws {
         _ = Self.ignoreBrokenPipes
         let toWorker = try Pipe()
         let fromWorker = try Pipe()
-        self.pid = try Self.spawn(program, arguments, input: toWorker.readEnd, output: fromWorker.writeEnd)
+        self.pid = try Self.spawn(program, arguments, input: toWorker.readEnd, output: fromWorker.writeEnd, errors)
         close(toWorker.readEnd)
         close(fromWorker.writeEnd)
         self.input = toWorker.writeEnd
@@ -137,7 +139,9 @@ package final class WorkerProcess: Sendable {
         }
     }
 
-    private static func spawn(_ name: String, _ arguments: [String], input: Int32, output: Int32) throws -> pid_t {
+    private static func spawn(
+        _ name: String, _ arguments: [String], input: Int32, output: Int32, _ errors: String?
+    ) throws -> pid_t {
         let program = BuiltProgram.path(of: name)
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -148,6 +152,10 @@ package final class WorkerProcess: Sendable {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        if let errors {
+            let flags = O_WRONLY | O_CREAT | O_TRUNC
+            unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o600)
+        }
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
         defer { for place in unsafe words.indices { unsafe free(words[place]) } }
         var pid: pid_t = 0
