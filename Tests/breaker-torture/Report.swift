@@ -60,7 +60,7 @@ final class Report: Sendable {
     /// Whether the part may go on: neither its time nor the patience with violations is over.
     var goesOn: Bool {
         if let duration = self.options.duration, ContinuousClock.now - self.start > duration { return false }
-        return self.state.withLock { $0.violations < Self.mostShown }
+        return self.state.withLock { $0.violations < (self.options.isShort ? 1 : Self.mostShown) }
     }
 
     /// Says how it ended; false if anything was violated.
