@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup test torture tsan coverage bench lint docs clean
+.PHONY: help setup demo test torture tsan coverage bench lint docs clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -9,6 +9,9 @@ help: ## list these targets
 
 setup: ## install what is missing to build and test, Swift apart
 	@scripts/setup.sh
+
+demo: setup ## show four processes sharing a circuit, beside four that do not, and check what is shown
+	@scripts/demo.sh
 
 test: setup ## run all tests
 	@scripts/test.sh $(FLAGS)

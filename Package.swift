@@ -82,5 +82,12 @@ let package = Package(
             dependencies: ["BreakerStore", "breaker-inspect"],
             swiftSettings: settings
         ),
+        // What `make demo` runs. No product: users never build it.
+        .executableTarget(
+            name: "breaker-demo",
+            dependencies: ["BreakerStore"],
+            path: "Demo",
+            swiftSettings: settings
+        ),
     ]
 )

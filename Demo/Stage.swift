@@ -1,0 +1,87 @@
+/// The service and the worker processes of one part of the story, and what waits for them.
+///
+/// One thread does it all: while the story waits, it answers requests and hears what workers say.
+final class Stage {
+    /// How long the story waits for what should come within a blink: only a broken demo waits so long.
+    static let patience = Duration.seconds(60)
+
+    let service: Service
+    private(set) var workers: [Worker] = []
+    private var tools: [ChildProcess] = []
+    /// The store's file; nil if the workers have breakers in memory.
+    private let path: String?
+    private let program: String
+
+    init(path: String?) throws {
+        self.service = try Service()
+        self.path = path
+        self.program = CommandLine.arguments[0]
+    }
+
+    /// The workers that the demo has not killed.
+    var alive: [Worker] { self.workers.filter { !$0.isDead } }
+
+    /// Who made the request.
+    func worker(of request: Service.Request) throws -> Worker {
+        guard let worker = self.workers.first(where: { $0.name == request.worker })
+        else { throw DemoError.unknownCaller(request.worker) }
+        return worker
+    }
+
+    /// Lets the service hang with the next request, and waits for it.
+    func hangNextProbe() throws -> Service.Request {
+        self.service.mood = .brokenAndHanging
+        try self.wait(until: "a probe reaches the service") { self.service.hanging != nil }
+        guard let probe = self.service.hanging else { throw DemoError.waitedInVain("a probe") }
+        return probe
+    }
+
+    @discardableResult
+    func startWorker() throws -> Worker {
+        let name = "worker \(self.workers.count + 1)"
+        let arguments = WorkerMode.arguments(name: name, port: self.service.port, path: self.path)
+        let worker = Worker(try ChildProcess(name: name, program: self.program, arguments: arguments))
+        self.workers.append(worker)
+        return worker
+    }
+
+    /// Runs `breaker-inspect`, which was built beside the demo; returns its exit code and what it said.
+    func inspect(_ arguments: [String]) throws -> (code: Int32, lines: [String]) {
+        let directory = self.program.lastIndex(of: "/").map { self.program[...$0] } ?? ""
+        let tool = try ChildProcess(
+            name: "breaker-inspect", program: directory + "breaker-inspect",
+            arguments: arguments + ["--store", self.path ?? ""])
+        self.tools.append(tool)
+        try self.wait(until: "breaker-inspect ends") { tool.isSilent }
+        return (tool.end(), tool.lines)
+    }
+
+    /// Answers and listens until the condition holds.
+    func wait(until what: String, _ isSo: () throws -> Bool) throws {
+        let deadline = Moment.now + Self.patience
+        while try !isSo() {
+            if let signal = Interrupt.signalNumber { throw DemoError.interrupted(signal: signal) }
+            if let lost = self.alive.first(where: { $0.process.isSilent }) { throw DemoError.ended(lost.name) }
+            if Moment.now > deadline { throw DemoError.waitedInVain(what) }
+            self.attend()
+        }
+    }
+
+    /// Sees to what happened, or comes back after a moment.
+    private func attend() {
+        let tools = self.tools.filter { !$0.isSilent }
+        let watched = self.service.descriptors + self.alive.map(\.process.output) + tools.map(\.output)
+        let ready = Descriptor.ready(of: watched, within: .milliseconds(20))
+        for descriptor in self.service.descriptors where ready.contains(descriptor) { self.service.serve(descriptor) }
+        for worker in self.alive where ready.contains(worker.process.output) { worker.hear() }
+        for tool in tools where ready.contains(tool.output) { tool.hear() }
+    }
+
+    /// Ends all processes that were started here.
+    func clear() {
+        let processes = self.workers.map(\.process) + self.tools
+        for process in processes { process.die() }
+        for process in processes { process.end() }
+        self.service.shut()
+    }
+}

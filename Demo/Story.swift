@@ -1,0 +1,58 @@
+import BreakerStore
+
+/// The story: both parts, and what came of them.
+struct Story {
+    let console: Console
+    let claims: Claims
+
+    func tell() throws {
+        self.console.write(
+            """
+            Four workers call one flaky service, first through one circuit that they share, then through a breaker
+            in the memory of each. The rules are the same: \(Rules.maxFailures) failures within \
+            \(Rules.window.components.seconds) s open the circuit for \(Rules.recovery.components.seconds) s,
+            then one call may probe; if the probe fails, the circuit stays open for a minute.
+            A doomed call is one that reaches the service while it is broken: the service counts them.
+            """)
+        let scratch = try Scratch()
+        defer { scratch.remove() }
+        let shared = try self.playShared(path: scratch.path + "/breakers.db")
+        let inMemory = try self.playInMemory()
+        self.conclude(shared, inMemory)
+    }
+
+    private func playShared(path: String) throws -> Toll {
+        self.console.begin("One circuit for all: BreakerStore, in one file")
+        let store = try CircuitStore(path: path)
+        defer { store.close() }
+        let stage = try Stage(path: path)
+        defer { stage.clear() }
+        return try SharedAct(stage: stage, store: store, console: self.console, claims: self.claims).play()
+    }
+
+    private func playInMemory() throws -> Toll {
+        self.console.begin("The same story with four breakers in memory")
+        let stage = try Stage(path: nil)
+        defer { stage.clear() }
+        return try MemoryAct(stage: stage, console: self.console, claims: self.claims).play()
+    }
+
+    private func conclude(_ shared: Toll, _ inMemory: Toll) {
+        self.console.begin("Doomed calls")
+        self.console.write(Self.row("", "shared", "in memory"))
+        self.console.write(Self.row("until all were refused", shared.untilOpen, inMemory.untilOpen))
+        self.console.write(Self.row("to find out whether the service is back", shared.probing, inMemory.probing))
+        self.console.write(Self.row("by the worker that started later", shared.newcomer, inMemory.newcomer))
+        self.console.write("  doomed calls: shared \(shared.total), in memory \(inMemory.total)")
+        self.claims.check(
+            "the shared circuit spared the service more than half of them", shared.total * 2 < inMemory.total, is: true)
+    }
+
+    private static func row(_ title: String, _ shared: some Any, _ inMemory: some Any) -> String {
+        "  " + Self.padded(title, to: 42) + Self.padded("\(shared)", to: 10) + "\(inMemory)"
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}

@@ -1,0 +1,8 @@
+/// How many doomed calls reached the broken service, and when.
+struct Toll {
+    var untilOpen = 0
+    var probing = 0
+    var newcomer = 0
+
+    var total: Int { self.untilOpen + self.probing + self.newcomer }
+}
