@@ -28,6 +28,14 @@ static inline int ts_pipe(int *ends) {
 // One value in memory that processes share.
 static inline int64_t ts_load(const int64_t *value) { return __atomic_load_n(value, __ATOMIC_SEQ_CST); }
 static inline void ts_store(int64_t *value, int64_t new_value) { __atomic_store_n(value, new_value, __ATOMIC_SEQ_CST); }
+static inline int64_t ts_add(int64_t *value, int64_t number) {
+    return __atomic_add_fetch(value, number, __ATOMIC_SEQ_CST);
+}
+static inline void ts_raise(int64_t *value, int64_t number) {
+    int64_t known = ts_load(value);
+    while (known < number && !__atomic_compare_exchange_n(value, &known, number, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+}
 
 // F_OFD_GETLK has other numbers elsewhere, and Swift's module of the C library hides it.
 #ifdef __APPLE__

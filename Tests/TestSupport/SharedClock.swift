@@ -1,46 +1,25 @@
 import BreakerStore
-import CTestSupport
 package import FoundationEssentials
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// A clock in a file: a test moves it, and all processes that map the file read it.
-///
-/// Sendable: the pointer never changes, and what lies behind it is touched by atomic operations alone.
-@safe
-package final class SharedClock: HostClock, @unchecked Sendable {
+package final class SharedClock: HostClock {
     private enum Field: Int {
         case boot, uptime, wall
     }
 
-    private static let size = 4_096
     package let path: String
-    private let values: UnsafeMutablePointer<Int64>
+    private let values: SharedNumbers
 
     /// Maps the file; creates it, standing 1,000 s after its first boot, at 2026-01-01T00:00:00Z.
     package init(path: String) throws {
         self.path = path
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, ftruncate(descriptor, off_t(Self.size)) == 0 else { throw SystemError("open \(path)") }
-        defer { close(descriptor) }
-        guard let memory = unsafe mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
-            unsafe memory != MAP_FAILED
-        else { throw SystemError("map \(path)") }
-        unsafe self.values = memory.bindMemory(to: Int64.self, capacity: Self.size / 8)
+        self.values = try SharedNumbers(path: path)
         if self[.boot] == 0 {
             self[.uptime] = 1_000_000_000
             self[.wall] = 1_767_225_600_000_000
             self[.boot] = 1
         }
     }
-
-    deinit { unsafe munmap(self.values, Self.size) }
 
     package var bootID: String { "shared-boot-\(self[.boot])" }
 
@@ -65,8 +44,8 @@ package final class SharedClock: HostClock, @unchecked Sendable {
     }
 
     private subscript(field: Field) -> Int64 {
-        get { unsafe ts_load(self.values + field.rawValue) }
-        set { unsafe ts_store(self.values + field.rawValue, newValue) }
+        get { self.values[field.rawValue] }
+        set { self.values[field.rawValue] = newValue }
     }
 }
 

@@ -28,6 +28,9 @@ struct Command {
     /// All from a place on.
     func rest(_ place: Int) -> String { self.words.dropFirst(place).joined(separator: " ") }
 
+    /// Whether a word is there.
+    func has(_ word: String) -> Bool { self.words.contains(word) }
+
     /// The number of a key.
     func option(_ key: String) -> Double? {
         for word in self.words where word.hasPrefix(key + "=") { return Double(word.dropFirst(key.count + 1)) }

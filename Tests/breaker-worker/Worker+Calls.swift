@@ -123,7 +123,7 @@ struct Tally {
         var text = "ran=\(self.ran) failed=\(self.failed) refused=\(self.refused)"
         if let refusal = self.refusal {
             text += " cause=\(refusal.cause.rawValue)"
-            if let wait = refusal.retryAfter { text += " wait=\(Int64(wait / .microseconds(1)))" }
+            if let wait = refusal.retryAfter { text += " wait=\(Int64((wait / .microseconds(1)).rounded()))" }
         }
         return text
     }

@@ -15,6 +15,7 @@ final class Worker {
     var breakers: [String: CircuitBreaker] = [:]
     var permit: CallPermit?
     var remembered: [String: [UInt8]] = [:]
+    var hungCall: HungCall?
 
     init(clock: SharedClock) { self.clock = clock }
 
@@ -30,6 +31,13 @@ final class Worker {
         case "fail-and-die": return try self.failAndDie(command)
         case "admit": return try self.admit(command)
         case "succeed", "failed", "discard": return try self.end(command)
+        case "ignored", "leak": return try self.endWithoutVerdict(command)
+        case "begin": return try await self.begin(command)
+        case "finish": return try await self.finish(command)
+        case "crowd": return try await self.crowd(command)
+        case "press": return try await self.press(command)
+        case "leave-child": return try self.leaveChild(command)
+        case "hold", "release", "reset", "forget": return try self.actAsOperator(command)
         case "look": return try self.look(command)
         case "ask": return try self.ask(command)
         case "history": return try self.history(command)
@@ -107,6 +115,7 @@ final class Worker {
             maxFailures: count,
             rollingWindow: .seconds(command.option("window") ?? 60)
         )
+        self.setRecovery(of: &config, command)
         if let consecutive = command.option("consecutive") { config.trip = .consecutiveFailures(Int(consecutive)) }
         config.probes.limit = Int(command.option("limit") ?? 1)
         return config

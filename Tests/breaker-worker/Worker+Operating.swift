@@ -1,0 +1,19 @@
+import BreakerStore
+
+/// What operators do.
+extension Worker {
+    /// `hold <circuit> open|closed [for=<seconds>]`, `release|reset|forget <circuit>`.
+    func actAsOperator(_ command: Command) throws -> String {
+        let name = try command.word(0)
+        let store = try self.store
+        switch command.verb {
+        case "hold":
+            guard let state = HoldState(rawValue: try command.word(1)) else { throw Missing(what: "a state to hold") }
+            try store.hold(name, state, for: command.option("for").map { .seconds($0) })
+        case "release": try store.release(name)
+        case "reset": try store.reset(name)
+        default: try store.forget(name)
+        }
+        return "ok"
+    }
+}
