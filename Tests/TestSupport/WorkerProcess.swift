@@ -31,7 +31,7 @@ package final class WorkerProcess: Sendable {
     private let input: Int32
     private let state = Locked(State())
 
-    /// Starts a program that was built beside the tests.
+    /// Starts a worker program: the path of one, or the name of one that was built beside the tests.
     ///
     /// - Parameter errors: a new file that its standard error goes to; nil for where this process's goes.
     package init(program: String = "breaker-worker", arguments: [String] = [], errors: String? = nil) throws {
@@ -142,7 +142,7 @@ package final class WorkerProcess: Sendable {
     private static func spawn(
         _ name: String, _ arguments: [String], input: Int32, output: Int32, _ errors: String?
     ) throws -> pid_t {
-        let program = BuiltProgram.path(of: name)
+        let program = name.hasPrefix("/") ? name : BuiltProgram.path(of: name)
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         #else

@@ -37,9 +37,14 @@ package final class Workplace: Sendable {
 
     /// Starts a worker on this place's clock.
     package func worker() throws -> WorkerProcess {
-        let worker = try WorkerProcess(arguments: [self.clock.path])
-        self.workers.withLock { $0.append(worker) }
-        return worker
+        try self.start("breaker-worker", [self.clock.path])
+    }
+
+    /// Starts another program that talks like a worker.
+    package func start(_ program: String, _ arguments: [String]) throws -> WorkerProcess {
+        let process = try WorkerProcess(program: program, arguments: arguments)
+        self.workers.withLock { $0.append(process) }
+        return process
     }
 
     /// Starts a worker that has the store open.
