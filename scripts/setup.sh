@@ -36,10 +36,13 @@ has_sqlite() {
     [ "$system" = Darwin ] && has xcrun && [ -e "$(xcrun --show-sdk-path 2>/dev/null)/usr/include/sqlite3.h" ]
 }
 
+# The tests share a store with a program in Python; Debian's python3-minimal has no SQLite.
+has_python() { has python3 && python3 -c 'import fcntl, sqlite3' 2>/dev/null; }
+
 # The missing packages, by their names on Debian.
 missing() {
     has_sqlite || printf ' libsqlite3-dev'
-    has python3 || printf ' python3'
+    has_python || printf ' python3'
     # pkg-config tells the build where SQLite is; unshare gives tests a time namespace of their own.
     [ "$system" = Darwin ] && return
     has pkg-config || printf ' pkg-config'
