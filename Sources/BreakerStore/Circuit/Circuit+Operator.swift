@@ -40,7 +40,7 @@ extension Circuit {
         guard self.hold != nil, self.hold(at: now) == nil else { return }
         let from = self.word
         self.hold = nil
-        self.record(.released, from: from, reason: "its time is over")
+        self.record(.released, from: from, reason: "its time is over", isOfItself: true)
     }
 
     mutating func configured(_ rules: Rules, change: String) {

@@ -119,8 +119,15 @@ struct Circuit: Equatable, Sendable {
 
     // MARK: - Transitions
 
-    mutating func record(_ kind: CircuitEvent.Kind, from: String? = nil, reason: String? = nil) {
-        self.transitions.append(Transition(kind: kind, from: from, to: self.word, reason: reason))
+    mutating func record(
+        _ kind: CircuitEvent.Kind,
+        from: String? = nil,
+        reason: String? = nil,
+        isOfItself: Bool = false
+    ) {
+        self.transitions.append(
+            Transition(kind: kind, from: from, to: self.word, reason: reason, isOfItself: isOfItself)
+        )
     }
 
     /// Hands over what happened since the circuit was loaded, oldest first.

@@ -4,6 +4,8 @@ struct Transition: Hashable, Sendable {
     var from: String?
     var to: String?
     var reason: String?
+    /// Whether its time had come: nobody did it, not even the operator whose change came upon it.
+    var isOfItself = false
 }
 
 extension CircuitEvent.Kind {

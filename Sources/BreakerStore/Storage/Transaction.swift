@@ -65,7 +65,7 @@ final class Transaction {
         guard var loaded = found else { return nil }
         let result = event(&loaded.circuit, Moment(now: self.now, draw: self.chance.share()))
         for transition in loaded.circuit.takeTransitions() {
-            try self.write(transition, of: name, by: `operator`)
+            try self.write(transition, of: name, by: transition.isOfItself ? nil : `operator`)
         }
         self.loaded[CircuitName(name)] = loaded
         return result
