@@ -300,7 +300,7 @@ class Program:
             answers.append(seen["answer"])
             if seen["answer"] == "counted" and ending == "fail":
                 answers[-1] = self.store.failed(circuit, seen["epoch"], seen["now"], "PythonError")
-            elif seen["answer"] == "counted":
+            elif seen["answer"] == "counted" and seen["trip_rule"] == "consecutive" and seen["failures"]:
                 self.store.succeeded(circuit, seen["epoch"], seen["now"])
         return "calls=" + ",".join(answers)
 

@@ -44,10 +44,10 @@ import Testing
     @Test func eachStatementIsRun() async throws {
         let place = try Workplace.here
         let worker = try await place.openWorker()
-        try await worker.ask("breaker users failures=1")
+        try await worker.ask("breaker users consecutive=2")
         let python = try await ForeignProgram.open(in: place)
         let commands = [
-            "register shop.py", "use users", "call users 1 succeed", "call users 1 fail", "reset users ann",
+            "register shop.py", "use users", "call users", "call users 1 succeed", "call users 2", "reset users ann",
             "hold users open 1 ann", "release users ann", "history users", "workers", "close",
         ]
         for command in commands { try await python.ask(command) }
