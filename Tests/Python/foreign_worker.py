@@ -10,9 +10,11 @@ import fcntl
 import os
 import random
 import re
+import shutil
 import sqlite3
 import struct
 import sys
+import tempfile
 import time
 
 MAC = sys.platform == "darwin"
@@ -260,15 +262,20 @@ class Store:
 def peek(path, circuit, clock, statements):
     """Looks at a circuit without changing a byte on the disk."""
     log = os.path.getsize(path + "-wal") if os.path.exists(path + "-wal") else 0
-    if log > 32 and not os.path.exists(path + "-shm"):
-        raise Refused("a log without its index: copy both")
-    query = "mode=ro&readonly_shm=1" if log > 32 else "mode=ro&immutable=1"
-    connection = sqlite3.connect(uri(path, query), uri=True)
-    connection.row_factory = sqlite3.Row
-    try:
-        return statements.run(connection, "look", {"circuit": circuit, **clock.read()})[0]
-    finally:
-        connection.close()
+    with tempfile.TemporaryDirectory() as directory:
+        if log > 32 and not os.path.exists(path + "-shm"):
+            # Only a process that has not got the store open may do this.
+            for ending in ("", "-wal"):
+                shutil.copyfile(path + ending, f"{directory}/copy.db{ending}")
+            path, query = directory + "/copy.db", "mode=rw"
+        else:
+            query = "mode=ro&readonly_shm=1" if log > 32 else "mode=ro&immutable=1"
+        connection = sqlite3.connect(uri(path, query), uri=True)
+        connection.row_factory = sqlite3.Row
+        try:
+            return statements.run(connection, "look", {"circuit": circuit, **clock.read()})[0]
+        finally:
+            connection.close()
 
 
 class Program:

@@ -9,11 +9,13 @@ import Testing
         case waitABit, waitForTheWindow, waitForTheRecovery
 
         /// Operators are rare, or no circuit would ever trip.
-        static let often: [Self] =
-            Array(repeating: .fail, count: 10) + Array(repeating: .admit, count: 4)
-            + [.succeed, .succeed, .probeSucceeds, .probeSucceeds, .probeFails, .waitABit, .waitForTheWindow]
-            + [.waitForTheRecovery, .waitForTheRecovery, .waitForTheRecovery]
-            + [.reset, .holdOpen, .holdClosed, .holdBriefly, .release, .release]
+        static let often: [Self] = [
+            Array(repeating: .fail, count: 10), Array(repeating: .succeed, count: 4),
+            Array(repeating: .admit, count: 4),
+            [.probeSucceeds, .probeSucceeds, .probeFails, .waitABit, .waitForTheWindow],
+            Array(repeating: .waitForTheRecovery, count: 3),
+            [.reset, .holdOpen, .holdClosed, .holdBriefly, .release, .release],
+        ].flatMap(\.self)
         var description: String { self.rawValue }
     }
 
