@@ -25,7 +25,7 @@ import Testing
         let python: CircuitBreaker
     }
 
-    @Test(arguments: [TripRule.failures(3, within: .seconds(60)), .consecutiveFailures(3)], 1...3)
+    @Test(arguments: [TripRule.failures(3, within: .seconds(60)), .consecutiveFailures(3)], 1...2)
     func rowsAreAlike(trip: TripRule, seed: UInt64) async throws {
         let place = try Workplace.here
         var configuration = CircuitStore.Configuration()

@@ -64,6 +64,27 @@ import Testing
         #expect(try await python.ask("look users")["state"] == "open")
     }
 
+    @Test func aFailureAsOldAsTheWindowCountsInPython() async throws {
+        let place = try Workplace.here
+        let (swift, python) = try await self.pair(in: place, "failures=3 window=60")
+        try await swift.ask("fail users 2")
+        place.clock.advance(by: .seconds(60))
+        #expect(try await python.ask("call users")["calls"] == "tripped")
+    }
+
+    @Test func aHoldThatIsOverIsWrittenDownByPython() async throws {
+        let place = try Workplace.here
+        let (_, python) = try await self.pair(in: place)
+        try await python.ask("hold users open 5 ann")
+        place.clock.advance(by: .microseconds(4_999_999))
+        #expect(try await python.ask("call users")["calls"] == "refused")
+        place.clock.advance(by: .microseconds(1))
+        #expect(try await python.ask("call users")["calls"] == "counted")
+        let events = try self.history(in: place, limit: 100)
+        #expect(events.map(\.kind) == [.released, .held] && events.map(\.by) == [nil, "ann"])
+        #expect(try await python.ask("look users")["hold"] == "None")
+    }
+
     @Test func aSuccessForgetsConsecutiveFailures() async throws {
         let place = try Workplace.here
         let (swift, python) = try await self.pair(in: place, "consecutive=3")
