@@ -33,12 +33,21 @@ package final class WorkerProcess: Sendable {
 
     /// Starts a worker program: the path of one, or the name of one that was built beside the tests.
     ///
-    /// - Parameter errors: a new file that its standard error goes to; nil for where this process's goes.
-    package init(program: String = "breaker-worker", arguments: [String] = [], errors: String? = nil) throws {
+    /// - Parameters:
+    ///   - launcher: the words of a command that runs it; none for by itself.
+    ///   - errors: a new file that its standard error goes to; nil for where this process's goes.
+    package init(
+        program: String = "breaker-worker",
+        arguments: [String] = [],
+        through launcher: [String] = [],
+        errors: String? = nil
+    ) throws {
         _ = Self.ignoreBrokenPipes
         let toWorker = try Pipe()
         let fromWorker = try Pipe()
-        self.pid = try Self.spawn(program, arguments, input: toWorker.readEnd, output: fromWorker.writeEnd, errors)
+        let path = program.hasPrefix("/") ? program : BuiltProgram.path(of: program)
+        let command = launcher + [path] + arguments
+        self.pid = try Self.spawn(command, input: toWorker.readEnd, output: fromWorker.writeEnd, errors: errors)
         close(toWorker.readEnd)
         close(fromWorker.writeEnd)
         self.input = toWorker.writeEnd
@@ -139,10 +148,7 @@ package final class WorkerProcess: Sendable {
         }
     }
 
-    private static func spawn(
-        _ name: String, _ arguments: [String], input: Int32, output: Int32, _ errors: String?
-    ) throws -> pid_t {
-        let program = name.hasPrefix("/") ? name : BuiltProgram.path(of: name)
+    private static func spawn(_ command: [String], input: Int32, output: Int32, errors: String?) throws -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         #else
@@ -156,11 +162,11 @@ package final class WorkerProcess: Sendable {
             let flags = O_WRONLY | O_CREAT | O_TRUNC
             unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o600)
         }
-        var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
+        var words = unsafe command.map { unsafe strdup($0) } + [nil]
         defer { for place in unsafe words.indices { unsafe free(words[place]) } }
         var pid: pid_t = 0
-        let code = unsafe posix_spawn(&pid, program, &actions, nil, &words, environ)
-        guard code == 0 else { throw SystemError("start \(program)", code: code) }
+        let code = unsafe posix_spawnp(&pid, command[0], &actions, nil, &words, environ)
+        guard code == 0 else { throw SystemError("start \(command[0])", code: code) }
         return pid
     }
 

@@ -35,14 +35,18 @@ package final class Workplace: Sendable {
     /// Where the tests of this place keep their store.
     package var store: String { self.directory + "/circuits.db" }
 
-    /// Starts a worker on this place's clock.
-    package func worker() throws -> WorkerProcess {
-        try self.start("breaker-worker", [self.clock.path])
+    /// Starts a worker on this place's clock, by itself or by a program that runs another one.
+    package func worker(through launcher: [String] = []) throws -> WorkerProcess {
+        try self.start("breaker-worker", [self.clock.path], through: launcher)
     }
 
     /// Starts another program that talks like a worker.
-    package func start(_ program: String, _ arguments: [String]) throws -> WorkerProcess {
-        let process = try WorkerProcess(program: program, arguments: arguments)
+    package func start(
+        _ program: String,
+        _ arguments: [String],
+        through launcher: [String] = []
+    ) throws -> WorkerProcess {
+        let process = try WorkerProcess(program: program, arguments: arguments, through: launcher)
         self.workers.withLock { $0.append(process) }
         return process
     }
@@ -54,10 +58,10 @@ package final class Workplace: Sendable {
         return worker
     }
 
-    /// Starts workers that have the store open.
-    package func openWorkers(_ count: Int) async throws -> [WorkerProcess] {
+    /// Starts workers that have the store open, with options of the command that opens it.
+    package func openWorkers(_ count: Int, _ options: String = "") async throws -> [WorkerProcess] {
         let workers = try (0..<count).map { _ in try self.worker() }
-        _ = try await workers.ask("open \(self.store)")
+        _ = try await workers.ask("open \(self.store) \(options)")
         return workers
     }
 

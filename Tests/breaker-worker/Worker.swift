@@ -14,6 +14,9 @@ final class Worker {
     private var openStore: CircuitStore?
     var breakers: [String: CircuitBreaker] = [:]
     var permit: CallPermit?
+    /// The permits of steps, by circuit.
+    var permits: [String: CallPermit] = [:]
+    let ears = Ears()
     var remembered: [String: [UInt8]] = [:]
     var hungCall: HungCall?
 
@@ -49,6 +52,11 @@ final class Worker {
         case "handles": return try self.takeHandles(command)
         case "fork": return try self.fork(command)
         case "storm": return try await self.storm(command)
+        case "heard": return try await self.tellWhatWasHeard(command)
+        case "events": return try self.tellHistory()
+        case "steps": return try self.takeSteps(command)
+        case "operate": return try self.operate(command)
+        case "drop": return self.drop(command)
         default: throw Missing(what: "a command '\(command.verb)'")
         }
     }
@@ -81,7 +89,12 @@ final class Worker {
     private func open(_ command: Command) throws -> String {
         var configuration = self.configuration
         if let patience = command.option("busy") { configuration.busyTimeout = .seconds(patience) }
-        self.openStore = try CircuitStore(path: try command.word(0), configuration: configuration)
+        if let count = command.option("kept") { configuration.eventsKept = Int(count) }
+        let listens = command.option("listening") != nil
+        if listens { configuration.onEvent = self.ears.handle }
+        let store = try CircuitStore(path: try command.word(0), configuration: configuration)
+        if listens { self.ears.follow(store.events()) }
+        self.openStore = store
         return "ok"
     }
 
@@ -89,6 +102,12 @@ final class Worker {
     func leave() -> String {
         self.openStore?.close()
         self.openStore = nil
+        return "ok"
+    }
+
+    /// `drop store|handles`: lets go of the store without closing it, or of the handles.
+    private func drop(_ command: Command) -> String {
+        if (try? command.word(0)) == "store" { self.openStore = nil } else { self.breakers.removeAll() }
         return "ok"
     }
 
@@ -118,6 +137,9 @@ final class Worker {
         self.setRecovery(of: &config, command)
         if let consecutive = command.option("consecutive") { config.trip = .consecutiveFailures(Int(consecutive)) }
         config.probes.limit = Int(command.option("limit") ?? 1)
+        config.probes.successesToClose = Int(command.option("successes") ?? 1)
+        config.probes.lease = .seconds(command.option("lease") ?? 30)
+        config.minimumReporters = Int(command.option("reporters") ?? 1)
         return config
     }
 }
