@@ -28,6 +28,11 @@ extension Database {
         try self.all(Self.eventsAfter, .integer(id)) { StoredEvent($0) }.compactMap(\.self)
     }
 
+    /// The number of the newest event, or 0.
+    func newestEvent() throws(BreakerStoreError) -> Int64 {
+        try self.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
+    }
+
     func workers() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
         try self.all("SELECT id, name, pid, since FROM worker ORDER BY since, id") {
             (

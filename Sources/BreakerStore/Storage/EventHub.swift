@@ -5,9 +5,9 @@ import Synchronization
 /// It reads the history from where it stopped, be the events this process's or others': its thread looks at the header of
 /// the wal-index ten times a second, and reads only when that has changed. Nobody listens: no thread.
 final class EventHub: Sendable {
-    /// A place in the history: in which opening of the file, after which event.
-    struct Place: Sendable {
-        var generation: UInt64
+    /// A place in the history: of which file, since others may lie there one after the other; after which event.
+    struct Place: Hashable, Sendable {
+        var file: UInt64
         var id: Int64
     }
 
@@ -18,10 +18,14 @@ final class EventHub: Sendable {
             case stream(AsyncStream<CircuitEvent>.Continuation)
         }
 
-        private let target: Target
-        /// Events that a slow reader has lost since the last one that it was told of.
-        private let lost = Mutex(0)
+        /// Events that a slow reader has lost since the last one that it was told of, and the newest of them.
+        private struct Loss {
+            var count: Int
+            var newest: CircuitEvent
+        }
 
+        private let target: Target
+        private let loss = Mutex<Loss?>(nil)
         private let start: Place?
 
         init(_ target: Target, from start: Place?) {
@@ -30,30 +34,31 @@ final class EventHub: Sendable {
         }
 
         /// Whether the event came after this one began to listen.
-        func wants(_ id: Int64, _ generation: UInt64) -> Bool {
-            guard let start = self.start, start.generation == generation else { return true }
+        func wants(_ id: Int64, of file: UInt64) -> Bool {
+            guard let start = self.start, start.file == file else { return true }
             return id > start.id
         }
 
-        func deliver(_ event: CircuitEvent) {
+        /// Tells of an event, or of so many as it stands for.
+        func deliver(_ event: CircuitEvent, standingFor count: Int = 1) {
             switch self.target {
             case .handler(let handler): handler(event)
             case .stream(let continuation):
-                self.tellOfLoss(like: event)
-                self.lost.withLock { lost in
-                    if lost == 0, case .enqueued = continuation.yield(event) { return }
-                    lost += 1
+                self.tellOfLoss()
+                self.loss.withLock { loss in
+                    if loss == nil, case .enqueued = continuation.yield(event) { return }
+                    loss = Loss(count: (loss?.count ?? 0) + count, newest: event)
                 }
             }
         }
 
         /// Says how many events were lost, as soon as there is room again.
-        func tellOfLoss(like event: CircuitEvent) {
+        func tellOfLoss() {
             guard case .stream(let continuation) = self.target else { return }
-            self.lost.withLock { lost in
-                guard lost > 0 else { return }
-                let missed = CircuitEvent.missed(lost, id: event.id, at: event.at)
-                if case .enqueued = continuation.yield(missed) { lost = 0 }
+            self.loss.withLock { loss in
+                guard let known = loss else { return }
+                let missed = CircuitEvent.missed(known.count, id: known.newest.id, at: known.newest.at)
+                if case .enqueued = continuation.yield(missed) { loss = nil }
             }
         }
 

@@ -24,18 +24,20 @@ extension StoreCore {
             if tag == nil || tag != seen {
                 // Again until nothing is left: one read brings a limited number.
                 while let next = self.deliverEvents(after: place) {
-                    let isAll = next.id == place?.id && next.generation == place?.generation
+                    let isAll = next == place
                     place = next
                     seen = tag
                     if isAll { break }
                 }
             }
+            // A slow reader may have made room meanwhile.
+            for listener in self.hub.listeners { listener.tellOfLoss() }
             for waiter in waiters { waiter.signal() }
             thread.sleep(for: Self.watchInterval)
         }
     }
 
-    private var generation: UInt64 { self.reading.withLock { $0.generation } }
+    private var origin: EventHub.Place { self.reading.withLock { $0.origin } }
 
     private var currentTag: Tag? {
         self.reading.withLock { reading in
@@ -45,17 +47,15 @@ extension StoreCore {
     }
 
     private var newestEvent: EventHub.Place? {
-        let generation = self.generation
-        let id = try? self.view { (database) throws(BreakerStoreError) in
-            try database.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
-        }
-        return id.map { EventHub.Place(generation: generation, id: $0) }
+        let file = self.origin.file
+        let id = try? self.view { (database) throws(BreakerStoreError) in try database.newestEvent() }
+        return id.map { EventHub.Place(file: file, id: $0) }
     }
 
     /// Reads and hands over what came after `place`; nil if the file can't be read just now.
     private func deliverEvents(after place: EventHub.Place?) -> EventHub.Place? {
-        // Another file counts its events anew.
-        guard let place, place.generation == self.generation else { return self.newestEvent }
+        let origin = self.origin
+        guard let place, place.file == origin.file else { return origin }
         let found = try? self.view { (database) throws(BreakerStoreError) in
             try database.snapshot { () throws(BreakerStoreError) in
                 try self.clock.follow(database)
@@ -69,15 +69,20 @@ extension StoreCore {
             let gap = stored.id.subtractingSaturating(last).subtractingSaturating(1)
             let event = CircuitEvent(stored, self.isOwn, dates)
             // Pruned before it was read.
-            if gap > 0 { self.tell(.missed(Int(gap), id: stored.id - 1, at: event.at), place.generation) }
-            self.tell(event, place.generation)
+            if gap > 0 {
+                let missed = CircuitEvent.missed(Int(gap), id: stored.id - 1, at: event.at)
+                self.tell(missed, standingFor: Int(gap), of: place.file)
+            }
+            self.tell(event, standingFor: 1, of: place.file)
             last = stored.id
         }
-        return EventHub.Place(generation: place.generation, id: last)
+        return EventHub.Place(file: place.file, id: last)
     }
 
-    private func tell(_ event: CircuitEvent, _ generation: UInt64) {
-        for listener in self.hub.listeners where listener.wants(event.id, generation) { listener.deliver(event) }
+    private func tell(_ event: CircuitEvent, standingFor count: Int, of file: UInt64) {
+        for listener in self.hub.listeners where listener.wants(event.id, of: file) {
+            listener.deliver(event, standingFor: count)
+        }
     }
 }
 

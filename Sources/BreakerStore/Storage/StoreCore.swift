@@ -16,6 +16,10 @@ final class StoreCore: Sendable {
         var mappings: [HeaderMapping] = []
         var generation: UInt64 = 0
         var answersCount = false
+        /// Where the history stood when this file was opened first.
+        var origin = EventHub.Place(file: 0, id: 0)
+        /// The newest event when the file was opened last, and which file that was.
+        var newest: (id: Int64, identity: FileIdentity)?
     }
 
     enum Phase {
@@ -86,7 +90,8 @@ final class StoreCore: Sendable {
     private func open(
         _ session: inout Session?,
         as previous: Opening.Membership? = nil,
-        isSuspect: Bool = false
+        isSuspect: Bool = false,
+        maybeSameFile: Bool = false
     ) throws(BreakerStoreError) {
         let opened = try Opening(
             file: self.file,
@@ -95,6 +100,7 @@ final class StoreCore: Sendable {
             previous: previous,
             isSuspect: isSuspect
         ).run()
+        let newest = try opened.reader.newestEvent()
         session = Session(opened: opened)
         self.membership.withLock { $0 = Opening.Membership(lock: opened.lock, worker: opened.worker.id) }
         self.workerID.store(opened.worker.id, ordering: .relaxed)
@@ -103,6 +109,11 @@ final class StoreCore: Sendable {
             $0.database = opened.reader
             $0.generation += 1
             $0.answersCount = false
+            let isSameFile =
+                maybeSameFile && opened.identity.hasDatabase(of: $0.newest?.identity) && newest >= $0.newest?.id ?? 0
+            // Another file counts its events anew.
+            if !isSameFile { $0.origin = EventHub.Place(file: $0.origin.file + 1, id: newest) }
+            $0.newest = (newest, opened.identity)
             guard opened.answersCount, let index = opened.reader.connection.walIndex(),
                 let mapping = HeaderMapping(of: index)
             else { return }
@@ -118,11 +129,18 @@ final class StoreCore: Sendable {
     func reopen(_ session: inout Session?, isSuspect: Bool) throws(BreakerStoreError) {
         self.shutGates()
         let previous = session.map { Opening.Membership(lock: $0.opened.lock, worker: $0.opened.worker.id) }
+        // Asked while it is still open: nobody else gets its number.
+        let isSameFile = self.reading.withLock { $0.newest?.identity.hasDatabase(of: self.file) ?? false }
         // All at once: as long as one connection is left, SQLite gives the next one the same old wal-index.
         session = nil
         self.viewer.withLock { $0 = nil }
         self.reading.withLock { $0.database = nil }
-        try self.open(&session, as: previous ?? self.membership.withLock { $0 }, isSuspect: isSuspect)
+        try self.open(
+            &session,
+            as: previous ?? self.membership.withLock { $0 },
+            isSuspect: isSuspect,
+            maybeSameFile: isSameFile
+        )
         guard let opened = session?.opened else { return }
         // Registered at once, so that an operator sees them there.
         let configs = self.registered.withLock { Array($0.values) }

@@ -159,6 +159,11 @@ struct FileIdentity: Hashable, Sendable {
     /// Who writes to the log under an index that others no longer have destroys what they write.
     func hasIndex(of file: StoreFile) -> Bool { One(file.index) == self.index }
 
+    /// Whether the database's path leads to the same file still.
+    func hasDatabase(of file: StoreFile) -> Bool { self.database != nil && One(file.path) == self.database }
+
+    func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
+
     /// What is there just now.
     ///
     /// `stat` takes no lock and drops none.

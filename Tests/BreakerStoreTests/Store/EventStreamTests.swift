@@ -1,0 +1,105 @@
+import BreakerTestSupport
+import Dispatch
+import FoundationEssentials
+import Testing
+
+@testable import BreakerStore
+
+/// What a listener is told, and what it costs.
+@Suite(.timeLimit(.minutes(1))) struct EventStreamTests {
+    private func makeStore(telling handler: (@Sendable (CircuitEvent) -> Void)? = nil) throws -> CircuitStore {
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = ManualHostClock()
+        configuration.busyTimeout = .seconds(20)
+        configuration.durability = .processCrash
+        configuration.eventsKept = 10_000
+        configuration.onEvent = handler
+        let store = try CircuitStore.temporary(configuration: configuration)
+        _ = try store.breaker(.init(name: "a"))
+        return store
+    }
+
+    /// Has the thread hand over all that there is.
+    private func flush(_ store: CircuitStore) throws {
+        try #require(store.backend.core).hub.flush(until: store.deadline)
+    }
+
+    @Test func aSlowReaderIsToldOnceHowManyItLost() async throws {
+        let store = try self.makeStore()
+        let events = store.events()
+        for number in 0..<1_500 { try store.reset("a", reason: "\(number)") }
+        try self.flush(store)
+        var iterator = events.makeAsyncIterator()
+        for number in 0..<1_000 { #expect(await iterator.next()?.reason == "\(number)") }
+        // It need not wait until something else happens.
+        let missed = await iterator.next()
+        #expect(missed?.kind == .missed)
+        #expect(missed?.reason == "500 events were lost")
+        try store.reset("a", reason: "later")
+        let later = await iterator.next()
+        #expect(later?.reason == "later")
+        #expect(missed.map(\.id) == later.map { $0.id - 1 })
+        store.close()
+        #expect(await iterator.next() == nil)
+    }
+
+    /// A slow stream takes nothing from a handler, and to close waits for a slow handler.
+    @Test func aHandlerIsToldEverything() async throws {
+        let heard = Locked<[String]>([])
+        let goOn = DispatchSemaphore(value: 0)
+        let store = try self.makeStore { event in
+            if event.reason == "0" { goOn.wait() }
+            heard.withLock { $0.append(event.reason ?? "") }
+        }
+        let events = store.events()
+        for number in 0..<1_200 { try store.reset("a", reason: "\(number)") }
+        goOn.signal()
+        store.close()
+        #expect(heard.withLock { $0 } == (0..<1_200).map { "\($0)" })
+        withExtendedLifetime(events) {}
+    }
+
+    /// The new file counts its events anew.
+    @Test func theStreamGoesOnInAnotherFile() async throws {
+        let store = try self.makeStore()
+        let events = store.events()
+        for _ in 0..<20 { try store.reset("a") }
+        try self.flush(store)
+        let file = try #require(store.backend.core?.file)
+        for path in [file.path, file.log, file.index, file.lock] { try FileManager.default.removeItem(atPath: path) }
+        #expect(await eventually { (try? store.history().contains { $0.kind == .restored }) ?? false })
+        try store.reset("a", by: "ann")
+        store.close()
+        let kinds = await events.reduce(into: []) { $0.append($1.kind) }
+        #expect(kinds == Array(repeating: .reset, count: 20) + [.degraded, .restored, .reset])
+    }
+
+    /// Events are read through a connection that is opened when it is needed.
+    @Test func nothingIsReadWhileTheHeaderStays() async throws {
+        let store = try self.makeStore()
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        let heard = Locked(0)
+        let listener = store.listen(to: .handler { _ in heard.withLock { $0 += 1 } }, core)
+        defer { core.hub.remove(listener) }
+        func isReadFor(_ rounds: Int) throws -> Bool {
+            core.viewer.withLock { $0 = nil }
+            for _ in 0..<rounds { try self.flush(store) }
+            return core.viewer.withLock { $0 != nil }
+        }
+        try self.flush(store)
+        #expect(try !isReadFor(100))
+        try store.reset("a")
+        try self.flush(store)
+        #expect(heard.withLock { $0 } == 1)
+        // Somebody else's commit changes the header as well; a look at the circuit does not.
+        #expect(try !isReadFor(100))
+        let other = try Connection(path: store.backend.file.path, access: .readWrite)
+        try other.configureForSharing()
+        try other.execute("INSERT INTO event (circuit, kind, at) VALUES ('a', 'reset', 0)")
+        try self.flush(store)
+        #expect(heard.withLock { $0 } == 2)
+        try await store.breaker(.init(name: "a")).run {}
+        #expect(try !isReadFor(100))
+    }
+}
