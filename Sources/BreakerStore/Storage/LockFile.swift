@@ -16,15 +16,19 @@ final class LockFile: Sendable {
     static let magic = Array("BreakerStore lock file 1\n".utf8)
 
     let path: String
+    /// Whether it was not there before.
+    let isNew: Bool
     private let descriptor: Int32
 
     /// Opens the file; creates it, with the database's mode and owner, if `creating` names one.
     init(path: String, creatingWith mode: mode_t?, owner: (uid_t, gid_t)?) throws(BreakerStoreError) {
         self.path = path
         var descriptor = Self.open(path, O_RDWR, 0)
+        var isNew = false
         if descriptor < 0, errno == ENOENT, let mode {
             descriptor = Self.open(path, O_RDWR | O_CREAT | O_EXCL, mode)
             if descriptor >= 0 {
+                isNew = true
                 // The umask may have taken bits away, and root's file must be open to the database's owner.
                 fchmod(descriptor, mode)
                 if let owner, geteuid() == 0 { _ = fchown(descriptor, owner.0, owner.1) }
@@ -34,6 +38,7 @@ final class LockFile: Sendable {
         }
         guard descriptor >= 0 else { throw BreakerStoreError(systemError: errno, doing: "open", path: path) }
         self.descriptor = descriptor
+        self.isNew = isNew
         Hook.reached("lock.created")
         guard ForkRecord.note(descriptor: descriptor) else {
             close(descriptor)

@@ -77,6 +77,8 @@ struct Opening {
         try self.requireAccess(finding)
         while true {
             let lock = try self.lockFile()
+            // Before the guard is asked for: whoever has it may wait for those who live.
+            if let previous { _ = lock.lock(worker: previous.worker) }
             let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) -> Opened? in
                 Hook.reached("open.guarded")
                 // Between opening and locking somebody may have removed it: then others lock another file.
@@ -135,6 +137,7 @@ struct Opening {
         let reader = try Database.sharing(self.file)
         try writer.connection.waitWhenBusy(.zero)
         try self.reserveSpace(writer, reader, deadline)
+        if lock.isNew, lock !== self.previous?.lock { try self.waitForTheLiving(writer, lock) }
         let before = try self.tag(of: reader)
         let worker = try self.register(writer, lock, deadline)
         let after = try self.tag(of: reader)
@@ -263,6 +266,21 @@ struct Opening {
     }
 
     // MARK: - The worker
+
+    /// How long those who live may take to come to a new lock file: they look once a second whether theirs is in place.
+    private static let grace = Duration.seconds(2)
+
+    /// Waits, where somebody has taken the lock file away, for the workers that the store knows to lock their bytes in this
+    /// one: else their slots would be given to others while they probe.
+    ///
+    /// Nobody else makes a lock file meanwhile, for this process has the guard. Who does not come is dead.
+    private func waitForTheLiving(_ writer: Database, _ lock: LockFile) throws(BreakerStoreError) {
+        let others = try writer.workers().map(\.worker.id).filter { $0 != self.previous?.worker }
+        let end = Deadline(after: Self.grace)
+        while !end.isOver, !others.allSatisfy({ lock.isHeldByAnother(worker: $0) }) {
+            end.pause(atMost: .milliseconds(5))
+        }
+    }
 
     private func register(
         _ writer: Database,
