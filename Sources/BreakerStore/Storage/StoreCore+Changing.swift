@@ -3,6 +3,9 @@ import Synchronization
 
 /// Changes, as tickets in the queue.
 extension StoreCore {
+    /// Of a file that fails again and again the newest losses say enough.
+    private static let mostUntold = 100
+
     typealias Work<Value> = @Sendable (Transaction) throws(BreakerStoreError) -> Value
 
     /// Commits on the calling thread.
@@ -84,27 +87,36 @@ extension StoreCore {
         )
     }
 
-    /// Writes down in a new file that it took the place of a broken one.
-    func tellOfQuarantine() {
-        let quarantined = self.quarantined.withLock { name in
-            defer { name = nil }
-            return name
-        }
-        guard let name = quarantined else { return }
+    /// Notes that a broken file was set aside: the new one is to tell of it.
+    func noteQuarantine(_ name: String) {
         let fileName = name.split(separator: "/").last.map(String.init) ?? name
-        self.post(until: Deadline(after: Opening.patience)) { (transaction) throws(BreakerStoreError) in
-            let reason = "the file was broken; it is kept as \(fileName)"
-            try transaction.write(Transition(kind: .quarantined, reason: reason), of: nil, by: nil)
+        let reason = "the file was broken; it is kept as \(fileName)"
+        self.untold.withLock { $0.append(Transition(kind: .quarantined, reason: reason)) }
+    }
+
+    /// Notes that the file could not be used, and that it can again.
+    func noteLoss(since: Date, _ error: BreakerStoreError) {
+        let seconds = max(0, self.clock.host.wallTime.timeIntervalSince(since))
+        let time = Duration(saturatingMicroseconds: seconds * 1_000_000).readable
+        self.untold.withLock {
+            $0.append(Transition(kind: .degraded, reason: error.message))
+            $0.append(Transition(kind: .restored, reason: "after \(time)"))
         }
     }
 
-    /// Writes down that the file could not be used, and that it can again.
-    func tellOfLoss(since: Date, _ error: BreakerStoreError) {
-        let seconds = max(0, self.clock.host.wallTime.timeIntervalSince(since))
-        let time = Duration(saturatingMicroseconds: seconds * 1_000_000).readable
-        self.post(until: Deadline(after: self.configuration.busyTimeout)) { (transaction) throws(BreakerStoreError) in
-            try transaction.write(Transition(kind: .degraded, reason: error.message), of: nil, by: nil)
-            try transaction.write(Transition(kind: .restored, reason: "after \(time)"), of: nil, by: nil)
+    /// Writes down what happened to the store itself; later, if it can't be committed now.
+    func tellUntold() {
+        let untold = self.untold.withLock { untold in
+            defer { untold.removeAll() }
+            return untold
         }
+        if untold.isEmpty { return }
+        self.post(
+            until: Deadline(after: self.configuration.busyTimeout),
+            orElse: { _ in self.untold.withLock { $0 = (untold + $0).suffix(Self.mostUntold) } },
+            { (transaction) throws(BreakerStoreError) in
+                for transition in untold { try transaction.write(transition, of: nil, by: nil) }
+            }
+        )
     }
 }

@@ -20,6 +20,7 @@ extension StoreCore {
             self.watchFiles()
             // A report may have been refused in the very moment in which the file came back.
             if !self.isDegraded {
+                self.tellUntold()
                 self.tellKept()
                 self.tellRefusalsIfDue()
                 self.forgetIdleIfDue()

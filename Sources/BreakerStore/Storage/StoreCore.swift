@@ -45,8 +45,8 @@ final class StoreCore: Sendable {
     let session: Mutex<Session?>
     /// A sync of the log has failed: healthy again only once the database has been synced.
     let needsFullCheckpoint = Atomic<Bool>(false)
-    /// What a broken file that was set aside is called now, until the new one has been told.
-    let quarantined = Mutex<String?>(nil)
+    /// What happened to the store itself and does not stand in its history yet.
+    let untold = Mutex<[Transition]>([])
     /// For long reads, so that no call waits for one; opened when it is first needed.
     let viewer = Mutex<Database?>(nil)
     /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
@@ -82,7 +82,7 @@ final class StoreCore: Sendable {
         guard self.thread.start({ self.runThread() }) else {
             throw BreakerStoreError(code: .unavailable, message: "no thread can be started", path: file.path)
         }
-        self.tellOfQuarantine()
+        self.tellUntold()
     }
 
     // MARK: - Opening
@@ -120,7 +120,7 @@ final class StoreCore: Sendable {
             $0.mappings.append(mapping)
             $0.answersCount = true
         }
-        if let name = opened.quarantined { self.quarantined.withLock { $0 = name } }
+        if let name = opened.quarantined { self.noteQuarantine(name) }
     }
 
     /// Opens the file anew, which may be another one by now, and registers there what this process uses.
@@ -247,8 +247,8 @@ final class StoreCore: Sendable {
             return (since, error)
         }
         guard let lost else { return }
-        self.tellOfLoss(since: lost.since, lost.error)
-        self.tellOfQuarantine()
+        self.noteLoss(since: lost.since, lost.error)
+        self.tellUntold()
         self.tellKept()
         self.memory.forgetCircuits()
         self.openGates()

@@ -1,3 +1,5 @@
+@testable import BreakerStore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -16,12 +18,34 @@ enum Forked {
     }
 
     /// Runs `body` in a child and waits for its end.
-    static func run(_ body: () -> Int32) -> End { Self.wait(for: Self.start(body)) }
+    static func run(_ body: @escaping () -> Int32) -> End { Self.wait(for: Self.start(body)) }
 
-    static func start(_ body: () -> Int32) -> pid_t {
-        let child = fork()
-        if child == 0 { _exit(body()) }
-        return child
+    /// Forks on a thread that has done nothing yet.
+    ///
+    /// Swift's locks on Linux keep the id of the thread that has waited for one, which a child takes for its own: two
+    /// threads of that child that wait for each other then wait for ever, or trap (seen on 6.3.1).
+    static func start(_ body: @escaping () -> Int32) -> pid_t {
+        let work = Work(body)
+        let thread = StoreThread()
+        let isStarted = thread.start { work.child = work.fork() }
+        guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(60))) else { return -1 }
+        return work.child
+    }
+
+    /// Sendable: one thread at a time uses it; the other waits.
+    private final class Work: @unchecked Sendable {
+        private let body: () -> Int32
+        var child: pid_t = -1
+
+        init(_ body: @escaping () -> Int32) { self.body = body }
+
+        func fork() -> pid_t {
+            let child = forkProcess()
+            guard child == 0 else { return child }
+            // Nothing stays behind, whatever becomes of the test.
+            alarm(60)
+            _exit(self.body())
+        }
     }
 
     static func wait(for child: pid_t) -> End {
@@ -49,5 +73,7 @@ enum Forked {
     }
 }
 
-// The enum's own function hides that of C.
+// The enum's own functions hide those of C.
+private func forkProcess() -> pid_t { fork() }
+
 private func sendSignal(_ process: pid_t, _ signal: Int32) -> Int32 { kill(process, signal) }

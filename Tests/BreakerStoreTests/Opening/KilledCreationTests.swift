@@ -38,7 +38,7 @@ enum KilledOpening {
     /// Opens in one child after the other, each killed one step later than the one before, until one survives.
     ///
     /// - Parameter most: where the rest is the same as elsewhere, the last step that matters.
-    static func checkEveryStep(atMost most: Int = 5_000, from prepare: (String) -> Void) {
+    static func checkEveryStep(atMost most: Int = 5_000, from prepare: @escaping (String) -> Void) {
         for step in 1...most {
             guard let directory = try? Files.makeDirectory() else { return fail("no directory") }
             defer { Files.remove(directory) }
