@@ -114,7 +114,7 @@ import Darwin
             "\($0)".contains("not a lock file of a store")
         }
         for worker in workers {
-            while try await worker.ask("health")["health"] == "healthy" { try Task.checkCancellation() }
+            try await Self.wait { try await worker.ask("health")["health"] != "healthy" }
             #expect(try await worker.ask("call users").number("ran") == 1)
         }
         // Memory keeps it until the file is back.
@@ -124,7 +124,7 @@ import Darwin
         unsafe unlink(lock)
         try await Self.untilLocked(ids, witness, place)
         for worker in workers { try await Self.untilHealthy(worker) }
-        while try await workers[1].ask("look users").number("counted") != 2 { try Task.checkCancellation() }
+        try await Self.wait { try await workers[1].ask("look users").number("counted") == 2 }
         let newcomer = try await place.openWorker()
         #expect(try await newcomer.ask("workers").number("count") == 3)
     }
@@ -147,11 +147,16 @@ import Darwin
     /// Waits until the lock file that is there now has the bytes of all.
     private static func untilLocked(_ ids: [Int], _ witness: WorkerProcess, _ place: Workplace) async throws {
         for id in ids {
-            while try await witness.ask("locked \(place.store) \(id)")["locked"] != "1" { try Task.checkCancellation() }
+            try await Self.wait { try await witness.ask("locked \(place.store) \(id)")["locked"] == "1" }
         }
     }
 
     private static func untilHealthy(_ worker: WorkerProcess) async throws {
-        while try await worker.ask("health")["health"] != "healthy" { try Task.checkCancellation() }
+        try await Self.wait { try await worker.ask("health")["health"] == "healthy" }
+    }
+
+    /// Asks again and again, but leaves the machine to others in between.
+    private static func wait(until isSo: () async throws -> Bool) async throws {
+        while try await !isSo() { try await Task.sleep(for: .milliseconds(5)) }
     }
 }
