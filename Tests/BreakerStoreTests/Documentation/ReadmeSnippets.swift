@@ -40,12 +40,9 @@ enum ReadmeSnippets {
     static func rules(_ store: CircuitStore) throws -> CircuitBreaker {
         // snippet
         let config = CircuitBreaker.Config(
-            name: "payments",
-            group: "checkout",
-            trip: .failures(20, within: .seconds(10)),
+            name: "payments", group: "checkout", trip: .failures(20, within: .seconds(10)),
             recovery: RecoveryRule(timeout: .seconds(5), multiplier: 2, cap: .seconds(300), jitter: 0.2),
-            probes: ProbeRule(limit: 2, successesToClose: 3, lease: .seconds(15)),
-            minimumReporters: 2
+            probes: ProbeRule(limit: 2, successesToClose: 3, lease: .seconds(15)), minimumReporters: 2
         )
         var calls = CallPolicy()
         calls.timeout = .seconds(3)
@@ -67,9 +64,8 @@ enum ReadmeSnippets {
         try store.reset("payments", by: "ann", reason: "the provider is back")
         try store.hold("payments", .open, for: .seconds(3_600), by: "ann", reason: "maintenance")
         try store.release("payments", by: "ann")
-        for event in try store.history(of: "payments", limit: 10) {
-            print(event.at, event.kind, event.reason ?? "", event.by ?? "")
-        }
+        let events = try store.history(of: "payments", limit: 10)
         // end of snippet
+        print(events)
     }
 }
