@@ -44,23 +44,11 @@ extension CircuitStore {
     ///
     /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     public func workers() throws(BreakerStoreError) -> [WorkerSnapshot] {
-        try self.view { (view) throws(BreakerStoreError) in
-            let dates = view.clock.dates()
-            let living = try view.database.workers().filter { view.isAlive($0.worker.id) }
-            return try living.map { (row) throws(BreakerStoreError) in
-                WorkerSnapshot(
-                    id: row.worker.id,
-                    name: row.worker.name,
-                    pid: row.worker.pid,
-                    since: dates(row.since),
-                    probing: try view.database.circuitsProbed(by: row.worker.id)
-                )
-            }
-        }
+        try self.view { (view) throws(BreakerStoreError) in try view.livingWorkers() }
     }
 
     /// Runs `body` with the file as of one instant.
-    private func view<Value>(
+    func view<Value>(
         _ body: (StoreView) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         try self.requireUsable()

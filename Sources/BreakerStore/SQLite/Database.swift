@@ -48,6 +48,15 @@ final class Database: @unchecked Sendable {
         try self.prepare(sql).statement.all(values, read: read)
     }
 
+    /// Hands each row to `body`, which may run other statements.
+    func forEach(
+        _ sql: SQL,
+        _ values: [SQLValue],
+        _ body: (Row) throws(BreakerStoreError) -> Void
+    ) throws(BreakerStoreError) {
+        try self.prepare(sql).statement.forEach(values, body)
+    }
+
     /// Runs a statement and returns SQLite's code, for the caller to judge.
     func code(_ sql: SQL) throws(BreakerStoreError) -> Int32 { try self.prepare(sql).statement.code() }
 

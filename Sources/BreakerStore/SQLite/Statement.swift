@@ -54,11 +54,19 @@ struct Statement: ~Copyable {
         _ values: [SQLValue] = [],
         read: (Row) throws(BreakerStoreError) -> Result
     ) throws(BreakerStoreError) -> [Result] {
+        var results: [Result] = []
+        try self.forEach(values) { (row) throws(BreakerStoreError) in results.append(try read(row)) }
+        return results
+    }
+
+    /// Hands each row to `body`.
+    func forEach(
+        _ values: [SQLValue],
+        _ body: (Row) throws(BreakerStoreError) -> Void
+    ) throws(BreakerStoreError) {
         try self.bind(values)
         defer { unsafe sqlite3_reset(self.handle) }
-        var results: [Result] = []
-        while try self.step() { results.append(try read(unsafe Row(statement: self.handle))) }
-        return results
+        while try self.step() { try body(unsafe Row(statement: self.handle)) }
     }
 
     /// Runs the statement once and returns SQLite's code, for the caller to judge.

@@ -6,7 +6,7 @@ struct CircuitRow {
     /// Without failures and probes, which have tables of their own.
     var circuit: Circuit
 
-    private static let columns = """
+    static let columns = """
         circuit.id, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap, recovery_jitter,
         probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, open_until, successes, trips,
         forgotten_until, last_error, hold, hold_since, hold_until, hold_by, hold_reason, refusals

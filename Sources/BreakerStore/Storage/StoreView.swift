@@ -41,6 +41,20 @@ struct StoreView {
         }.count(where: self.isAlive)
     }
 
+    func livingWorkers() throws(BreakerStoreError) -> [WorkerSnapshot] {
+        let dates = self.clock.dates()
+        let living = try self.database.workers().filter { self.isAlive($0.worker.id) }
+        return try living.map { (row) throws(BreakerStoreError) in
+            WorkerSnapshot(
+                id: row.worker.id,
+                name: row.worker.name,
+                pid: row.worker.pid,
+                since: dates(row.since),
+                probing: try self.database.circuitsProbed(by: row.worker.id)
+            )
+        }
+    }
+
     /// Reads a file that nobody in this store has open, without changing anything on the disk.
     static func ofFile<Value>(
         _ file: StoreFile,

@@ -61,7 +61,11 @@ extension Transaction {
     }
 
     /// Deletes a circuit and what belongs to it; false if there is none of this name.
-    func forget(_ name: String, reason: String? = nil) throws(BreakerStoreError) -> Bool {
+    func forget(
+        _ name: String,
+        by operator: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> Bool {
         let found = try self.database.first("SELECT id, epoch FROM circuit WHERE name = ?1", .text(name)) {
             (id: $0.integer(0), epoch: $0.integer(1))
         }
@@ -81,7 +85,7 @@ extension Transaction {
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1)",
             .integer(epoch.addingSaturating(1))
         )
-        try self.write(Transition(kind: .forgotten, from: circuit?.word, reason: reason), of: name, by: nil)
+        try self.write(Transition(kind: .forgotten, from: circuit?.word, reason: reason), of: name, by: `operator`)
         return true
     }
 
