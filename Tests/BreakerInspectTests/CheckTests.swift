@@ -39,6 +39,6 @@ import Testing
         try shop.circuit("b", failures: 2)
         let (code, output, _) = shop.inspect("check", "--json")
         #expect(code == .notClosed)
-        #expect(output.hasPrefix(#"{"checked":2,"isClosed":false,"notClosed":[{"epoch":"#))
+        #expect(output.hasPrefix(#"{"checked":2,"isClosed":false,"notClosed":[{"beneath":null,"epoch":"#))
     }
 }

@@ -52,10 +52,8 @@ import Testing
             .init(title: "NAME", minimumWidth: 4), .init(title: "N", isRightAligned: true),
             .init(title: "ERROR", minimumWidth: 6),
         ])
-        table.rows = [
-            [.init(text: "東京"), .init(text: "10"), .init(text: "a long text")],
-            [.init(text: "abcdef"), .init(text: "9"), .init(text: "")],
-        ]
+        table.append([.init(text: "abcdef"), .init(text: "9"), .init(text: "")], rank: 1)
+        table.append([.init(text: "東京"), .init(text: "10"), .init(text: "a long text")])
         let plain = Style(isColored: false)
         #expect(table.text(width: nil, plain) == "NAME     N  ERROR\n東京    10  a long text\nabcdef   9\n")
         #expect(table.text(width: 18, plain) == "NAME     N  ERROR\n東京    10  a lon…\nabcdef   9\n")
@@ -64,7 +62,7 @@ import Testing
 
     @Test func colorCarriesNoMeaningAlone() {
         var table = Table(columns: [.init(title: "A"), .init(title: "B")])
-        table.rows = [[.init(text: "x", look: .bad), .init(text: "y")]]
+        table.append([.init(text: "x", look: .bad), .init(text: "y")])
         let colored = table.text(width: nil, Style(isColored: true))
         #expect(colored == "\u{1B}[1mA\u{1B}[0m  \u{1B}[1mB\u{1B}[0m\n\u{1B}[1;31mx\u{1B}[0m  y\n")
     }

@@ -19,11 +19,13 @@ import Testing
                 payments
                   state     open since 2026-01-01 00:00:00Z (10 s ago)
                             calls are refused; a probe in 20 s
+                  why       tripped: 2 failures within 60 s, the last: 503\\u{7}
                   failures  2 of 2 within 60 s
                             [.................................2......] 60 s ago to now
                   error     503\\u{7}
+                  refusals  0 calls refused
                   trips     1 in a row
-                  workers   1 live have registered it
+                  workers   1 live worker registered
                   group     shop
                   rules     trips at 2 failures within 60 s
                             stays open for 30 s
@@ -50,7 +52,10 @@ import Testing
         let held = shop.inspect("show", "half").output
         #expect(held.contains("held-closed since 2026-01-01 00:00:30Z (0 s ago)\n"))
         #expect(held.contains("            calls are let through and not counted for another 60 s\n"))
-        #expect(held.contains("  hold      closed by bob, until 2026-01-01 00:01:30Z\n            reason: a test\n"))
+        #expect(
+            held.contains(
+                "  hold      closed by bob, until 2026-01-01 00:01:30Z\n            beneath: open\n            reason: a test\n"
+            ))
     }
 
     @Test func tellsItInJSON() throws {

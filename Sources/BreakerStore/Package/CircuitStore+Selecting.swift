@@ -2,8 +2,9 @@
 extension CircuitStore {
     /// Does the same to all selected circuits, which are matched in the transaction that changes them.
     ///
-    /// Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)` does; then nothing is changed.
-    /// Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// A circuit to which there is nothing to do, such as one that is to be released and is not held, is left out of the
+    /// answer. Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)` does; then nothing is
+    /// changed. Commits on the calling thread, which waits at most for `busyTimeout`.
     package func perform(
         _ action: OperatorAction,
         on selection: [CircuitSelector],
@@ -14,12 +15,41 @@ extension CircuitStore {
         return try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
             var changes: [StateChange] = []
             for name in try transaction.names(of: selection) {
-                let change = try transaction.change(name, by: who) { circuit, moment in
+                let change = try transaction.change(name, by: who) { circuit, moment -> StateChange? in
                     let from = circuit.word(at: moment.now)
-                    circuit.apply(action, at: moment.now, by: who, reason: reason)
+                    guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
                     return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
                 }
-                if let change { changes.append(change) }
+                if case let change?? = change { changes.append(change) }
+            }
+            return changes
+        }
+    }
+
+    /// Deletes all selected circuits; their history stays.
+    ///
+    /// Whether live workers have them registered is asked in the transaction that deletes them. Throws `noSuchCircuit` for
+    /// a name that must be there, `inUse` for one that is registered, else as `forget(_:)` does; then nothing is changed.
+    /// Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// - Parameters:
+    ///   - selection: which circuits.
+    ///   - isForced: whether those in use go, too.
+    ///   - who: who does it.
+    ///   - reason: why.
+    package func forget(
+        _ selection: [CircuitSelector],
+        evenIfInUse isForced: Bool,
+        by who: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> [StateChange] {
+        try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+            var changes: [StateChange] = []
+            for name in try transaction.names(of: selection) {
+                guard let circuit = try transaction.circuit(name) else { continue }
+                if !isForced { try transaction.requireUnused(name) }
+                let from = circuit.word(at: transaction.now)
+                guard try transaction.forget(name, by: who, reason: reason) else { continue }
+                changes.append(StateChange(name: name, from: from, to: StateChange.forgotten))
             }
             return changes
         }
@@ -27,33 +57,28 @@ extension CircuitStore {
 }
 
 extension Transaction {
-    /// The names of the selected circuits, each once, in their order.
     fileprivate func names(of selection: [CircuitSelector]) throws(BreakerStoreError) -> [String] {
-        var names: [CircuitName: String] = [:]
-        for selector in selection {
-            for name in try self.names(of: selector) { names[CircuitName(name)] = name }
-        }
-        return names.values.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let found = try self.database.names(of: selection)
+        if let missing = found.missing.first { throw .noSuchCircuit(missing, self.path) }
+        return found.names
     }
 
-    private func names(of selector: CircuitSelector) throws(BreakerStoreError) -> [String] {
-        switch selector {
-        case .named(let name):
-            guard try self.circuit(name) != nil else { throw .noSuchCircuit(name, self.path) }
-            return [name]
-        case .namedIfPresent(let name):
-            return try self.circuit(name) == nil ? [] : [name]
-        case .pattern(let pattern):
-            return try self.names(matching: pattern)
-        case .nameOrPattern(let text):
-            if try self.circuit(text) != nil { return [text] }
-            guard CircuitSelector.isPattern(text) else { throw .noSuchCircuit(text, self.path) }
-            return try self.names(matching: text)
-        }
-    }
-
-    private func names(matching pattern: String) throws(BreakerStoreError) -> [String] {
-        try self.database.all("SELECT name FROM circuit WHERE name GLOB ?1", .text(pattern)) { $0.text(0) }
+    fileprivate func requireUnused(_ name: String) throws(BreakerStoreError) {
+        guard let id = try self.id(of: name) else { return }
+        let workers = try self.database.all(
+            """
+            SELECT worker.id, worker.name, worker.pid FROM registration JOIN worker ON worker.id = registration.worker
+            WHERE registration.circuit = ?1
+            """,
+            .integer(id)
+        ) { (id: $0.integer(0), name: $0.text(1), pid: $0.integer(2)) }
+        guard let user = workers.first(where: { self.isAlive($0.id) }) else { return }
+        throw BreakerStoreError(
+            code: .inUse,
+            message: "circuit \(name.quoted) is registered by \(user.name.escaped)[\(user.pid)], which lives; "
+                + "end all that use it first",
+            path: self.path
+        )
     }
 }
 
@@ -61,12 +86,22 @@ extension Circuit {
     /// The word for the state that people read; a hold whose time is over counts no more.
     fileprivate func word(at now: StoreTime) -> String { self.hold(at: now) == nil ? self.state.word : self.word }
 
-    fileprivate mutating func apply(_ action: OperatorAction, at now: StoreTime, by who: String?, reason: String?) {
+    /// Returns whether there was anything to do.
+    fileprivate mutating func apply(
+        _ action: OperatorAction,
+        at now: StoreTime,
+        by who: String?,
+        reason: String?
+    ) -> Bool {
         switch action {
-        case .reset: self.reset(at: now, reason: reason)
+        case .reset:
+            self.reset(at: now, reason: reason)
+            return true
         case .hold(let state, let duration):
             self.held(state, for: duration?.saturatingMicroseconds, by: who, reason: reason, at: now)
-        case .release: _ = self.released(at: now, reason: reason)
+            return true
+        case .release:
+            return self.released(at: now, reason: reason)
         }
     }
 }

@@ -7,6 +7,9 @@ package enum OperatorAction: Sendable, Hashable {
 
 /// What an operator's action did to one circuit, in the words of the history.
 package struct StateChange: Sendable, Hashable {
+    /// What a circuit becomes that is deleted.
+    package static let forgotten = "forgotten"
+
     package var name: String
     package var from: String
     package var to: String

@@ -8,11 +8,13 @@ import Foundation
 
 /// All that is known of one circuit, as `show` prints it.
 struct CircuitDetail {
-    var circuit: CircuitSnapshot
+    var inspected: InspectedCircuit
     var workers: [WorkerSnapshot]
     /// The newest first.
     var events: [CircuitEvent]
     var now: Date
+
+    private var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     func text(width: Int?, _ style: Style) -> String {
         var text = style.paint(self.circuit.name.escaped, .heading) + "\n"
@@ -34,15 +36,30 @@ struct CircuitDetail {
                 ["\(style.paint(word.rawValue, word.look)) since \(self.moment(self.circuit.since))", self.effect]
             )
         ]
+        if let cause = self.cause { fields.append(("why", [cause])) }
         if let hold = self.circuit.hold { fields.append(("hold", self.lines(hold))) }
         fields.append(("failures", self.failures))
         if let error = self.circuit.lastError { fields.append(("error", [error.escaped])) }
+        fields.append(("refusals", [Self.count(self.inspected.refusals, "call") + " refused"]))
         if self.circuit.tripsInARow > 0 { fields.append(("trips", ["\(self.circuit.tripsInARow) in a row"])) }
         if !self.circuit.probes.isEmpty { fields.append(("probes", self.circuit.probes.map(self.line))) }
-        fields.append(("workers", ["\(self.circuit.workers) live have registered it"]))
+        fields.append(("workers", [Self.count(Int64(self.circuit.workers), "live worker") + " registered"]))
         if let group = self.circuit.config.group { fields.append(("group", [group.escaped])) }
         fields.append(("rules", self.rules))
         return fields
+    }
+
+    private static func count(_ number: Int64, _ what: String) -> String {
+        number == 1 ? "1 \(what)" : "\(number) \(what)s"
+    }
+
+    /// The event that led to this state, as far as the newest ones tell.
+    private var cause: String? {
+        let word = self.circuit.stateWord.rawValue
+        guard let event = self.events.first(where: { $0.to == word && $0.kind.isOfState }) else { return nil }
+        let by = event.by.map { " by \($0.escaped)" } ?? ""
+        let reason = event.reason.map { ": \($0.escaped)" } ?? ""
+        return "\(event.kind.rawValue)\(by)\(reason)"
     }
 
     private func moment(_ date: Date) -> String {
@@ -70,7 +87,8 @@ struct CircuitDetail {
     private func lines(_ hold: CircuitSnapshot.Hold) -> [String] {
         let by = hold.by.map { " by \($0.escaped)" } ?? ""
         let until = hold.until.map { ", until \($0.readable)" } ?? ", until it is released"
-        return ["\(hold.state.rawValue)\(by)\(until)"] + (hold.reason.map { ["reason: \($0.escaped)"] } ?? [])
+        return ["\(hold.state.rawValue)\(by)\(until)", "beneath: \(StateWord(self.inspected.beneath).rawValue)"]
+            + (hold.reason.map { ["reason: \($0.escaped)"] } ?? [])
     }
 
     private func line(_ probe: CircuitSnapshot.Probe) -> String {
@@ -95,8 +113,8 @@ struct CircuitDetail {
         var lines: [String] = []
         switch config.trip.kind {
         case .failures(let count, let window):
-            lines.append("trips at \(Self.failures(count)) within \(window.readable)")
-        case .consecutiveFailures(let count): lines.append("trips at \(Self.failures(count)) in a row")
+            lines.append("trips at \(Self.count(Int64(count), "failure")) within \(window.readable)")
+        case .consecutiveFailures(let count): lines.append("trips at \(Self.count(Int64(count), "failure")) in a row")
         }
         if config.minimumReporters > 1 { lines[0] += ", seen by \(config.minimumReporters) workers" }
         var open = "stays open for \(recovery.timeout.readable)"
@@ -110,56 +128,14 @@ struct CircuitDetail {
                 + "each within \(config.probes.lease.readable)")
         return lines
     }
-
-    private static func failures(_ count: Int) -> String { count == 1 ? "1 failure" : "\(count) failures" }
-
-    var json: [String: JSONValue] {
-        var circuit = JSONValue.circuit(self.circuit, at: self.now)
-        circuit["config"] = .config(self.circuit.config)
-        circuit["failureTimes"] = .array(self.circuit.failures.map { .moment("at", $0) })
-        circuit["probes"] = .array(
-            self.circuit.probes.map { probe in
-                let worker = self.workers.first { $0.id == probe.worker }
-                var members: [String: JSONValue] = [
-                    "pid": worker.map { .integer(Int64($0.pid)) } ?? .null, "worker": .text(worker?.name),
-                ]
-                members.set("since", to: probe.since)
-                members.set("leaseEnds", to: probe.leaseEnds)
-                return .object(members)
-            })
-        return ["circuit": .object(circuit), "events": .array(self.events.reversed().map { .event($0) })]
-    }
 }
 
-extension JSONValue {
-    fileprivate static func moment(_ name: String, _ date: Date) -> JSONValue {
-        var members: [String: JSONValue] = [:]
-        members.set(name, to: date)
-        return .object(members)
-    }
-
-    fileprivate static func config(_ config: CircuitBreaker.Config) -> JSONValue {
-        var trip: [String: JSONValue] = [:]
-        switch config.trip.kind {
-        case .failures(let count, let window):
-            trip = [
-                "count": .count(count), "rule": .string("failures"), "windowMs": .integer(window.wholeMilliseconds),
-            ]
-        case .consecutiveFailures(let count):
-            trip = ["count": .count(count), "rule": .string("consecutiveFailures"), "windowMs": .null]
+extension CircuitEvent.Kind {
+    /// Whether it leads a circuit to a state.
+    fileprivate var isOfState: Bool {
+        switch self {
+        case .tripped, .probing, .reopened, .closed, .reset, .held, .released: true
+        case .configured, .probeExpired, .forgotten, .degraded, .restored, .quarantined, .missed: false
         }
-        let recovery: [String: JSONValue] = [
-            "capMs": .integer(config.recovery.cap.wholeMilliseconds), "jitter": .number(config.recovery.jitter),
-            "multiplier": .number(config.recovery.multiplier),
-            "timeoutMs": .integer(config.recovery.timeout.wholeMilliseconds),
-        ]
-        let probes: [String: JSONValue] = [
-            "leaseMs": .integer(config.probes.lease.wholeMilliseconds), "limit": .count(config.probes.limit),
-            "successesToClose": .count(config.probes.successesToClose),
-        ]
-        return .object([
-            "minimumReporters": .count(config.minimumReporters), "probes": .object(probes),
-            "recovery": .object(recovery), "trip": .object(trip),
-        ])
     }
 }

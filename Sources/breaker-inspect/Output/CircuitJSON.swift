@@ -8,8 +8,10 @@ import Foundation
 
 extension JSONValue {
     /// A circuit as `list` and `check` print it.
-    static func circuit(_ circuit: CircuitSnapshot, at now: Date) -> [String: JSONValue] {
+    static func circuit(_ inspected: InspectedCircuit, at now: Date) -> [String: JSONValue] {
+        let circuit = inspected.snapshot
         var members: [String: JSONValue] = [
+            "beneath": circuit.hold == nil ? .null : .string(StateWord(inspected.beneath).rawValue),
             "epoch": .integer(circuit.epoch),
             "failureLimit": .count(circuit.failureLimit),
             "failures": .count(circuit.failures.count),
@@ -18,6 +20,7 @@ extension JSONValue {
             "lastError": .text(circuit.lastError),
             "name": .string(circuit.name),
             "probeCount": .count(circuit.probes.count),
+            "refusals": .integer(inspected.refusals),
             "state": .string(circuit.stateWord.rawValue),
             "tripsInARow": .count(circuit.tripsInARow),
             "workers": .count(circuit.workers),

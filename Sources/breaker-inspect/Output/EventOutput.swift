@@ -31,16 +31,17 @@ extension Table {
         columns += [.init(title: "EVENT"), .init(title: "CHANGE"), .init(title: "WHO", minimumWidth: 10)]
         columns.append(.init(title: "REASON", minimumWidth: 10))
         if !namingCircuits { columns.remove(at: 1) }
-        let rows = events.map { event in
+        var table = Table(columns: columns)
+        for event in events {
             var row: [Cell] = [
                 .init(text: event.at.readable), .init(text: event.circuit?.escaped ?? "(the store)"),
                 .init(text: event.kind.rawValue), .init(text: event.change), .init(text: event.who),
                 .init(text: event.reason?.escaped ?? ""),
             ]
             if !namingCircuits { row.remove(at: 1) }
-            return row
+            table.append(row)
         }
-        return Table(columns: columns, rows: rows)
+        return table
     }
 }
 

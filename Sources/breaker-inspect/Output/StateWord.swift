@@ -33,7 +33,16 @@ enum StateWord: String, CaseIterable, Sendable, Comparable {
         }
     }
 
-    private var urgency: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    /// The lower, the sooner somebody should look.
+    var urgency: UInt8 {
+        switch self {
+        case .open: 0
+        case .heldOpen: 1
+        case .halfOpen: 2
+        case .heldClosed: 3
+        case .closed: 4
+        }
+    }
 
     static func < (first: StateWord, second: StateWord) -> Bool { first.urgency < second.urgency }
 }

@@ -1,4 +1,4 @@
-/// Columns of text for people.
+/// Columns of text for people, kept small: a table may have very many rows.
 struct Table {
     struct Column {
         var title: String
@@ -12,25 +12,68 @@ struct Table {
         var look = Look.plain
     }
 
+    private struct Place {
+        var end: UInt32
+        var width: UInt16
+        var look: Look
+    }
+
     private static let gap = 2
 
     /// Where there is no room the last of those that may be cut is cut first.
-    var columns: [Column]
-    var rows: [[Cell]] = []
+    let columns: [Column]
+    private var text: [UInt8] = []
+    private var places: [Place] = []
+    private var ranks: [UInt8] = []
+    private var widths: [Int]
+
+    init(columns: [Column]) {
+        self.columns = columns
+        self.widths = columns.map { $0.title.displayWidth }
+    }
+
+    var isEmpty: Bool { self.ranks.isEmpty }
+
+    /// Adds a row, behind those of its rank and before those of higher ones.
+    mutating func append(_ row: [Cell], rank: UInt8 = 0) {
+        for (index, cell) in row.enumerated() {
+            let width = cell.text.displayWidth
+            self.widths[index] = max(self.widths[index], width)
+            self.text.append(contentsOf: cell.text.utf8)
+            self.places.append(
+                Place(end: UInt32(clamping: self.text.count), width: UInt16(clamping: width), look: cell.look))
+        }
+        self.ranks.append(rank)
+    }
 
     /// The lines, with a heading.
     ///
     /// - Parameter width: the columns of the terminal; nil cuts nothing.
     func text(width: Int?, _ style: Style) -> String {
-        var widths = self.columns.map { $0.title.displayWidth }
-        for row in self.rows {
-            for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.text.displayWidth) }
-        }
-        if let width { self.shrink(&widths, to: width) }
         var text = ""
-        self.append(self.columns.map { Cell(text: $0.title, look: .heading) }, to: &text, widths, style)
-        for row in self.rows { self.append(row, to: &text, widths, style) }
+        self.forEachLine(width: width, style) { text += $0 }
         return text
+    }
+
+    /// Hands over line by line, the heading first.
+    func forEachLine(width: Int?, _ style: Style, _ body: (String) -> Void) {
+        var widths = self.widths
+        if let width { self.shrink(&widths, to: width) }
+        body(self.line(self.columns.map { ($0.title, $0.title.displayWidth, .heading) }, widths, style))
+        for rank in Set(self.ranks).sorted() {
+            for row in self.ranks.indices where self.ranks[row] == rank {
+                body(self.line(self.cells(of: row), widths, style))
+            }
+        }
+    }
+
+    private func cells(of row: Int) -> [(text: String, width: Int, look: Look)] {
+        let first = row * self.columns.count
+        var start = first == 0 ? 0 : Int(self.places[first - 1].end)
+        return self.places[first..<first + self.columns.count].map { place in
+            defer { start = Int(place.end) }
+            return (String(decoding: self.text[start..<Int(place.end)], as: UTF8.self), Int(place.width), place.look)
+        }
     }
 
     private func shrink(_ widths: inout [Int], to available: Int) {
@@ -43,21 +86,24 @@ struct Table {
         }
     }
 
-    private func append(_ row: [Cell], to text: inout String, _ widths: [Int], _ style: Style) {
+    private func line(_ cells: [(text: String, width: Int, look: Look)], _ widths: [Int], _ style: Style) -> String {
         // Blanks are written only where something follows: no line ends with one.
+        var line = ""
         var blanks = 0
-        for (index, cell) in row.enumerated() {
-            let shown = cell.text.cut(to: widths[index])
-            let padding = widths[index] - shown.displayWidth
+        for (index, cell) in cells.enumerated() {
+            let isCut = cell.width > widths[index]
+            let shown = isCut ? cell.text.cut(to: widths[index]) : cell.text
+            let padding = widths[index] - (isCut ? shown.displayWidth : cell.width)
             let before = self.columns[index].isRightAligned ? padding : 0
             if !shown.isEmpty {
-                text += String(repeating: " ", count: blanks + before) + style.paint(shown, cell.look)
+                for _ in 0..<blanks + before { line += " " }
+                line += style.paint(shown, cell.look)
                 blanks = 0
             } else {
                 blanks += before
             }
             blanks += padding - before + Self.gap
         }
-        text += "\n"
+        return line + "\n"
     }
 }

@@ -4,15 +4,31 @@ import BreakerStore
 struct Change: Sendable {
     static let options: [Option] = [.all, .reason, .yes, .dryRun, .exact, .asName]
 
+    /// What one verb does.
+    struct Plan {
+        /// What is done, such as "reset".
+        var question: String
+        /// Whether it is asked about names, too.
+        var alwaysAsks = false
+        /// What a circuit becomes; nil where there is nothing to do.
+        var expected: (InspectedCircuit) -> String?
+        /// What is said if there is nothing to do for any of those that were found.
+        var nothingToDo = ""
+        var perform: (CircuitStore, [CircuitSelector]) throws(BreakerStoreError) -> [StateChange]
+    }
+
     private let selection: Selection
-    private let reason: String?
+    let reason: String?
     private let isConfirmed: Bool
     private let isDryRun: Bool
 
-    init(_ arguments: Arguments, operands: [String], verb: String) throws(Failure) {
+    init(_ arguments: Arguments, operands: [String], verb: any Verb.Type) throws(Failure) {
+        let takesAll = verb.options.contains(.all)
         switch (arguments.has(.all), operands.isEmpty) {
-        case (false, true): throw .usage("'\(verb)' needs a circuit's name, a pattern or --all", verb: verb)
-        case (true, false): throw .usage("'\(verb)' takes names or --all, not both", verb: verb)
+        case (false, true):
+            let what = takesAll ? "a circuit's name, a pattern or --all" : "a circuit's name or a pattern"
+            throw .usage("'\(verb.name)' needs \(what)", verb: verb.name)
+        case (true, false): throw .usage("'\(verb.name)' takes names or --all, not both", verb: verb.name)
         case (true, true), (false, false): break
         }
         self.selection = Selection(operands, isExact: arguments.has(.exact))
@@ -23,47 +39,52 @@ struct Change: Sendable {
 
     /// Does it, unless the operator says no.
     ///
-    /// - Parameters:
-    ///   - question: what is done, such as "reset".
-    ///   - expected: what a circuit becomes.
+    /// - Parameter verify: looks at those that were found before anything is asked.
     func run(
-        _ action: OperatorAction,
-        asking question: String,
-        expecting expected: (CircuitSnapshot) -> String,
-        in context: Context
+        _ plan: Plan,
+        in context: Context,
+        verify: ([InspectedCircuit]) throws(Failure) -> Void = { _ in }
     ) throws(Failure) -> ExitCode {
         let found = try self.selection.find(in: context)
-        let planned = found.circuits.map {
-            StateChange(name: $0.name, from: $0.stateWord.rawValue, to: expected($0))
+        try verify(found.circuits)
+        let planned = found.circuits.compactMap { circuit in
+            plan.expected(circuit).map {
+                StateChange(name: circuit.snapshot.name, from: circuit.snapshot.stateWord.rawValue, to: $0)
+            }
         }
         if planned.isEmpty || self.isDryRun {
-            if planned.isEmpty { context.console.writeError(self.selection.nothingFound) }
+            let nothing = found.circuits.isEmpty ? self.selection.nothingFound : plan.nothingToDo
+            if planned.isEmpty { context.console.writeError(nothing) }
             self.report(planned, in: context)
             if !planned.isEmpty { context.console.writeError("dry run: nothing was changed\n") }
             return .done
         }
-        let isAsked = found.isBroad && !self.isConfirmed
-        if isAsked, try !self.ask(question, planned, in: context) {
+        let isAsked = (found.isBroad || plan.alwaysAsks) && !self.isConfirmed
+        if isAsked, try !self.ask(plan.question, planned, in: context) {
             context.console.writeError("nothing was changed\n")
             return .declined
         }
         // What was confirmed is what is changed: a circuit that came since is not touched.
         let confirmed = planned.map { CircuitSelector.namedIfPresent($0.name) }
         let selectors = isAsked ? confirmed : self.selection.selectors ?? [.pattern("*")]
-        var missing: BreakerStoreError?
-        let changes = try context.changing { (store) throws(BreakerStoreError) -> [StateChange] in
-            do throws(BreakerStoreError) {
-                return try store.perform(action, on: selectors, by: context.who, reason: self.reason)
-            } catch  where error.code == .noSuchCircuit {
-                missing = error
-                return []
-            }
-        }
-        if let missing {
-            throw Failure(.noSuchCircuit, missing.message.split(separator: ";").first.map(String.init) ?? "")
-        }
-        self.report(changes, in: context)
+        self.report(try self.perform(plan, on: selectors, in: context), in: context)
         return .done
+    }
+
+    private func perform(
+        _ plan: Plan,
+        on selectors: [CircuitSelector],
+        in context: Context
+    ) throws(Failure) -> [StateChange] {
+        try context.changing { (store) throws(BreakerStoreError) -> Result<[StateChange], Failure> in
+            do throws(BreakerStoreError) {
+                return .success(try plan.perform(store, selectors))
+            } catch {
+                // It was there, or unused, when it was looked up.
+                if let failure = Failure(changed: error, doing: plan.question) { return .failure(failure) }
+                throw error
+            }
+        }.get()
     }
 
     private func ask(_ question: String, _ changes: [StateChange], in context: Context) throws(Failure) -> Bool {
@@ -103,5 +124,25 @@ struct Change: Sendable {
             let padding = String(repeating: " ", count: width - name.displayWidth)
             return "\(name)\(padding)  \(change.from) -> \(change.to)"
         }
+    }
+}
+
+extension Failure {
+    /// What kept the named circuits from being changed, if it was about them and not about the store.
+    fileprivate init?(changed error: BreakerStoreError, doing question: String) {
+        let reason = error.message.split(separator: ";").first.map(String.init) ?? ""
+        switch error.code {
+        case .noSuchCircuit: self.init(.noSuchCircuit, reason)
+        case .inUse: self = .inUse(reason, doing: question)
+        default: return nil
+        }
+    }
+
+    static func inUse(_ reason: String, doing question: String) -> Failure {
+        Failure(
+            .failed,
+            "cannot \(question): \(reason)",
+            hint: "end the services that use it first, or give --force: they register it anew at their next call"
+        )
     }
 }

@@ -28,7 +28,8 @@ struct CheckVerb: Verb {
         }
         let found = try self.selection.find(in: context)
         if !self.patterns.isEmpty { try Self.require(found, by: self.selection) }
-        let notClosed = found.circuits.filter { $0.stateWord != .closed }.sorted { $0.stateWord < $1.stateWord }
+        let notClosed = found.circuits.filter { $0.snapshot.stateWord != .closed }
+            .sorted { $0.snapshot.stateWord < $1.snapshot.stateWord }
         if context.isJSON {
             let now = context.now
             let values = notClosed.map { JSONValue.object(JSONValue.circuit($0, at: now)) }
@@ -40,8 +41,9 @@ struct CheckVerb: Verb {
             )
         } else {
             for circuit in notClosed {
-                let word = circuit.stateWord
-                context.console.write("\(circuit.name.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
+                let word = circuit.snapshot.stateWord
+                context.console.write(
+                    "\(circuit.snapshot.name.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
             }
         }
         return notClosed.isEmpty ? .done : .notClosed

@@ -48,7 +48,7 @@ struct HistoryVerb: Verb {
         }
         // The history of a circuit outlives it: only a name that nobody ever had is wrong.
         if newest.isEmpty, let circuit = self.circuit {
-            _ = try Selection([circuit], isExact: true).find(in: context)
+            _ = try Selection(name: circuit).find(in: context)
         }
         let earliest = self.since.map { context.now.addingTimeInterval(-($0 / .seconds(1))) }
         let events = newest.filter { event in earliest.map { event.at >= $0 } ?? true }.reversed()

@@ -24,16 +24,17 @@ struct HoldVerb: Verb {
         var duration: Duration?
         if let text = arguments[Self.duration] { duration = try DurationArgument.parse(text, for: Self.duration) }
         self.duration = duration
-        self.change = try Change(arguments, operands: Array(arguments.operands.dropFirst()), verb: Self.name)
+        self.change = try Change(arguments, operands: Array(arguments.operands.dropFirst()), verb: Self.self)
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         let word = StateWord(.held(self.state, until: nil)).rawValue
-        return try self.change.run(
-            .hold(self.state, for: self.duration),
-            asking: "hold \(self.state.rawValue)",
-            expecting: { _ in word },
-            in: context
-        )
+        let plan = Change.Plan(question: "hold \(self.state.rawValue)") { _ in
+            word
+        } perform: { (store, selectors) throws(BreakerStoreError) in
+            let action = OperatorAction.hold(self.state, for: self.duration)
+            return try store.perform(action, on: selectors, by: context.who, reason: self.change.reason)
+        }
+        return try self.change.run(plan, in: context)
     }
 }

@@ -14,11 +14,15 @@ struct ResetVerb: Verb {
     private let change: Change
 
     init(_ arguments: Arguments) throws(Failure) {
-        self.change = try Change(arguments, operands: arguments.operands, verb: Self.name)
+        self.change = try Change(arguments, operands: arguments.operands, verb: Self.self)
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        try self.change.run(
-            .reset, asking: "reset", expecting: { _ in StateWord.closed.rawValue }, in: context)
+        let plan = Change.Plan(question: "reset") { _ in
+            StateWord.closed.rawValue
+        } perform: { (store, selectors) throws(BreakerStoreError) in
+            try store.perform(.reset, on: selectors, by: context.who, reason: self.change.reason)
+        }
+        return try self.change.run(plan, in: context)
     }
 }

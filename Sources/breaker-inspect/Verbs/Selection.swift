@@ -10,58 +10,63 @@ struct Selection: Sendable {
         self.selectors = operands.isEmpty ? nil : operands.map { isExact ? .named($0) : .nameOrPattern($0) }
     }
 
+    /// One circuit.
+    init(name: String) { self.selectors = [.named(name)] }
+
     /// What was found, each circuit once, by name.
     struct Found {
-        var circuits: [CircuitSnapshot]
+        var circuits: [InspectedCircuit]
         /// Whether a pattern, or that all were meant, found some of them.
         var isBroad: Bool
     }
 
     /// Looks the circuits up without changing anything; a name must be there.
     func find(in context: Context) throws(Failure) -> Found {
-        var missing: (name: String, nearest: String?)?
-        let found = try context.reading { (store) throws(BreakerStoreError) -> Found in
-            guard let selectors = self.selectors else { return Found(circuits: try store.circuits(), isBroad: true) }
-            var found: [[UInt8]: CircuitSnapshot] = [:]
-            var isBroad = false
-            for selector in selectors {
-                switch try Self.find(selector, in: store) {
-                case .one(let circuit): found[Array(circuit.name.utf8)] = circuit
-                case .matches(let circuits):
-                    isBroad = isBroad || !circuits.isEmpty
-                    for circuit in circuits { found[Array(circuit.name.utf8)] = circuit }
-                case .missing(let name):
-                    missing = (name, Spelling.nearest(to: name, among: try store.circuits().map(\.name)))
-                    return Found(circuits: [], isBroad: false)
+        let found = try self.gather(into: [InspectedCircuit](), in: context) { $0.append($1) }
+        return Found(circuits: found.value, isBroad: found.isBroad)
+    }
+
+    /// Makes one value of all circuits, looked up one by one; a name must be there.
+    func gather<Value>(
+        into initial: Value,
+        countingWorkers countsWorkers: Bool = true,
+        in context: Context,
+        _ body: (inout Value, InspectedCircuit) -> Void
+    ) throws(Failure) -> StoreLook.Found<Value> {
+        try context.reading { (store) throws(BreakerStoreError) in
+            try store.look { (look) throws(BreakerStoreError) in
+                try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in
+                    try look.circuits(selectors, countingWorkers: countsWorkers, into: initial, body)
                 }
             }
-            let circuits = found.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
-            return Found(circuits: circuits, isBroad: isBroad)
-        }
-        if let missing { throw .noSuchCircuit(missing.name, nearest: missing.nearest) }
-        return found
+        }.get()
     }
 
-    private enum Lookup {
-        case one(CircuitSnapshot)
-        case matches([CircuitSnapshot])
-        case missing(String)
+    /// The one circuit that is named.
+    func one(in look: StoreLook) throws(BreakerStoreError) -> Result<InspectedCircuit, Failure> {
+        let found = try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in
+            try look.circuits(selectors, into: [InspectedCircuit]()) { $0.append($1) }
+        }
+        return found.flatMap { found in
+            found.value.first.map { .success($0) } ?? .failure(Failure(.noSuchCircuit, "no such circuit"))
+        }
     }
 
-    private static func find(
-        _ selector: CircuitSelector,
-        in store: CircuitStore
-    ) throws(BreakerStoreError) -> Lookup {
-        switch selector {
-        case .named(let name), .namedIfPresent(let name):
-            return try store.circuit(named: name).map(Lookup.one) ?? .missing(name)
-        case .pattern(let pattern):
-            return .matches(try store.circuits(matching: pattern))
-        case .nameOrPattern(let text):
-            if let circuit = try store.circuit(named: text) { return .one(circuit) }
-            guard CircuitSelector.isPattern(text) else { return .missing(text) }
-            return .matches(try store.circuits(matching: text))
+    /// The circuits, to be looked at again later; a name must be there.
+    func image(in store: CircuitStore) throws(BreakerStoreError) -> Result<StoreLook.Found<StoreImage>, Failure> {
+        try store.look { (look) throws(BreakerStoreError) in
+            try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in try look.image(of: selectors) }
         }
+    }
+
+    /// What was found, or that a name is missing, with what may have been meant.
+    private func orMissing<Value>(
+        in look: StoreLook,
+        _ find: ([CircuitSelector]?) throws(BreakerStoreError) -> StoreLook.Found<Value>
+    ) throws(BreakerStoreError) -> Result<StoreLook.Found<Value>, Failure> {
+        let found = try find(self.selectors)
+        guard let missing = found.missing else { return .success(found) }
+        return .failure(.noSuchCircuit(missing, nearest: Spelling.nearest(to: missing, among: try look.names())))
     }
 
     /// Says that nothing was found, in the words of the command line.

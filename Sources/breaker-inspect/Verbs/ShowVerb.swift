@@ -26,12 +26,23 @@ struct ShowVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        let found = try Selection([self.circuit], isExact: true).find(in: context).circuits
-        guard let circuit = found.first else { throw .noSuchCircuit(self.circuit, nearest: nil) }
-        let (workers, events) = try context.reading { (store) throws(BreakerStoreError) in
-            (try store.workers(), try store.history(of: circuit.name, limit: Self.eventsShown))
-        }
-        let detail = CircuitDetail(circuit: circuit, workers: workers, events: events, now: context.now)
+        let selection = Selection(name: self.circuit)
+        let detail = try context.reading { (store) throws(BreakerStoreError) in
+            try store.look { (look) throws(BreakerStoreError) in
+                switch try selection.one(in: look) {
+                case .failure(let failure): return Result<CircuitDetail, Failure>.failure(failure)
+                case .success(let circuit):
+                    return .success(
+                        CircuitDetail(
+                            inspected: circuit,
+                            workers: try look.workers(),
+                            events: try look.history(of: self.circuit, limit: Self.eventsShown),
+                            now: context.now
+                        )
+                    )
+                }
+            }
+        }.get()
         if context.isJSON {
             context.console.write(JSONValue.document(detail.json))
         } else {

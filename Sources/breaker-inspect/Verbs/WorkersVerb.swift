@@ -30,13 +30,13 @@ struct WorkersVerb: Verb {
                 .init(title: "SINCE", isRightAligned: true), .init(title: "PROBING", minimumWidth: 12),
             ])
             let now = context.now
-            table.rows = workers.map { worker in
+            for worker in workers {
                 let probing = worker.probing.map(\.escaped).joined(separator: ", ")
-                return [
+                table.append([
                     .init(text: worker.name.escaped), .init(text: String(worker.pid)),
                     .init(text: "\(max(.zero, now.since(worker.since)).readable) ago"),
                     .init(text: probing.isEmpty ? "-" : probing),
-                ]
+                ])
             }
             context.console.write(table.text(width: context.console.width, context.style))
         }

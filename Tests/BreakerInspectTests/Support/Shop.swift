@@ -10,6 +10,7 @@ final class Shop {
     let directory: URL
     let path: String
     let clock: any HostClock
+    let configuration: CircuitStore.Configuration
     let store: CircuitStore
 
     /// - Parameter clock: real processes need the system's.
@@ -20,6 +21,7 @@ final class Shop {
         self.clock = clock
         var configuration = CircuitStore.Configuration()
         configuration.clock = clock
+        self.configuration = configuration
         self.store = try CircuitStore(path: self.path, configuration: configuration)
     }
 

@@ -1,0 +1,69 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A circuit with what operators ask for beside a snapshot.
+package struct InspectedCircuit: Sendable, Hashable {
+    package var snapshot: CircuitSnapshot
+    /// How many calls it has refused.
+    package var refusals: Int64
+    /// Its state, or that beneath its hold.
+    package var beneath: CircuitState
+}
+
+/// A circuit as it stands in the file, to be looked at as of any moment.
+struct CircuitRecord {
+    var name: String
+    var row: CircuitRow
+    var refusals: Int64
+    /// The workers that have registered it, dead or alive.
+    var registered: [Int64]
+
+    func inspected(by reading: StoreReading) -> InspectedCircuit {
+        let now = reading.now
+        var unheld = self.row.circuit
+        unheld.hold = nil
+        return InspectedCircuit(
+            snapshot: CircuitSnapshot(
+                name: self.name,
+                row: self.row,
+                at: now,
+                workers: self.registered.count(where: reading.isAlive),
+                reading.date
+            ),
+            refusals: self.refusals,
+            beneath: unheld.state(at: now, reading.date)
+        )
+    }
+}
+
+/// One moment at which records are looked at.
+struct StoreReading {
+    let now: StoreTime
+    let date: (StoreTime) -> Date
+    let isAlive: (Int64) -> Bool
+
+    init(_ clock: StoreClock, isAlive: @escaping (Int64) -> Bool) {
+        self.now = clock.now
+        self.date = clock.dates()
+        // One answer for all circuits of the moment, and one question to the kernel.
+        let liveness = Liveness(isAlive)
+        self.isAlive = { liveness[$0] }
+    }
+
+    private final class Liveness {
+        private let ask: (Int64) -> Bool
+        private var known: [Int64: Bool] = [:]
+
+        init(_ ask: @escaping (Int64) -> Bool) { self.ask = ask }
+
+        subscript(worker: Int64) -> Bool {
+            if let known = self.known[worker] { return known }
+            let isAlive = self.ask(worker)
+            self.known[worker] = isAlive
+            return isAlive
+        }
+    }
+}

@@ -1,0 +1,167 @@
+/// The store as an operator looks at it: all of it as of one instant, and nothing of it changed.
+package struct StoreLook {
+    let view: StoreView
+    private let reading: StoreReading
+
+    init(_ view: StoreView) {
+        self.view = view
+        self.reading = StoreReading(view.clock, isAlive: view.isAlive)
+    }
+
+    /// What a search for circuits found.
+    package struct Found<Value> {
+        package var value: Value
+        /// Whether a pattern, or that all were meant, found some of them.
+        package var isBroad: Bool
+        /// A name that must be there and is not; then nothing was looked at.
+        package var missing: String?
+    }
+
+    /// Hands over the selected circuits one by one, each once, by name; so many of them need no memory.
+    ///
+    /// - Parameters:
+    ///   - selectors: which; nil for all.
+    ///   - countsWorkers: whether it matters how many workers have registered each.
+    ///   - initial: what `body` adds to.
+    package func circuits<Value>(
+        _ selectors: [CircuitSelector]?,
+        countingWorkers countsWorkers: Bool = true,
+        into initial: Value,
+        _ body: (inout Value, InspectedCircuit) -> Void
+    ) throws(BreakerStoreError) -> Found<Value> {
+        let found = try self.records(selectors, withWorkers: countsWorkers, into: initial) { value, record in
+            body(&value, record.inspected(by: self.reading))
+        }
+        return found
+    }
+
+    /// The selected circuits, to be looked at again later without a look at the file.
+    package func image(of selectors: [CircuitSelector]?) throws(BreakerStoreError) -> Found<StoreImage> {
+        let found = try self.records(selectors, withWorkers: true, into: [CircuitRecord]()) { $0.append($1) }
+        let image = StoreImage(records: found.value, clock: self.view.clock, isAlive: self.view.isAlive)
+        return Found(value: image, isBroad: found.isBroad, missing: found.missing)
+    }
+
+    /// The names of all circuits.
+    package func names() throws(BreakerStoreError) -> [String] {
+        try self.view.database.all("SELECT name FROM circuit ORDER BY name") { $0.text(0) }
+    }
+
+    /// The workers that live.
+    package func workers() throws(BreakerStoreError) -> [WorkerSnapshot] { try self.view.livingWorkers() }
+
+    /// The newest events, newest first.
+    package func history(of name: String?, limit: Int) throws(BreakerStoreError) -> [CircuitEvent] {
+        self.events(try self.view.database.events(of: name, limit: limit))
+    }
+
+    /// The number of the newest event of all.
+    package func newestEvent() throws(BreakerStoreError) -> Int64 {
+        try self.view.database.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
+    }
+
+    /// All events with higher numbers than `id`, oldest first.
+    package func history(after id: Int64) throws(BreakerStoreError) -> [CircuitEvent] {
+        var stored: [StoredEvent] = []
+        var last = id
+        while true {
+            let next = try self.view.database.events(after: last)
+            guard let newest = next.last else { break }
+            stored += next
+            last = newest.id
+        }
+        return self.events(stored)
+    }
+
+    private func events(_ stored: [StoredEvent]) -> [CircuitEvent] {
+        stored.map { CircuitEvent($0, self.view.isOwn, self.reading.date) }
+    }
+
+    private func records<Value>(
+        _ selectors: [CircuitSelector]?,
+        withWorkers: Bool,
+        into initial: Value,
+        _ body: (inout Value, CircuitRecord) -> Void
+    ) throws(BreakerStoreError) -> Found<Value> {
+        let database = self.view.database
+        var value = initial
+        guard let selectors else {
+            var isBroad = false
+            try database.records(matching: nil, withWorkers: withWorkers) {
+                isBroad = true
+                body(&value, $0)
+            }
+            return Found(value: value, isBroad: isBroad, missing: nil)
+        }
+        let selected = try database.names(of: selectors)
+        if let missing = selected.missing.first { return Found(value: value, isBroad: false, missing: missing) }
+        for name in selected.names {
+            try database.records(matching: name, withWorkers: withWorkers) { body(&value, $0) }
+        }
+        return Found(value: value, isBroad: selected.isBroad, missing: nil)
+    }
+}
+
+/// Circuits as they stood in the file at one time; what the passing of time alone changes, and who lives, is seen anew with
+/// each look.
+package struct StoreImage {
+    let records: [CircuitRecord]
+    let clock: StoreClock
+    let isAlive: (Int64) -> Bool
+
+    /// The circuits now, by name.
+    package func circuits() -> [InspectedCircuit] {
+        let reading = StoreReading(self.clock, isAlive: self.isAlive)
+        return self.records.map { $0.inspected(by: reading) }
+    }
+}
+
+extension CircuitStore {
+    /// Runs `body` with the file as of one instant; again, from the start, if somebody changed it meanwhile in a way that
+    /// this reading would not notice.
+    ///
+    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    package func look<Value>(
+        _ body: (StoreLook) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        try self.view { (view) throws(BreakerStoreError) in try body(StoreLook(view)) }
+    }
+}
+
+extension Database {
+    private static let recordColumns =
+        "\(CircuitRow.columns), refusals, name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
+    private static let allRecords = SQL(composed: "SELECT \(recordColumns) FROM circuit ORDER BY name")
+    private static let oneRecord = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE name = ?1")
+
+    /// Hands over the circuit of this name, or all of them by name.
+    fileprivate func records(
+        matching name: String?,
+        withWorkers: Bool,
+        _ body: (CircuitRecord) -> Void
+    ) throws(BreakerStoreError) {
+        let path = self.connection.path
+        let values = name.map { [SQLValue.text($0)] } ?? []
+        try self.forEach(name == nil ? Self.allRecords : Self.oneRecord, values) { row throws(BreakerStoreError) in
+            let extra = CircuitRow.columnCount
+            let name = row.text(extra + 1)
+            var record = CircuitRecord(
+                name: name,
+                row: try CircuitRow(row, name: name, path: path),
+                refusals: row.integer(extra),
+                registered: []
+            )
+            let id = record.row.id
+            // Most circuits have none of these: what is not there is not looked for.
+            if row.integer(extra + 2) != 0 { record.row.circuit.failures = try self.failures(of: id) }
+            if case .halfOpen = record.row.circuit.state { record.row.circuit.probes = try self.probes(of: id) }
+            if withWorkers {
+                record.registered = try self.all(
+                    "SELECT worker FROM registration WHERE circuit = ?1",
+                    .integer(id)
+                ) { $0.integer(0) }
+            }
+            body(record)
+        }
+    }
+}

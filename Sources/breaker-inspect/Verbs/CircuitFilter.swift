@@ -1,0 +1,48 @@
+import BreakerStore
+
+/// Which of the circuits that were found are wanted.
+struct CircuitFilter: Sendable {
+    private let states: Set<StateWord>
+    private let group: String?
+
+    /// - Parameter states: words with commas between them; nil for all.
+    init(states: String?, group: String?) throws(Failure) {
+        self.states = try states.map(Self.words) ?? Set(StateWord.allCases)
+        self.group = group
+    }
+
+    func admits(_ circuit: CircuitSnapshot) -> Bool {
+        self.states.contains(circuit.stateWord) && (self.group == nil || circuit.config.group == self.group)
+    }
+
+    /// The states that a list of words names.
+    private static func words(_ list: String) throws(Failure) -> Set<StateWord> {
+        var states: Set<StateWord> = []
+        for word in list.split(separator: ",", omittingEmptySubsequences: false) {
+            states.formUnion(try Arguments.choice(String(word), of: StateChoice.allCases, for: .state).words)
+        }
+        return states
+    }
+}
+
+/// A state as the command line names it.
+enum StateChoice: String, CaseIterable, Sendable {
+    case open
+    case halfOpen = "half-open"
+    case closed
+    /// Both of its kinds.
+    case held
+    case heldOpen = "held-open"
+    case heldClosed = "held-closed"
+
+    var words: Set<StateWord> {
+        switch self {
+        case .open: [.open]
+        case .halfOpen: [.halfOpen]
+        case .closed: [.closed]
+        case .held: [.heldOpen, .heldClosed]
+        case .heldOpen: [.heldOpen]
+        case .heldClosed: [.heldClosed]
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import BreakerStore
+
+/// `forget`: deletes circuits that nobody uses any more.
+struct ForgetVerb: Verb {
+    static let name = "forget"
+    static let synopsis = "(NAME|PATTERN…)"
+    static let summary = "delete circuits that no service uses any more; their history stays"
+    static let details = """
+        Shows what it would delete, and asks. Refuses while a live worker has one of them registered;
+        with --force it goes all the same, and the worker registers it anew at its next call.
+        """
+    static let force = Option("force", help: "delete also what live workers have registered")
+    static let options: [Option] = [Self.force] + Change.options.filter { $0 != .all }
+
+    private let isForced: Bool
+    private let change: Change
+
+    init(_ arguments: Arguments) throws(Failure) {
+        self.isForced = arguments.has(Self.force)
+        self.change = try Change(arguments, operands: arguments.operands, verb: Self.self)
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let plan = Change.Plan(
+            question: "forget",
+            alwaysAsks: true,
+            expected: { _ in StateChange.forgotten },
+            perform: { (store, selectors) throws(BreakerStoreError) in
+                try store.forget(
+                    selectors, evenIfInUse: self.isForced, by: context.who, reason: self.change.reason)
+            }
+        )
+        return try self.change.run(plan, in: context) { (circuits) throws(Failure) in
+            // Nobody need be asked for what will be refused; what counts is asked again in the transaction.
+            guard !self.isForced, let used = circuits.first(where: { $0.snapshot.workers > 0 }) else { return }
+            let workers =
+                used.snapshot.workers == 1 ? "a live worker has" : "\(used.snapshot.workers) live workers have"
+            throw .inUse("\(workers) \(used.snapshot.name.quoted) registered", doing: plan.question)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import BreakerStore
+
+/// `release`: takes holds off circuits.
+struct ReleaseVerb: Verb {
+    static let name = "release"
+    static let synopsis = "(NAME|PATTERN… | --all)"
+    static let summary = "take holds off circuits, which go on in the state beneath"
+    static let details = """
+        A name is released at once; what a pattern matches, or --all, is shown first, and you are asked.
+        Circuits that are not held are left alone.
+        """
+    static let options = Change.options
+
+    private let change: Change
+
+    init(_ arguments: Arguments) throws(Failure) {
+        self.change = try Change(arguments, operands: arguments.operands, verb: Self.self)
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let plan = Change.Plan(
+            question: "release",
+            expected: { $0.snapshot.hold == nil ? nil : StateWord($0.beneath).rawValue },
+            nothingToDo: "nothing there is held\n",
+            perform: { (store, selectors) throws(BreakerStoreError) in
+                try store.perform(.release, on: selectors, by: context.who, reason: self.change.reason)
+            }
+        )
+        return try self.change.run(plan, in: context)
+    }
+}
