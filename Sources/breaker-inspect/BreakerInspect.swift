@@ -17,11 +17,7 @@ import Darwin
     static func main() {
         // A reader that goes away is noticed by the write: the rest of the output is dropped.
         signal(SIGPIPE, SIG_IGN)
-        // A change is committed or not, whenever the process ends. The line that shows ^C is ended.
-        signal(SIGINT) { _ in
-            if isatty(STDERR_FILENO) != 0 { unsafe write(STDERR_FILENO, "\n", 1) }
-            _exit(ExitCode.interrupted.rawValue)
-        }
+        Screen.handleSignals()
         let console = ProcessConsole()
         let code = run(
             arguments: Array(CommandLine.arguments.dropFirst()),

@@ -39,6 +39,9 @@ struct Context {
 
     var now: Date { self.clock.wallTime }
 
+    /// What a waiting time is measured by: nobody steps it.
+    var uptime: Duration { self.clock.uptime }
+
     func path() throws(Failure) -> String {
         guard let path = self.givenPath else {
             throw .usage("no store is named", hint: "name its file with --store PATH, or in BREAKER_STORE")
@@ -60,28 +63,43 @@ struct Context {
         try self.withStore(.existing, doing: "change", body)
     }
 
+    /// Runs `body` with a watch over the store, opened so that nothing on the disk changes.
+    func watching<Value>(_ body: (StoreWatch) throws(Failure) -> Value) throws(Failure) -> Value {
+        let store = try self.open(.readOnly)
+        defer { store.close() }
+        return try body(store.watch())
+    }
+
+    /// What the library says of the store, in the words of the tool.
+    func failure(_ error: BreakerStoreError, doing: String = "read") -> Failure {
+        Failure(error, path: self.givenPath ?? "", doing: doing)
+    }
+
     private func withStore<Value>(
         _ access: Access,
         doing: String,
         _ body: (CircuitStore) throws(BreakerStoreError) -> Value
     ) throws(Failure) -> Value {
+        let store = try self.open(access)
+        defer { store.close() }
+        do throws(BreakerStoreError) {
+            return try body(store)
+        } catch {
+            throw self.failure(error, doing: doing)
+        }
+    }
+
+    private func open(_ access: Access) throws(Failure) -> CircuitStore {
         let path = try self.path()
         var configuration = CircuitStore.Configuration()
         configuration.access = access
         configuration.clock = self.clock
         configuration.busyTimeout = Self.patience
         configuration.workerName = Tool.name
-        let store: CircuitStore
         do throws(BreakerStoreError) {
-            store = try CircuitStore(path: path, configuration: configuration)
+            return try CircuitStore(path: path, configuration: configuration)
         } catch {
             throw Failure(error, path: path, doing: "open")
-        }
-        defer { store.close() }
-        do throws(BreakerStoreError) {
-            return try body(store)
-        } catch {
-            throw Failure(error, path: path, doing: doing)
         }
     }
 }

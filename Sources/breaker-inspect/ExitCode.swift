@@ -11,5 +11,7 @@ enum ExitCode: Int32, Sendable {
     case usage = 64
     /// Others kept the store locked.
     case busy = 75
+    /// `wait`: the time was over.
+    case timedOut = 124
     case interrupted = 130
 }

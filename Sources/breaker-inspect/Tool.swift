@@ -11,7 +11,8 @@ enum Tool {
     static let name = "breaker-inspect"
     static let version = "0.1.0"
     static let verbs: [any Verb.Type] = [
-        ListVerb.self, ShowVerb.self, CheckVerb.self, ResetVerb.self, HoldVerb.self, ReleaseVerb.self, ForgetVerb.self,
+        ListVerb.self, ShowVerb.self, CheckVerb.self, WaitVerb.self, ResetVerb.self, HoldVerb.self, ReleaseVerb.self,
+        ForgetVerb.self,
         HistoryVerb.self, WorkersVerb.self, HelpVerb.self,
     ]
 

@@ -21,7 +21,10 @@ import Testing
             let help = self.inspect("help", verb.name)
             #expect(help.code == .done)
             #expect(help.output.hasPrefix("usage: breaker-inspect \(verb.name) "))
-            for option in verb.options + Option.common { #expect(help.output.contains("  \(option.spelling) ")) }
+            for option in verb.options + Option.common {
+                let shown = option.isValueOptional ? "\(option.spelling)[=" : "\(option.spelling) "
+                #expect(help.output.contains("  \(shown)"))
+            }
             #expect(self.inspect(verb.name, "--help").output == help.output)
         }
     }

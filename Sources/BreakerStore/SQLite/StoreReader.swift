@@ -32,15 +32,13 @@ final class StoreReader {
         var path = file.path
         var access = Connection.Access.immutable
         var copy: String?
-        if let logSize = StoreFile.size(file.log), logSize > Self.logHeaderSize {
-            if StoreFile.size(file.index) != nil {
-                access = .sharedReader
-            } else {
-                let directory = try Self.copy(file)
-                path = directory + Self.copyName
-                access = .readWrite
-                copy = directory
-            }
+        if Self.sharesLog(file) {
+            access = .sharedReader
+        } else if Self.hasFrames(file) {
+            let directory = try Self.copy(file)
+            path = directory + Self.copyName
+            access = .readWrite
+            copy = directory
         }
         do throws(BreakerStoreError) {
             self.database = Database(try Connection(path: path, access: access))
@@ -50,6 +48,13 @@ final class StoreReader {
             if let copy { TemporaryDirectory.remove(copy) }
             throw error
         }
+    }
+
+    /// Whether the file is to be read through its log and its wal-index.
+    static func sharesLog(_ file: StoreFile) -> Bool { self.hasFrames(file) && StoreFile.size(file.index) != nil }
+
+    private static func hasFrames(_ file: StoreFile) -> Bool {
+        (StoreFile.size(file.log) ?? 0) > Self.logHeaderSize
     }
 
     deinit {

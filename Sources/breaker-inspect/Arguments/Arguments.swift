@@ -22,7 +22,7 @@ struct Arguments: Sendable {
             } else {
                 let (name, value) = Self.split(argument)
                 let option = verbOptions.first { $0.spelling == name }
-                guard option?.placeholder != nil, value == nil else {
+                guard let option, option.placeholder != nil, !option.isValueOptional, value == nil else {
                     given.append((name, value))
                     continue
                 }
@@ -81,6 +81,7 @@ struct Arguments: Sendable {
             )
         }
         switch (option.placeholder, value) {
+        case (_?, nil) where option.isValueOptional: self.values[option] = ""
         case (nil, nil): self.values[option] = ""
         case (nil, _?): throw .usage("option '\(option.spelling)' takes no value", verb: self.verb?.name)
         case (_?, nil): throw .usage("option '\(option.spelling)' needs a value", verb: self.verb?.name)

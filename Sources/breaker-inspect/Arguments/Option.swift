@@ -4,13 +4,16 @@ struct Option: Sendable, Hashable {
     var name: String
     /// What stands for its value in the help; nil if it takes none.
     var placeholder: String?
+    /// Whether it may stand without its value, which then follows an equals sign.
+    var isValueOptional = false
     var help: String
 
     var spelling: String { "--\(self.name)" }
 
-    init(_ name: String, _ placeholder: String? = nil, help: String) {
+    init(_ name: String, _ placeholder: String? = nil, isValueOptional: Bool = false, help: String) {
         self.name = name
         self.placeholder = placeholder
+        self.isValueOptional = isValueOptional
         self.help = help
     }
 }

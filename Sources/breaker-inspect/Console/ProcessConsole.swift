@@ -17,11 +17,14 @@ final class ProcessConsole: Console {
     let outputIsTerminal = isatty(STDOUT_FILENO) != 0
     let canAsk = isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0
 
-    var width: Int? {
+    var width: Int? { self.size.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil } }
+
+    var height: Int? { self.size.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil } }
+
+    private var size: winsize? {
         guard self.outputIsTerminal else { return nil }
         var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+        return unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
     }
 
     var loginName: String {
@@ -65,7 +68,34 @@ final class ProcessConsole: Console {
         return .failed
     }
 
-    private func flush() {
+    func pause(for duration: Duration, listening: Bool) -> Pause {
+        self.flush()
+        if listening, self.outputError != nil { return .nobodyReads }
+        let end = ContinuousClock.now + duration
+        while true {
+            let left = (end - .now) / .milliseconds(1)
+            guard left > 0 else { return .isOver }
+            var output = pollfd(fd: listening ? STDOUT_FILENO : -1, events: 0, revents: 0)
+            // A pipe whose reader has gone, or a terminal that hung up, says so unasked.
+            switch unsafe poll(&output, 1, Int32(min(left.rounded(.up), 1_000_000))) {
+            case 0: continue
+            case 1...: return .nobodyReads
+            default: if listening { return .disturbed }
+            }
+        }
+    }
+
+    func enterScreen() {
+        self.flush()
+        Screen.enter()
+    }
+
+    func leaveScreen() {
+        self.flush()
+        Screen.leave()
+    }
+
+    func flush() {
         defer { self.buffer.removeAll(keepingCapacity: true) }
         guard self.outputError == nil, !self.buffer.isEmpty else { return }
         self.outputError = Self.write(self.buffer, to: STDOUT_FILENO)

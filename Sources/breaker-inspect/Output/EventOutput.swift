@@ -26,22 +26,29 @@ extension JSONValue {
 
 extension Table {
     /// Events for people, in the order given.
-    static func events(_ events: [CircuitEvent], namingCircuits: Bool) -> Table {
-        var columns: [Column] = [.init(title: "TIME"), .init(title: "CIRCUIT", minimumWidth: 12)]
-        columns += [.init(title: "EVENT"), .init(title: "CHANGE"), .init(title: "WHO", minimumWidth: 10)]
-        columns.append(.init(title: "REASON", minimumWidth: 10))
+    ///
+    /// - Parameter mayGrow: whether others will follow, whose columns are to stand below these.
+    static func events(_ events: [CircuitEvent], namingCircuits: Bool, mayGrow: Bool = false) -> Table {
+        var columns: [Column] = [
+            .init(title: "TIME"), .init(title: "CIRCUIT", minimumWidth: 8, usualWidth: mayGrow ? 12 : 0),
+            .init(title: "EVENT", usualWidth: mayGrow ? 8 : 0), .init(title: "CHANGE", usualWidth: mayGrow ? 19 : 0),
+            .init(title: "WHO", minimumWidth: 6, usualWidth: mayGrow ? 12 : 0),
+            .init(title: "REASON", minimumWidth: 6),
+        ]
         if !namingCircuits { columns.remove(at: 1) }
         var table = Table(columns: columns)
-        for event in events {
-            var row: [Cell] = [
-                .init(text: event.at.readable), .init(text: event.circuit?.escaped ?? "(the store)"),
-                .init(text: event.kind.rawValue), .init(text: event.change), .init(text: event.who),
-                .init(text: event.reason?.escaped ?? ""),
-            ]
-            if !namingCircuits { row.remove(at: 1) }
-            table.append(row)
-        }
+        for event in events { table.append(event, namingCircuits: namingCircuits) }
         return table
+    }
+
+    mutating func append(_ event: CircuitEvent, namingCircuits: Bool) {
+        var row: [Cell] = [
+            .init(text: event.at.readable), .init(text: event.circuit?.escaped ?? "(the store)"),
+            .init(text: event.kind.rawValue), .init(text: event.change), .init(text: event.who),
+            .init(text: event.reason?.escaped ?? ""),
+        ]
+        if !namingCircuits { row.remove(at: 1) }
+        self.append(row)
     }
 }
 

@@ -51,7 +51,7 @@ enum HelpText {
     private static let exitCodes = [
         ("0", "done"), ("1", "failed"), ("2", "you said no"), ("3", "check: some circuit is not closed"),
         ("4", "no such circuit"), ("64", "wrong command line"), ("75", "the store is busy"),
-        ("130", "interrupted"),
+        ("124", "wait: the time was over"), ("130", "interrupted"),
     ]
 
     private static var verbs: String { Self.lines(Tool.verbs.map { ($0.name, $0.summary) }) }
@@ -73,5 +73,8 @@ enum HelpText {
 }
 
 extension Option {
-    fileprivate var usage: String { self.placeholder.map { "\(self.spelling) \($0)" } ?? self.spelling }
+    fileprivate var usage: String {
+        guard let placeholder = self.placeholder else { return self.spelling }
+        return self.isValueOptional ? "\(self.spelling)[=\(placeholder)]" : "\(self.spelling) \(placeholder)"
+    }
 }

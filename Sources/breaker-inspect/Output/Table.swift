@@ -5,6 +5,8 @@ struct Table {
         var isRightAligned = false
         /// How narrow it may become where the terminal is; nil if it is never cut.
         var minimumWidth: Int?
+        /// How wide it is at least where there is room: later rows may need it.
+        var usualWidth = 0
     }
 
     struct Cell {
@@ -29,10 +31,17 @@ struct Table {
 
     init(columns: [Column]) {
         self.columns = columns
-        self.widths = columns.map { $0.title.displayWidth }
+        self.widths = columns.map { max($0.title.displayWidth, $0.usualWidth) }
     }
 
     var isEmpty: Bool { self.ranks.isEmpty }
+
+    /// Drops the rows; the columns stay as wide as they are.
+    mutating func removeRows() {
+        self.text.removeAll(keepingCapacity: true)
+        self.places.removeAll(keepingCapacity: true)
+        self.ranks.removeAll(keepingCapacity: true)
+    }
 
     /// Adds a row, behind those of its rank and before those of higher ones.
     mutating func append(_ row: [Cell], rank: UInt8 = 0) {
@@ -56,10 +65,12 @@ struct Table {
     }
 
     /// Hands over line by line, the heading first.
-    func forEachLine(width: Int?, _ style: Style, _ body: (String) -> Void) {
+    func forEachLine(width: Int?, withHeading: Bool = true, _ style: Style, _ body: (String) -> Void) {
         var widths = self.widths
         if let width { self.shrink(&widths, to: width) }
-        body(self.line(self.columns.map { ($0.title, $0.title.displayWidth, .heading) }, widths, style))
+        if withHeading {
+            body(self.line(self.columns.map { ($0.title, $0.title.displayWidth, .heading) }, widths, style))
+        }
         for rank in Set(self.ranks).sorted() {
             for row in self.ranks.indices where self.ranks[row] == rank {
                 body(self.line(self.cells(of: row), widths, style))

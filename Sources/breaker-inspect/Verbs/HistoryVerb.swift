@@ -16,11 +16,13 @@ struct HistoryVerb: Verb {
         """
     static let since = Option("since", "DURATION", help: "only what happened so long ago or later")
     static let limit = Option("limit", "N", help: "the newest N at most")
-    static let options: [Option] = [Self.since, Self.limit]
+    static let follow = Option("follow", help: "go on with what happens from now on, until Ctrl-C")
+    static let options: [Option] = [Self.since, Self.limit, Self.follow]
 
     private static let usualLimit = 100
 
-    private let circuit: String?
+    let circuit: String?
+    private let follows: Bool
     private let since: Duration?
     private let limit: Int
 
@@ -29,6 +31,7 @@ struct HistoryVerb: Verb {
             throw .usage("'history' takes one circuit's name, or none", verb: Self.name)
         }
         self.circuit = arguments.operands.first
+        self.follows = arguments.has(Self.follow)
         var since: Duration?
         if let text = arguments[Self.since] { since = try DurationArgument.parse(text, for: Self.since) }
         self.since = since
@@ -43,23 +46,39 @@ struct HistoryVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
+        if self.follows { return try self.follow(in: context) }
         let newest = try context.reading { (store) throws(BreakerStoreError) in
-            try store.history(of: self.circuit, limit: self.limit)
-        }
+            try store.look { (look) throws(BreakerStoreError) in try self.newest(in: look, for: context) }
+        }.get()
+        _ = self.report(newest, in: context)
+        if newest.isEmpty, !context.isJSON { context.console.writeError("nothing happened\n") }
+        return .done
+    }
+
+    /// The newest events that are wanted, the oldest of them first.
+    func newest(
+        in look: StoreLook,
+        for context: Context
+    ) throws(BreakerStoreError) -> Result<[CircuitEvent], Failure> {
+        let newest = try look.history(of: self.circuit, limit: self.limit)
         // The history of a circuit outlives it: only a name that nobody ever had is wrong.
-        if newest.isEmpty, let circuit = self.circuit {
-            _ = try Selection(name: circuit).find(in: context)
+        if newest.isEmpty, let circuit = self.circuit,
+            case .failure(let failure) = try Selection(name: circuit).one(in: look)
+        {
+            return .failure(failure)
         }
         let earliest = self.since.map { context.now.addingTimeInterval(-($0 / .seconds(1))) }
-        let events = newest.filter { event in earliest.map { event.at >= $0 } ?? true }.reversed()
+        return .success(newest.filter { event in earliest.map { event.at >= $0 } ?? true }.reversed())
+    }
+
+    /// Prints events, and returns the table in which others may follow.
+    func report(_ events: [CircuitEvent], in context: Context) -> Table {
+        let table = Table.events(events, namingCircuits: self.circuit == nil, mayGrow: self.follows)
         if context.isJSON {
             context.console.write(JSONValue.document(["events": .array(events.map { .event($0) })]))
-        } else if events.isEmpty {
-            context.console.writeError("nothing happened\n")
-        } else {
-            let table = Table.events(Array(events), namingCircuits: self.circuit == nil)
-            context.console.write(table.text(width: context.console.width, context.style))
+        } else if !events.isEmpty {
+            table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
         }
-        return .done
+        return table
     }
 }

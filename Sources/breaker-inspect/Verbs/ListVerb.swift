@@ -8,18 +8,35 @@ struct ListVerb: Verb {
     static let details = """
         A PATTERN is a circuit's name, or a text with *, ? or [ in it that names may match.
         FAILURES are those that count now, of those that trip the circuit.
+        --watch redraws a terminal until Ctrl-C; to a pipe or a file it adds a line for each change.
         """
-    static let options: [Option] = [.state, .group, .exact]
+    static let watch = Option(
+        "watch", "SECONDS", isValueOptional: true, help: "show it again every second, or at that interval")
+    static let options: [Option] = [.state, .group, Self.watch, .exact]
 
-    private let selection: Selection
-    private let filter: CircuitFilter
+    static let nothingWanted = "no circuit is of that state and group\n"
+
+    let selection: Selection
+    let filter: CircuitFilter
+    private let interval: Duration?
 
     init(_ arguments: Arguments) throws(Failure) {
         self.selection = Selection(arguments.operands, isExact: arguments.has(.exact))
         self.filter = try CircuitFilter(states: arguments[.state], group: arguments[.group])
+        self.interval = try arguments[Self.watch].map(Self.interval)
+    }
+
+    private static func interval(_ text: String) throws(Failure) -> Duration {
+        if text.isEmpty { return .seconds(1) }
+        guard let seconds = Double(text), (0.01...86_400).contains(seconds) else {
+            throw .usage(
+                "option '--watch' takes a number of seconds, not \(text.quoted)", hint: "write such as --watch=5")
+        }
+        return .seconds(seconds)
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
+        if let interval = self.interval { return try self.watch(every: interval, in: context) }
         if context.isJSON { try self.printJSON(in: context) } else { try self.printTable(in: context) }
         return .done
     }
@@ -35,7 +52,7 @@ struct ListVerb: Verb {
         }.value
         if found.table.isEmpty {
             context.console.writeError(
-                found.count > 0 ? "no circuit is of that state and group\n" : self.selection.nothingFound)
+                found.count > 0 ? Self.nothingWanted : self.selection.nothingFound)
         } else {
             found.table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
         }

@@ -53,10 +53,9 @@ struct Selection: Sendable {
     }
 
     /// The circuits, to be looked at again later; a name must be there.
-    func image(in store: CircuitStore) throws(BreakerStoreError) -> Result<StoreLook.Found<StoreImage>, Failure> {
-        try store.look { (look) throws(BreakerStoreError) in
-            try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in try look.image(of: selectors) }
-        }
+    func image(in look: StoreLook) throws(BreakerStoreError) -> Result<StoreImage, Failure> {
+        try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in try look.image(of: selectors) }
+            .map(\.value)
     }
 
     /// What was found, or that a name is missing, with what may have been meant.

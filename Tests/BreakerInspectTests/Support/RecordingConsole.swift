@@ -5,6 +5,7 @@ final class RecordingConsole: Console {
     var outputIsTerminal = false
     var canAsk = false
     var width: Int?
+    var height: Int?
     var loginName = "ann"
     var answers: [String] = []
     /// Called before each answer: what happens while somebody thinks.
@@ -19,4 +20,20 @@ final class RecordingConsole: Console {
         self.whileAsked()
         return self.answers.isEmpty ? nil : self.answers.removeFirst()
     }
+
+    /// What happens in each pause.
+    var inPauses: [() -> Pause] = []
+    /// What happens afterwards.
+    var inFurtherPauses: () -> Pause = { .nobodyReads }
+    private(set) var pauses: [Duration] = []
+
+    func flush() {}
+
+    func pause(for duration: Duration, listening: Bool) -> Pause {
+        self.pauses.append(duration)
+        return self.inPauses.isEmpty ? self.inFurtherPauses() : self.inPauses.removeFirst()()
+    }
+
+    func enterScreen() { self.output += "<screen>" }
+    func leaveScreen() { self.output += "</screen>" }
 }

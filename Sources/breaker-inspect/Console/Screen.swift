@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The alternate screen of the terminal, which every way out of the process gives back.
+///
+/// Its functions run in handlers of signals, too: they call nothing but what signal-safety(7) lists.
+enum Screen {
+    // Written by the one thread there is, and read by the handlers, which interrupt it.
+    nonisolated(unsafe) private static var isOn = false
+
+    /// The other screen, empty, without a cursor.
+    private static let entering: StaticString = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[H\u{1B}[2J"
+    private static let leaving: StaticString = "\u{1B}[?25h\u{1B}[?1049l"
+
+    static func enter() {
+        unsafe self.isOn = true
+        self.write(self.entering, to: STDOUT_FILENO)
+    }
+
+    static func leave() {
+        guard unsafe self.isOn else { return }
+        self.write(self.leaving, to: STDOUT_FILENO)
+        unsafe self.isOn = false
+    }
+
+    static func handleSignals() {
+        // Nothing may be made for the first time in a handler.
+        self.leave()
+        _ = (self.entering, self.leaving)
+        // A change is committed or not, whenever the process ends. The line that shows ^C is ended.
+        signal(SIGINT) { _ in
+            if unsafe Screen.isOn {
+                Screen.leave()
+            } else if isatty(STDERR_FILENO) != 0 {
+                Screen.write("\n", to: STDERR_FILENO)
+            }
+            _exit(ExitCode.interrupted.rawValue)
+        }
+        // The default follows, once the handler has returned.
+        signal(SIGTERM) { number in
+            Screen.leave()
+            signal(number, SIG_DFL)
+            raise(number)
+        }
+        self.handleStop()
+        signal(SIGCONT) { _ in
+            Screen.handleStop()
+            if unsafe Screen.isOn { Screen.enter() }
+        }
+        // With a handler it ends the pause.
+        signal(SIGWINCH) { _ in }
+    }
+
+    private static func handleStop() {
+        signal(SIGTSTP) { number in
+            // It is taken again when the process goes on.
+            if unsafe Screen.isOn { Screen.write(Screen.leaving, to: STDOUT_FILENO) }
+            signal(number, SIG_DFL)
+            raise(number)
+        }
+    }
+
+    private static func write(_ text: StaticString, to descriptor: Int32) {
+        #if canImport(Darwin)
+        _ = unsafe Darwin.write(descriptor, text.utf8Start, text.utf8CodeUnitCount)
+        #elseif canImport(Musl)
+        _ = unsafe Musl.write(descriptor, text.utf8Start, text.utf8CodeUnitCount)
+        #else
+        _ = unsafe Glibc.write(descriptor, text.utf8Start, text.utf8CodeUnitCount)
+        #endif
+    }
+}

@@ -1,0 +1,29 @@
+/// What stands on the screen of a terminal; only what differs is written.
+struct Frame {
+    private let console: any Console
+    private var drawn: [String] = []
+
+    init(_ console: any Console) { self.console = console }
+
+    /// Something else may stand there by now.
+    mutating func forget() { self.drawn = [] }
+
+    /// Shows lines that end with a line feed, as many as there is room for.
+    mutating func draw(_ lines: [String]) {
+        var lines = lines
+        if let height = self.console.height, lines.count > height, height > 1 {
+            let hidden = lines.count - (height - 1)
+            lines = lines.prefix(height - 1) + ["(\(hidden) more)\n"]
+        }
+        guard lines != self.drawn else { return }
+        // Each line in its place, without what was behind it; then nothing more below. The last line feed would scroll.
+        var text = self.drawn.isEmpty ? "\u{1B}[2J" : ""
+        for (index, line) in lines.enumerated() where !self.drawn.indices.contains(index) || self.drawn[index] != line {
+            text += "\u{1B}[\(index + 1);1H\(line.dropLast())\u{1B}[K"
+        }
+        if lines.count < self.drawn.count { text += "\u{1B}[\(lines.count + 1);1H\u{1B}[J" }
+        self.console.write(text)
+        self.console.flush()
+        self.drawn = lines
+    }
+}

@@ -1,0 +1,95 @@
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Writes a list of circuits, then what changes of it, line by line.
+struct CircuitsLog {
+    /// What of a line is worth a new one; that time passes is not.
+    private struct Line: Equatable {
+        var epoch: Int64
+        var word: StateWord
+        var failures: Int
+        var lastError: String?
+
+        init(_ circuit: CircuitSnapshot) {
+            self.epoch = circuit.epoch
+            self.word = circuit.stateWord
+            self.failures = circuit.failures.count
+            self.lastError = circuit.lastError
+        }
+    }
+
+    private let filter: CircuitFilter
+    private let context: Context
+    private var table = Table.circuits()
+    /// What was told last, by the bytes of the name.
+    private var told: [[UInt8]: Line] = [:]
+
+    init(_ filter: CircuitFilter, _ context: Context) {
+        self.filter = filter
+        self.context = context
+    }
+
+    mutating func begin(with circuits: [InspectedCircuit]) {
+        let now = self.context.now
+        var list = JSONList()
+        for circuit in circuits where self.filter.admits(circuit.snapshot) {
+            self.told[Array(circuit.snapshot.name.utf8)] = Line(circuit.snapshot)
+            if self.context.isJSON {
+                list.append(JSONValue.circuit(circuit, at: now), rank: circuit.snapshot.stateWord.urgency)
+            } else {
+                self.table.append(circuit.snapshot, at: now)
+            }
+        }
+        if self.context.isJSON {
+            list.writeDocument(naming: "circuits", to: self.context.console)
+        } else {
+            self.writeTable(withHeading: true)
+        }
+    }
+
+    /// Adds a line for each circuit that is not as it was told, and for each that is gone.
+    mutating func append(changesTo circuits: [InspectedCircuit]) {
+        let now = self.context.now
+        var gone = self.told
+        for circuit in circuits {
+            let key = Array(circuit.snapshot.name.utf8)
+            gone[key] = nil
+            let line = Line(circuit.snapshot)
+            let isWanted = self.filter.admits(circuit.snapshot)
+            // One that leaves what is wanted is told once more.
+            guard self.told[key] != line, isWanted || self.told[key] != nil else { continue }
+            self.told[key] = isWanted ? line : nil
+            if self.context.isJSON {
+                self.write(["circuit": .object(JSONValue.circuit(circuit, at: now)), "event": .string("changed")])
+            } else {
+                self.table.append(circuit.snapshot, at: now)
+            }
+        }
+        for key in gone.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            self.told[key] = nil
+            let name = String(decoding: key, as: UTF8.self)
+            if self.context.isJSON {
+                self.write(["event": .string("forgotten"), "name": .string(name)])
+            } else {
+                self.table.append([.init(text: name.escaped), .init(text: "forgotten")] + self.blanks)
+            }
+        }
+        if !self.context.isJSON { self.writeTable(withHeading: false) }
+    }
+
+    private var blanks: [Table.Cell] { Array(repeating: .init(text: "-"), count: self.table.columns.count - 2) }
+
+    private func write(_ members: [String: JSONValue]) { self.context.console.write(JSONValue.document(members)) }
+
+    private mutating func writeTable(withHeading: Bool) {
+        self.table.forEachLine(width: nil, withHeading: withHeading, self.context.style) {
+            self.context.console.write($0)
+        }
+        self.table.removeRows()
+    }
+}

@@ -1,0 +1,44 @@
+import BreakerStore
+
+/// The selected circuits, read again whenever the file has changed.
+struct CircuitsWatch {
+    private let watch: StoreWatch
+    private let selection: Selection
+    private let context: Context
+    private var image: StoreImage?
+    /// Why they can't be told just now.
+    private(set) var trouble: Failure?
+
+    init(_ watch: StoreWatch, _ selection: Selection, in context: Context) {
+        self.watch = watch
+        self.selection = selection
+        self.context = context
+    }
+
+    /// The circuits now, by name; what the passing of time alone changes needs no look at the file.
+    ///
+    /// Throws what keeps them from being read; those that were read before are still there then.
+    mutating func circuits() throws(Failure) -> [InspectedCircuit] {
+        let selection = self.selection
+        let found: Result<StoreImage, Failure>?
+        do throws(BreakerStoreError) {
+            found = try self.watch.lookIfChanged { (look, _) throws(BreakerStoreError) in
+                try selection.image(in: look)
+            }
+        } catch {
+            throw self.context.failure(error)
+        }
+        switch found {
+        case nil: if let trouble = self.trouble { throw trouble }
+        case .success(let image): (self.image, self.trouble) = (image, nil)
+        case .failure(let failure):
+            // Nothing changes that but another look at a changed file.
+            (self.image, self.trouble) = (nil, failure)
+            throw failure
+        }
+        return self.lastCircuits
+    }
+
+    /// The circuits as they were read last, now.
+    var lastCircuits: [InspectedCircuit] { self.image?.circuits() ?? [] }
+}

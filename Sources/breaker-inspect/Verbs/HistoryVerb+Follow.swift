@@ -1,0 +1,77 @@
+import BreakerStore
+
+/// `history --follow`: what happened, then what happens.
+extension HistoryVerb {
+    /// How soon an event is told.
+    private static let interval = Duration.milliseconds(200)
+
+    /// Ends when nobody reads it any more; a signal ends the process.
+    func follow(in context: Context) throws(Failure) -> ExitCode {
+        try context.watching { (watch) throws(Failure) in
+            var (last, table) = try self.begin(watch, in: context)
+            var trouble: Failure?
+            var hasHeading = !table.isEmpty
+            table.removeRows()
+            while context.console.pause(for: Self.interval, listening: true) != .nobodyReads {
+                do throws(Failure) {
+                    for event in try Self.events(watch, after: &last, in: context) where self.wants(event) {
+                        guard !context.isJSON else {
+                            context.console.write(JSONValue.document(["event": .event(event)]))
+                            continue
+                        }
+                        table.append(event, namingCircuits: self.circuit == nil)
+                        table.forEachLine(
+                            width: context.console.width, withHeading: !hasHeading, context.style
+                        ) { context.console.write($0) }
+                        table.removeRows()
+                        hasHeading = true
+                    }
+                    trouble = nil
+                } catch {
+                    // Once, and not again as long as it lasts.
+                    if error.message != trouble?.message {
+                        context.console.writeError("\(Tool.name): \(error.message)\n")
+                    }
+                    trouble = error
+                }
+            }
+            return .done
+        }
+    }
+
+    private func wants(_ event: CircuitEvent) -> Bool { self.circuit == nil || event.circuit == self.circuit }
+
+    /// Prints what has happened so far; returns the number of the last event of all.
+    private func begin(_ watch: StoreWatch, in context: Context) throws(Failure) -> (Int64, Table) {
+        let found: (events: Result<[CircuitEvent], Failure>, newest: Int64)?
+        do throws(BreakerStoreError) {
+            found = try watch.lookIfChanged { (look, _) throws(BreakerStoreError) in
+                (try self.newest(in: look, for: context), try look.newestEvent())
+            }
+        } catch {
+            throw context.failure(error)
+        }
+        return (found?.newest ?? 0, self.report(try found?.events.get() ?? [], in: context))
+    }
+
+    /// What has happened since the event of number `last`.
+    private static func events(
+        _ watch: StoreWatch,
+        after last: inout Int64,
+        in context: Context
+    ) throws(Failure) -> [CircuitEvent] {
+        let told = last
+        let found: (events: [CircuitEvent], newest: Int64)?
+        do throws(BreakerStoreError) {
+            found = try watch.lookIfChanged { (look, isAnotherFile) throws(BreakerStoreError) in
+                // Another file counts its events anew.
+                (try look.history(after: isAnotherFile ? 0 : told), try look.newestEvent())
+            }
+        } catch {
+            throw context.failure(error)
+        }
+        guard let found else { return [] }
+        last = found.newest
+        return found.events
+    }
+}

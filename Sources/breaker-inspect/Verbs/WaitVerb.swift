@@ -1,0 +1,81 @@
+import BreakerStore
+
+/// `wait`: returns once a circuit is in a state.
+struct WaitVerb: Verb {
+    static let name = "wait"
+    static let synopsis = "NAME --for STATE"
+    static let summary = "wait until a circuit is in a state; exit with 124 when the time is over"
+    static let details = """
+        STATE is open, half-open, closed or held. Without --timeout it waits as long as it takes.
+        """
+    static let state = Option("for", "STATE", help: "open, half-open, closed or held")
+    static let timeout = Option("timeout", "DURATION", help: "how long at most, such as 90s, 15m or 2h")
+    static let options: [Option] = [Self.state, Self.timeout]
+
+    /// How soon a change is seen.
+    private static let interval = Duration.milliseconds(100)
+
+    private let circuit: String
+    private let words: Set<StateWord>
+    private let timeout: Duration?
+
+    init(_ arguments: Arguments) throws(Failure) {
+        guard let name = arguments.operands.first, arguments.operands.count == 1 else {
+            throw .usage("'wait' takes one circuit's name", verb: Self.name)
+        }
+        guard let word = arguments[Self.state] else {
+            throw .usage("'wait' needs '--for' and a state", verb: Self.name)
+        }
+        self.circuit = name
+        self.words = try Arguments.choice(word, of: StateChoice.allCases, for: Self.state).words
+        var timeout: Duration?
+        if let text = arguments[Self.timeout] { timeout = try DurationArgument.parse(text, for: Self.timeout) }
+        self.timeout = timeout
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let start = context.uptime
+        return try context.watching { (watch) throws(Failure) in
+            var circuits = CircuitsWatch(watch, Selection(name: self.circuit), in: context)
+            var isFirst = true
+            while true {
+                let circuit = try self.look(&circuits, mayFail: !isFirst)
+                isFirst = false
+                if let circuit, self.words.contains(circuit.snapshot.stateWord) {
+                    return self.report(circuit, isReached: true, in: context)
+                }
+                let left = self.timeout.map { $0 - (context.uptime - start) }
+                if let left, left <= .zero { return self.report(circuit, isReached: false, in: context) }
+                _ = context.console.pause(for: min(Self.interval, left ?? Self.interval), listening: false)
+            }
+        }
+    }
+
+    /// The circuit now.
+    ///
+    /// A file that can't be read for a while is no end of the waiting, a circuit that is gone is.
+    private func look(_ circuits: inout CircuitsWatch, mayFail: Bool) throws(Failure) -> InspectedCircuit? {
+        do throws(Failure) {
+            return try circuits.circuits().first
+        } catch {
+            guard mayFail, error.code != .noSuchCircuit else { throw error }
+            return circuits.lastCircuits.first
+        }
+    }
+
+    private func report(_ circuit: InspectedCircuit?, isReached: Bool, in context: Context) -> ExitCode {
+        if context.isJSON {
+            let now = context.now
+            let value = circuit.map { JSONValue.object(JSONValue.circuit($0, at: now)) } ?? .null
+            context.console.write(JSONValue.document(["circuit": value, "isReached": .bool(isReached)]))
+        } else if isReached, let circuit {
+            let word = circuit.snapshot.stateWord
+            context.console.write("\(self.circuit.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
+        }
+        guard !isReached else { return .done }
+        let word = circuit?.snapshot.stateWord.rawValue ?? "unknown"
+        let time = self.timeout?.readable ?? ""
+        context.console.writeError("\(Tool.name): \(self.circuit.quoted) is still \(word) after \(time)\n")
+        return .timedOut
+    }
+}

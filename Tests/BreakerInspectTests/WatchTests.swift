@@ -1,0 +1,204 @@
+import BreakerStore
+import Testing
+
+@testable import breaker_inspect
+
+@Suite(.timeLimit(.minutes(1))) struct WatchTests {
+    private func console(_ steps: (() throws -> Void)...) -> RecordingConsole {
+        let console = RecordingConsole()
+        console.inPauses = steps.map { step in
+            {
+                try? step()
+                return .isOver
+            }
+        }
+        return console
+    }
+
+    @Test func addsALineForEachChange() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try shop.circuit("a")
+        try shop.circuit("b", failures: 2)
+        let console = self.console(
+            {},
+            { try shop.circuit("a", failures: 1) }, { clock.advance(by: .seconds(10)) }, { try shop.store.reset("b") },
+            { try shop.circuit("new") }, { try shop.store.forget("b") })
+        let (code, output, talk) = shop.inspect("list", "--watch", on: console)
+        #expect(code == .done)
+        #expect(talk.isEmpty)
+        #expect(
+            output
+                == """
+                NAME  STATE   FAILURES    SINCE  RETRY-IN  LAST-ERROR
+                b     open         2/2  0 s ago      30 s  HTTPError
+                a     closed       0/2  0 s ago         -  -
+                a     closed       1/2  0 s ago         -  HTTPError
+                b     closed       0/2  0 s ago         -  -
+                new   closed       0/2  0 s ago         -  -
+                b     forgotten         -        -         -  -
+
+                """.replacing("b     forgotten         -        -", with: "b     forgotten         -        -"))
+        #expect(console.pauses.allSatisfy { $0 == .seconds(1) })
+    }
+
+    @Test func tellsWhatLeavesTheFilter() throws {
+        let shop = try Shop()
+        try shop.circuit("a", failures: 2)
+        let console = self.console({ try shop.store.reset("a") }, { try shop.store.reset("a") })
+        let output = shop.inspect("list", "--state=open", "--watch=0.5", on: console).output
+        #expect(output.split(separator: "\n").count == 3)
+        #expect(output.contains("a     closed"))
+        #expect(console.pauses.allSatisfy { $0 == .milliseconds(500) })
+    }
+
+    @Test func addsALineOfJSONForEachChange() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        let console = self.console({ try shop.circuit("a", failures: 2) }, { try shop.store.forget("a") })
+        let lines = shop.inspect("list", "--watch", "--json", on: console).output.split(separator: "\n")
+        try #require(lines.count == 3)
+        #expect(lines[0].hasPrefix(#"{"circuits":[{"beneath":null,"#) && lines[0].hasSuffix(#"}],"version":1}"#))
+        #expect(lines[1].hasPrefix(#"{"circuit":{"beneath":null,"#))
+        #expect(lines[1].hasSuffix(#""workers":1},"event":"changed","version":1}"#))
+        #expect(lines[2] == #"{"event":"forgotten","name":"a","version":1}"#)
+    }
+
+    @Test func redrawsWhatChangedOnATerminal() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try shop.circuit("a")
+        try shop.circuit("b", failures: 2)
+        let console = self.console({}, { clock.advance(by: .seconds(1)) }, { try shop.store.forget("b") })
+        console.outputIsTerminal = true
+        (console.width, console.height) = (80, 24)
+        let code = shop.inspect("list", "--watch", "--color=never", on: console).code
+        #expect(code == .done)
+        let head = "NAME  STATE   FAILURES    SINCE  RETRY-IN  LAST-ERROR"
+        #expect(
+            console.output == "<screen>\u{1B}[2J\u{1B}[1;1H\(head)\u{1B}[K"
+                + "\u{1B}[2;1Hb     open         2/2  0 s ago      30 s  HTTPError\u{1B}[K"
+                + "\u{1B}[3;1Ha     closed       0/2  0 s ago         -  -\u{1B}[K"
+                // The same again is not drawn; time that passes is.
+                + "\u{1B}[2;1Hb     open         2/2  1 s ago      29 s  HTTPError\u{1B}[K"
+                + "\u{1B}[3;1Ha     closed       0/2  1 s ago         -  -\u{1B}[K"
+                + "\u{1B}[2;1Ha     closed       0/2  1 s ago         -  -\u{1B}[K\u{1B}[3;1H\u{1B}[J</screen>")
+    }
+
+    @Test func drawsAnewWhatWasDisturbed() throws {
+        let shop = try Shop()
+        for number in 0..<9 { try shop.circuit("circuit \(number)") }
+        let console = RecordingConsole()
+        console.outputIsTerminal = true
+        console.height = 4
+        console.inPauses = [{ .isOver }, { .disturbed }]
+        let output = shop.inspect("list", "--watch", "--color=never", on: console).output
+        #expect(output.matches(of: /\x1B\[2J/).count == 2)
+        #expect(output.matches(of: #/circuit 1 /#).count == 2)
+        #expect(!output.contains("circuit 2"))
+        #expect(output.contains("\u{1B}[4;1H(7 more)\u{1B}[K"))
+    }
+
+    @Test func goesOnWhileACircuitIsGone() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        let console = self.console({ try shop.store.forget("a") }, {}, { try shop.circuit("b") }, {})
+        let (_, output, talk) = shop.inspect("list", "a", "--watch", on: console)
+        #expect(talk == "breaker-inspect: no such circuit: 'a'\n")
+        #expect(output.hasSuffix("a     forgotten         -        -         -  -\n"))
+        #expect(shop.inspect("list", "x", "--watch").code == .noSuchCircuit)
+    }
+
+    @Test(arguments: ["0", "x", "-1", "inf", "nan", "1s"])
+    func refusesWhatItCannotRead(seconds: String) {
+        let console = RecordingConsole()
+        #expect(run(arguments: ["list", "--watch=\(seconds)"], environment: [:], console: console) == .usage)
+        #expect(console.talk.split(separator: "\n").count == 2)
+    }
+
+    /// While the file stays as it is, nothing is read.
+    @Test(arguments: [false, true])
+    func readsOnlyWhatChanged(isClosed: Bool) throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a")
+        if isClosed { shop.store.close() }
+        var configuration = shop.configuration
+        configuration.access = .readOnly
+        let watch = try CircuitStore(path: shop.path, configuration: configuration).watch()
+        for _ in 0..<10 { _ = try watch.lookIfChanged { _, _ in 0 } }
+        #expect(watch.looks == 1)
+        for round in 2..<5 {
+            // In a process of its own, as it always is.
+            try #require(try Child.shell("\"$0\" reset a", store: shop.path).code == 0)
+            for _ in 0..<3 { _ = try watch.lookIfChanged { _, _ in 0 } }
+            #expect(watch.looks == round)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct FollowTests {
+    @Test func goesOnWithWhatHappens() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try shop.circuit("a")
+        try shop.circuit("b")
+        try shop.store.reset("a", by: "ann")
+        let console = RecordingConsole()
+        console.inPauses = [
+            { .isOver },
+            {
+                clock.advance(by: .seconds(1))
+                try? shop.store.hold("b", .open, by: "bob", reason: "moving")
+                try? shop.store.release("b", by: "bob")
+                return .isOver
+            },
+            { .isOver },
+        ]
+        let (code, output, talk) = shop.inspect("history", "--follow", on: console)
+        #expect(code == .done)
+        #expect(talk.isEmpty)
+        #expect(
+            output == """
+                TIME                  CIRCUIT       EVENT     CHANGE               WHO           REASON
+                2026-01-01 00:00:00Z  a             reset     closed               ann
+                2026-01-01 00:00:01Z  b             held      closed -> held-open  bob           moving
+                2026-01-01 00:00:01Z  b             released  held-open -> closed  bob
+
+                """)
+    }
+
+    @Test func tellsItInJSONAndOfOneCircuitOnly() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        try shop.circuit("b")
+        let console = RecordingConsole()
+        console.inPauses = [
+            {
+                try? shop.store.reset("b")
+                try? shop.store.reset("a", by: "ann")
+                return .isOver
+            }
+        ]
+        let lines = shop.inspect("history", "a", "--follow", "--json", on: console).output.split(separator: "\n")
+        try #require(lines.count == 2)
+        #expect(lines[0] == #"{"events":[],"version":1}"#)
+        #expect(lines[1].hasPrefix(#"{"event":{"at":"#) && lines[1].hasSuffix(#"},"version":1}"#))
+        #expect(shop.inspect("history", "nobody", "--follow").code == .noSuchCircuit)
+    }
+
+    /// The heading stands above the first line, whenever that comes.
+    @Test func beginsWithNothing() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        let console = RecordingConsole()
+        console.inPauses = [
+            {
+                try? shop.store.reset("a")
+                return .isOver
+            }
+        ]
+        let (_, output, talk) = shop.inspect("history", "--follow", on: console)
+        #expect(talk.isEmpty)
+        #expect(output.hasPrefix("TIME") && output.split(separator: "\n").count == 2)
+    }
+}
