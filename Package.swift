@@ -79,7 +79,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BreakerInspectTests",
-            dependencies: ["BreakerStore", "breaker-inspect"],
+            dependencies: ["BreakerStore", "BreakerTestSupport", "CTestSupport", "breaker-inspect", "breaker-worker"],
             swiftSettings: settings
         ),
         // What `make demo` runs. No product: users never build it.

@@ -74,7 +74,7 @@ import Testing
         let shop = try Shop(clock: SystemHostClock())
         let breaker = try shop.circuit("a", failures: 2)
         let result = try Child.terminal("\"$0\" reset --all", store: shop.path, columns: 80, prompt: "[y/N] ") {
-            $1.write(Data(answer.utf8))
+            $0.type(answer)
         }
         #expect(result.code == code)
         #expect(result.output.hasPrefix("This would reset 1 circuit:\n  a  open -> closed\nGo on? [y/N] "))
@@ -86,8 +86,8 @@ import Testing
         let breaker = try shop.circuit("a", failures: 2)
         // `exec`: the signal is for the tool, not for the shell.
         let line = "exec \"$0\" reset --all"
-        let result = try Child.terminal(line, store: shop.path, columns: 80, prompt: "[y/N] ") { process, _ in
-            process.interrupt()
+        let result = try Child.terminal(line, store: shop.path, columns: 80, prompt: "[y/N] ") {
+            $0.type("\u{3}")
         }
         #expect(result.code == 130)
         #expect(breaker.state != .closed)

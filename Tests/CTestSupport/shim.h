@@ -5,7 +5,16 @@
 #include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <util.h>
+#else
+#include <pty.h>
+#endif
 
 // Swift hides fork: a child may do little more than what is async-signal-safe.
 static inline pid_t ts_fork(void) { return fork(); }
@@ -57,4 +66,37 @@ static inline int ts_is_locked(const char *path, int64_t offset) {
     int code = fcntl(descriptor, ts_getlk, &byte);
     close(descriptor);
     return code ? -1 : byte.l_type != F_UNLCK;
+}
+
+// Starts a program on a terminal of its own, which controls it: ^C typed at the other end is a signal there. Its pid, or -1.
+static inline pid_t ts_start_on_terminal(int *other_end, int columns, int rows, const char *program,
+                                         char *const *arguments, char *const *environment) {
+    struct winsize size = {(unsigned short)rows, (unsigned short)columns, 0, 0};
+    int terminal;
+    if (openpty(other_end, &terminal, 0, 0, &size)) return -1;
+    fcntl(*other_end, F_SETFD, FD_CLOEXEC);
+    fcntl(terminal, F_SETFD, FD_CLOEXEC);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setsid();
+        ioctl(terminal, TIOCSCTTY, 0);
+        for (int i = 0; i < 3; i++) dup2(terminal, i);
+        for (int i = 3; i < 4096; i++) close(i);
+        // What the parent blocks or ignores, its children would, too.
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, 0);
+        for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+        execve(program, arguments, environment);
+        _exit(127);
+    }
+    close(terminal);
+    return pid;
+}
+
+static inline ssize_t ts_read(int descriptor, void *buffer, size_t size) { return read(descriptor, buffer, size); }
+
+static inline int ts_resize(int other_end, int columns, int rows) {
+    struct winsize size = {(unsigned short)rows, (unsigned short)columns, 0, 0};
+    return ioctl(other_end, TIOCSWINSZ, &size);
 }

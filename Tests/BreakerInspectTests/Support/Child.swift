@@ -44,40 +44,21 @@ struct Child {
             talk: String(decoding: talked, as: UTF8.self))
     }
 
-    /// Runs a shell's line on a terminal of so many columns; once `prompt` is shown, `reaction` is called with the
-    /// process and the terminal's other end.
+    /// Runs a shell's line on a terminal of so many columns; once `prompt` is shown, `reaction` is called.
     static func terminal(
-        _ line: String, store: String, columns: UInt16, prompt: String = "",
-        reaction: (Process, FileHandle) -> Void = { _, _ in }
+        _ line: String,
+        store: String,
+        columns: Int,
+        prompt: String? = nil,
+        reaction: (Terminal) throws -> Void = { _ in }
     ) throws -> Result {
-        var master: Int32 = -1
-        var slave: Int32 = -1
-        var size = winsize()
-        size.ws_col = columns
-        size.ws_row = 24
-        try #require(unsafe openpty(&master, &slave, nil, nil, &size) == 0)
-        let end = FileHandle(fileDescriptor: master, closeOnDealloc: true)
-        let terminal = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
-        let process = Self.process(line, store)
-        process.standardInput = terminal
-        process.standardOutput = terminal
-        process.standardError = terminal
-        try Self.start(process)
-        try terminal.close()
-        var shown = Data()
-        var hasReacted = prompt.isEmpty
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        // Linux says EIO where the other end is closed.
-        while case let count = unsafe read(master, &buffer, buffer.count), count > 0 {
-            shown.append(contentsOf: buffer[..<count])
-            if !hasReacted, String(decoding: shown, as: UTF8.self).contains(prompt) {
-                hasReacted = true
-                reaction(process, end)
-            }
+        let terminal = try Terminal(line, store: store, columns: columns)
+        if let prompt {
+            try terminal.read(until: prompt)
+            try reaction(terminal)
         }
-        process.waitUntilExit()
-        let text = String(decoding: shown, as: UTF8.self).replacing("\r\n", with: "\n")
-        return Result(code: process.terminationStatus, output: text, talk: "")
+        let code = try terminal.end()
+        return Result(code: code, output: terminal.shown, talk: "")
     }
 
     /// The threads of Swift's pool block most signals, and a child would inherit that.
@@ -94,7 +75,11 @@ struct Child {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", line, Self.tool.path]
-        process.environment = ["BREAKER_STORE": store, "PATH": "/usr/bin:/bin", "TERM": "xterm"]
+        process.environment = Self.environment(store)
         return process
+    }
+
+    static func environment(_ store: String) -> [String: String] {
+        ["BREAKER_STORE": store, "PATH": "/usr/bin:/bin", "TERM": "xterm"]
     }
 }
