@@ -13,7 +13,7 @@ enum Tool {
     static let verbs: [any Verb.Type] = [
         ListVerb.self, ShowVerb.self, CheckVerb.self, WaitVerb.self, ResetVerb.self, HoldVerb.self, ReleaseVerb.self,
         ForgetVerb.self,
-        HistoryVerb.self, WorkersVerb.self, HelpVerb.self,
+        HistoryVerb.self, WorkersVerb.self, DoctorVerb.self, HelpVerb.self,
     ]
 
     static func verb(named name: String) throws(Failure) -> any Verb.Type {

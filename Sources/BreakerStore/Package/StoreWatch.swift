@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Looks at a store's file again whenever it has changed, and changes nothing on the disk.
 ///
 /// Whether it has changed is told by the files that its paths lead to and by the header of the wal-index, which every commit
@@ -7,10 +13,11 @@ package final class StoreWatch {
     private struct Proof: Equatable {
         var identity: FileIdentity
         var tag: Tag?
-        /// Where there is no wal-index nobody can write: who comes to write makes one first.
+        /// Where nobody has the store open, no wal-index can be mapped.
         var stamp: FileStamp?
+        var isSettled = true
 
-        var counts: Bool { self.tag?.counts ?? true }
+        var counts: Bool { self.tag?.counts ?? self.isSettled }
     }
 
     /// How often the file was read.
@@ -49,10 +56,18 @@ package final class StoreWatch {
     private func proof() -> Proof {
         let identity = FileIdentity(of: self.file)
         if self.sentinel?.identity != identity { self.sentinel = self.makeSentinel(identity) }
-        if let tag = self.sentinel?.database.connection.walIndex()?.tag() {
-            return Proof(identity: identity, tag: tag, stamp: nil)
+        if let proof = self.mapped(identity) { return proof }
+        let stamp = FileStamp(of: self.file)
+        if stamp != self.seen?.stamp {
+            // Who wrote it has a wal-index.
+            self.sentinel = self.makeSentinel(identity)
+            if let proof = self.mapped(identity) { return proof }
         }
-        return Proof(identity: identity, tag: nil, stamp: FileStamp(of: self.file))
+        return Proof(identity: identity, tag: nil, stamp: stamp, isSettled: stamp.isSettled(at: Date()))
+    }
+
+    private func mapped(_ identity: FileIdentity) -> Proof? {
+        self.sentinel?.database.connection.walIndex().map { Proof(identity: identity, tag: $0.tag(), stamp: nil) }
     }
 
     private func makeSentinel(_ identity: FileIdentity) -> (Database, FileIdentity)? {

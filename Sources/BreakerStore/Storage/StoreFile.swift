@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -214,6 +220,14 @@ struct FileStamp: Equatable {
     init(of file: StoreFile) {
         self.database = One(file.path)
         self.log = One(file.log)
+    }
+
+    /// Whether both were last written so long before `now` that a further write shows: the kernel stamps files by its tick.
+    func isSettled(at now: Date) -> Bool {
+        [self.database, self.log].compactMap(\.self).allSatisfy {
+            let written = Double($0.seconds) + Double($0.nanoseconds) / 1_000_000_000
+            return now.timeIntervalSince1970 - written > 0.05
+        }
     }
 }
 

@@ -39,4 +39,22 @@ extension String {
         }
         return text + "…"
     }
+
+    /// This text in lines of at most so many columns, broken at blanks where there are any; nil breaks nothing.
+    func wrapped(to width: Int?) -> [String] {
+        guard let width, self.displayWidth > width else { return [self] }
+        var lines: [String] = []
+        var line = ""
+        for word in self.split(separator: " ", omittingEmptySubsequences: false) {
+            if line.isEmpty {
+                line = String(word)
+            } else if line.displayWidth + 1 + String(word).displayWidth <= width {
+                line += " \(word)"
+            } else {
+                lines.append(line)
+                line = String(word)
+            }
+        }
+        return lines + [line]
+    }
 }

@@ -1,0 +1,79 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// What reading a store's file brings to light, for a diagnosis.
+package struct StoreExamination: Sendable {
+    package struct Probe: Sendable, Hashable {
+        package var circuit: String
+        /// The name and process of its worker, if that is known.
+        package var owner: WorkerSnapshot?
+        package var since: Date
+        package var isLeaseOver: Bool
+    }
+
+    /// Major × 1000 + minor.
+    package var schema: Int64
+    /// What SQLite finds wrong; empty if nothing is.
+    package var damage: [String]
+    package var circuits: Int
+    /// The names of circuits whose rows can't be read.
+    package var unreadable: [String]
+    /// Frames of the log that are not yet in the database; nil where there is no wal-index.
+    package var pendingFrames: Int?
+    /// Whether somebody has written since the host was booted.
+    package var isOfThisBoot: Bool
+    /// How far store time is ahead of the wall clock.
+    package var ahead: Duration
+    package var living: [WorkerSnapshot]
+    package var dead: [WorkerSnapshot]
+    package var probes: [Probe]
+
+    init(_ view: StoreView) throws(BreakerStoreError) {
+        let database = view.database
+        let date = view.clock.dates()
+        let now = view.clock.now
+        self.schema = try database.connection.integer("PRAGMA user_version")
+        self.damage = try database.all("PRAGMA quick_check(5)") { $0.text(0) }.filter { $0 != "ok" }
+        let names = try database.all("SELECT name FROM circuit ORDER BY name") { $0.text(0) }
+        self.circuits = names.count
+        var unreadable: [String] = []
+        for name in names {
+            do throws(BreakerStoreError) {
+                _ = try database.circuit(named: name)
+            } catch {
+                unreadable.append(name)
+            }
+        }
+        self.unreadable = unreadable
+        self.pendingFrames = database.connection.walIndex()?.pendingFrames
+        let boot = try database.first("SELECT boot FROM clock") { $0.text(0) }
+        self.isOfThisBoot = boot == view.clock.host.bootID
+        let wall = Int64(saturating: (view.clock.host.wallTime.timeIntervalSince1970 * 1_000_000).rounded())
+        self.ahead = .microseconds(now.microseconds.subtractingSaturating(wall))
+        let workers = try database.workers().map { row in
+            WorkerSnapshot(
+                id: row.worker.id, name: row.worker.name, pid: row.worker.pid, since: date(row.since), probing: [])
+        }
+        self.living = workers.filter { view.isAlive($0.id) }
+        self.dead = workers.filter { !view.isAlive($0.id) }
+        let byID = Dictionary(workers.map { ($0.id, $0) }) { first, _ in first }
+        let living = Set(self.living.map(\.id))
+        self.probes = try database.all(
+            """
+            SELECT coalesce(circuit.name, ''), probe.worker, probe.since, probe.lease_ends FROM probe
+            LEFT JOIN circuit ON circuit.id = probe.circuit ORDER BY circuit.name, probe.token
+            """
+        ) { row in
+            let worker = row.integer(1)
+            return Probe(
+                circuit: row.text(0),
+                owner: living.contains(worker) ? byID[worker] : nil,
+                since: date(StoreTime(microseconds: row.integer(2))),
+                isLeaseOver: row.integer(3) <= now.microseconds
+            )
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import BreakerStore
+
+/// What the doctor makes of what is in the file.
+struct ContentChecks {
+    let examination: StoreExamination
+
+    private static let namesShown = 5
+
+    static func schema(_ version: Int64) -> Finding {
+        let word = "\(version / 1_000).\(version % 1_000)"
+        guard word != Versions.schema else { return .ok("schema", word) }
+        return .note("schema", "\(word), this tool knows \(Versions.schema); both can use it")
+    }
+
+    var contents: Finding {
+        guard self.examination.damage.isEmpty else {
+            return .damaged(self.examination.damage.map(\.escaped).joined(separator: "; "))
+        }
+        guard self.examination.unreadable.isEmpty else {
+            return .wrong(
+                "contents",
+                "no program of this library can have written the rows of \(Self.list(self.examination.unreadable))",
+                "services guard these in memory; docs/store-format.md tells what the rows may hold"
+            )
+        }
+        return .ok("contents", "SQLite finds no damage; \(self.examination.circuits) circuits can be read")
+    }
+
+    static var sqlite: Finding {
+        let version = Versions.sqlite
+        let parts = version.split(separator: ".").map { Int($0) ?? 0 }
+        if parts.lexicographicallyPrecedes([3, 37]) {
+            return .wrong("SQLite", "\(version) is too old", "install 3.37 or newer")
+        }
+        if parts.lexicographicallyPrecedes([3, 51, 3]) {
+            return .note(
+                "SQLite",
+                "\(version) has the WAL-reset bug: a commit during a checkpoint can damage the file",
+                "services of this library check-point under the write lock and avoid it; let no other program write "
+                    + "to the store, or update SQLite to 3.51.3 or newer"
+            )
+        }
+        return .ok("SQLite", version)
+    }
+
+    var clock: Finding {
+        if !self.examination.isOfThisBoot {
+            guard let worker = self.examination.living.first else {
+                return .note("clock", "no service has used the store since this host was booted")
+            }
+            return .wrong(
+                "clock", "another host or virtual machine has the store open: \(worker.title)",
+                "a store serves one host; stop the services of one of the two"
+            )
+        }
+        let ahead = self.examination.ahead
+        let distance = ahead < .zero ? .zero - ahead : ahead
+        guard distance > .seconds(60) else { return .ok("clock", "it agrees with the wall clock") }
+        return .note(
+            "clock",
+            "store time is \(distance.readable) \(ahead < .zero ? "behind" : "ahead of") the wall clock, which was "
+                + "stepped; nothing depends on it"
+        )
+    }
+
+    var workers: Finding {
+        let living = self.examination.living.count
+        let text = living == 1 ? "1 lives" : "\(living) live"
+        guard !self.examination.dead.isEmpty else { return .ok("workers", text) }
+        return .wrong(
+            "workers", "\(text); ended without closing the store: \(Self.list(self.examination.dead.map(\.title)))",
+            "see why they ended; the next service that opens the store clears them away"
+        )
+    }
+
+    var probes: Finding {
+        let orphans = self.examination.probes.filter { $0.owner == nil }
+        if !orphans.isEmpty {
+            return .wrong(
+                "probes", "their workers are gone: probes of \(Self.list(orphans.map { $0.circuit.escaped }))",
+                "the next call takes the slot; 'reset' closes the circuit at once"
+            )
+        }
+        let late = self.examination.probes.filter(\.isLeaseOver)
+        if !late.isEmpty {
+            let texts = late.map { "\($0.circuit.escaped) by \($0.owner?.title ?? "")" }
+            return .note("probes", "longer than their lease: \(Self.list(texts))", "their results will not count")
+        }
+        let count = self.examination.probes.count
+        return .ok("probes", count == 1 ? "1 is under way" : "\(count) are under way")
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let shown = names.prefix(Self.namesShown).map(\.escaped).joined(separator: ", ")
+        return names.count > Self.namesShown ? "\(shown) and \(names.count - Self.namesShown) more" : shown
+    }
+}
+
+extension WorkerSnapshot {
+    fileprivate var title: String { "\(self.name.escaped)[\(self.pid)]" }
+}
+
+extension Finding {
+    static func damaged(_ what: String) -> Finding {
+        .wrong(
+            "contents", what,
+            "the services move a damaged file aside and begin anew; restart one if none has done so"
+        )
+    }
+}

@@ -1,0 +1,102 @@
+import BreakerStore
+
+/// What the doctor makes of the files themselves.
+struct FileChecks {
+    let facts: StoreFacts
+
+    /// At so many frames a stock sqlite3 shell begins to checkpoint by itself, which this library avoids.
+    static let longLog = 1_000
+    private static let largeLog: Int64 = 64 << 20
+
+    var fileSystem: Finding {
+        guard let kind = self.facts.unsuitableFileSystem else { return .ok("file system", "it is local") }
+        return .wrong(
+            "file system",
+            "the store is on a \(kind) file system, whose locks and shared memory can't be relied on",
+            "stop all services and move the store to a local disk"
+        )
+    }
+
+    // MARK: - Permissions
+
+    var permissions: [Finding] {
+        guard let database = self.facts.database else { return [] }
+        var findings: [Finding] = []
+        for file in self.sides + [database] where !file.isReadable {
+            findings.append(
+                .wrong("permissions", "this user can't read \(file.path.quoted)", "run this as a user who can"))
+        }
+        for side in self.sides where !Self.isOpen(side, toWritersOf: database) {
+            findings.append(
+                .wrong(
+                    "permissions",
+                    "\(side.path.quoted) is \(Self.text(side)), the database is \(Self.text(database)): who may write "
+                        + "the one can't write the other",
+                    "give it the database's owner and mode"
+                )
+            )
+        }
+        if !findings.isEmpty { return findings }
+        let text = "the files are \(Self.text(database))"
+        let mayWrite = (self.sides + [database]).allSatisfy(\.isWritable) && self.facts.directory?.isWritable == true
+        return mayWrite
+            ? [.ok("permissions", text)]
+            : [.note("permissions", "\(text); this user may look, but not reset, hold, release or forget")]
+    }
+
+    private var sides: [StoreFacts.File] { [self.facts.log, self.facts.index, self.facts.lock].compactMap(\.self) }
+
+    private static func isOpen(_ side: StoreFacts.File, toWritersOf database: StoreFacts.File) -> Bool {
+        guard side.mode & 0o666 == database.mode & 0o666 else { return false }
+        // Members of a group may have made it.
+        return side.owner == database.owner || side.mode & 0o022 != 0
+    }
+
+    private static func text(_ file: StoreFacts.File) -> String {
+        let mode = String(file.mode & 0o777, radix: 8)
+        return "0\(mode) of user \(file.owner), group \(file.group)"
+    }
+
+    // MARK: - Side files
+
+    func log(_ examination: StoreExamination) -> Finding {
+        let living = examination.living.count
+        guard let log = self.facts.log else {
+            guard living > 0 else { return .ok("log", "there is none") }
+            return .wrong(
+                "log", "there is none, though services have the store open: somebody removed it",
+                "services notice within a second and begin anew; find out who removes files of the store"
+            )
+        }
+        let size = "\((log.size + 1_023) / 1_024) KiB"
+        guard let pending = examination.pendingFrames else {
+            // Nobody has it open, so that its index has to be made anew.
+            return self.facts.index != nil || log.size == 0
+                ? .ok("log", "\(size)")
+                : .note("log", "\(size), without its wal-index; the next service that opens the store makes one")
+        }
+        let text = "\(size), \(pending) frames of it not yet in the database"
+        guard pending >= Self.longLog || log.size > Self.largeLog else { return .ok("log", text) }
+        return .wrong(
+            "log", text,
+            "somebody keeps a transaction open, such as a backup or a sqlite3 shell: end it; services copy the rest"
+        )
+    }
+
+    func lockFile(_ examination: StoreExamination) -> Finding {
+        let hasWorkers = !examination.living.isEmpty || !examination.dead.isEmpty
+        guard self.facts.lock != nil else {
+            return hasWorkers
+                ? .wrong(
+                    "lock file", "there is none, though workers stand in the store: nobody can tell who lives",
+                    "live services make it anew within a second; find out who removes files of the store")
+                : .note("lock file", "there is none; the first service that opens the store makes it")
+        }
+        guard self.facts.isLockFileWhole else {
+            return .wrong(
+                "lock file", "it is not the lock file of a store, and no service can open the store",
+                "remove it, if no service has the store open")
+        }
+        return .ok("lock file", "it is in place")
+    }
+}

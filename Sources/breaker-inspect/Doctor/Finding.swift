@@ -1,0 +1,43 @@
+/// What the doctor says of one thing that it looked at.
+struct Finding: Equatable, Sendable {
+    enum Status: String, Sendable {
+        case ok
+        /// Worth knowing; nothing has to be done.
+        case note
+        case wrong
+
+        var look: Look {
+            switch self {
+            case .ok: .good
+            case .note: .doubtful
+            case .wrong: .bad
+            }
+        }
+    }
+
+    /// What was looked at.
+    var check: String
+    var status: Status
+    var finding: String
+    /// What to do about it.
+    var advice: String?
+
+    static func ok(_ check: String, _ finding: String) -> Finding {
+        Finding(check: check, status: .ok, finding: finding, advice: nil)
+    }
+
+    static func note(_ check: String, _ finding: String, _ advice: String? = nil) -> Finding {
+        Finding(check: check, status: .note, finding: finding, advice: advice)
+    }
+
+    static func wrong(_ check: String, _ finding: String, _ advice: String) -> Finding {
+        Finding(check: check, status: .wrong, finding: finding, advice: advice)
+    }
+
+    var json: JSONValue {
+        .object([
+            "advice": .text(self.advice), "check": .string(self.check), "finding": .string(self.finding),
+            "status": .string(self.status.rawValue),
+        ])
+    }
+}

@@ -1,0 +1,74 @@
+import BreakerStore
+
+/// `doctor`: looks for all that can be wrong with the store.
+struct DoctorVerb: Verb {
+    static let name = "doctor"
+    static let synopsis = ""
+    static let summary = "look for what is wrong with the store, and say what to do; exit with 1 if anything is"
+    static let details = ""
+    static let options: [Option] = []
+
+    init(_ arguments: Arguments) throws(Failure) {
+        guard arguments.operands.isEmpty else { throw .usage("'doctor' takes no names", verb: Self.name) }
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let findings = try Self.findings(in: context)
+        let wrong = findings.count { $0.status == .wrong }
+        if context.isJSON {
+            context.console.write(
+                JSONValue.document(["findings": .array(findings.map(\.json)), "isHealthy": .bool(wrong == 0)]))
+        } else {
+            Self.print(findings, in: context)
+            let verdict =
+                wrong == 0 ? "nothing is wrong" : wrong == 1 ? "1 thing is wrong" : "\(wrong) things are wrong"
+            context.console.write("\n\(verdict)\n")
+        }
+        return wrong == 0 ? .done : .failed
+    }
+
+    private static func findings(in context: Context) throws(Failure) -> [Finding] {
+        let path = try context.path()
+        let facts: StoreFacts
+        do throws(BreakerStoreError) {
+            facts = try StoreFacts(path: path)
+        } catch {
+            throw Failure(error, path: path, doing: "open")
+        }
+        let files = FileChecks(facts: facts)
+        var findings = [files.fileSystem] + files.permissions
+        do throws(BreakerStoreError) {
+            let examination = try facts.examine(context.clock)
+            let contents = ContentChecks(examination: examination)
+            findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
+            findings += [files.lockFile(examination), WriterCheck.finding(facts), ContentChecks.sqlite]
+            findings += [contents.clock, contents.workers, contents.probes]
+        } catch {
+            // What can't be read because it is damaged is what was looked for; what is no store is told as everywhere.
+            switch error.code {
+            case .corrupt: findings += [.damaged(error.message.escaped), ContentChecks.sqlite]
+            case .permissionDenied where findings.contains { $0.status == .wrong }: break
+            default: throw Failure(error, path: path, doing: "open")
+            }
+        }
+        return findings
+    }
+
+    private static func print(_ findings: [Finding], in context: Context) {
+        let margin = findings.map(\.check.utf8.count).max() ?? 0
+        for finding in findings {
+            let status = finding.status.rawValue
+            let blanks = String(repeating: " ", count: margin - finding.check.utf8.count)
+            let gap = String(repeating: " ", count: "wrong".utf8.count - status.utf8.count)
+            let indent = margin + "  wrong  ".utf8.count
+            let width = context.console.width.map { max(40, $0 - indent) }
+            var lines = finding.finding.wrapped(to: width)
+            if let advice = finding.advice { lines += "-> \(advice)".wrapped(to: width) }
+            context.console.write(
+                "\(finding.check)\(blanks)  \(context.style.paint(status, finding.status.look))\(gap)  \(lines[0])\n")
+            for line in lines.dropFirst() {
+                context.console.write("\(String(repeating: " ", count: indent))\(line)\n")
+            }
+        }
+    }
+}
