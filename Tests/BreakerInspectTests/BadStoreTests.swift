@@ -26,7 +26,9 @@ import Testing
         .newerMajor: ": the file has schema 2.0, this program knows up to 1.x\n",
     ]
 
-    @Test(arguments: Kind.allCases, ["list", "reset a", "reset --all --yes"])
+    @Test(
+        arguments: Kind.allCases,
+        ["list", "reset a", "reset --all --yes", "doctor", "wait a --for open", "list --watch", "history --follow"])
     func isToldAndLeftAlone(kind: Kind, line: String) throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -55,21 +57,14 @@ import Testing
         case .text:
             try Data(String(repeating: "not a database ", count: 500).utf8).write(to: URL(fileURLWithPath: path))
         case .stranger:
-            try Self.sqlite(path, "CREATE TABLE t (a); PRAGMA application_id = 7;")
+            try Shop.sqlite(path, "CREATE TABLE t (a); PRAGMA application_id = 7;")
         case .newerMajor:
             let shop = try Shop()
             shop.store.close()
             try FileManager.default.moveItem(atPath: shop.path, toPath: path)
-            try Self.sqlite(path, "PRAGMA user_version = 2000;")
+            try Shop.sqlite(path, "PRAGMA user_version = 2000;")
         }
         return path
-    }
-
-    private static func sqlite(_ path: String, _ statements: String) throws {
-        let program = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()"
-        let result = try Child.shell(
-            "exec python3 -c '\(program)' \"$BREAKER_STORE\" '\(statements)'", store: path)
-        try #require(result.code == 0, "\(result.talk)")
     }
 
     private static func contents(of directory: URL) throws -> [String: Data] {

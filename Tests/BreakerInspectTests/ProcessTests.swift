@@ -41,20 +41,6 @@ import Testing
         #expect(result.talk == "code 0\n")
     }
 
-    /// Checksums are taken by other processes: to open and close the files in this one would drop its locks.
-    @Test func lookingChangesNothingOnTheDisk() throws {
-        let shop = try Shop(clock: SystemHostClock())
-        try shop.fillWithStates()
-        let sums = "cd \(shop.directory.path) && cksum *"
-        let before = try Child.shell(sums, store: shop.path).output
-        #expect(before.split(separator: "\n").count == 4)
-        let looks = ["list", "list 'a*' --json", "list nobody", "reset --all", "reset --all --dry-run", "--version"]
-        for look in looks {
-            _ = try Child.shell("\"$0\" \(look)", store: shop.path)
-            #expect(try Child.shell(sums, store: shop.path).output == before, "\(look)")
-        }
-    }
-
     @Test func fitsTheTerminalAndColoursThere() throws {
         let shop = try Shop(clock: SystemHostClock())
         try shop.circuit("a", failures: 2, error: String(repeating: "long ", count: 50))

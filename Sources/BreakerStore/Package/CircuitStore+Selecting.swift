@@ -45,9 +45,10 @@ extension CircuitStore {
         try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
             var changes: [StateChange] = []
             for name in try transaction.names(of: selection) {
-                guard let circuit = try transaction.circuit(name) else { continue }
+                // It may go because its row can't be read.
+                let circuit = try? transaction.circuit(name)
                 if !isForced { try transaction.requireUnused(name) }
-                let from = circuit.word(at: transaction.now)
+                let from = circuit?.word(at: transaction.now) ?? StateChange.unreadable
                 guard try transaction.forget(name, by: who, reason: reason) else { continue }
                 changes.append(StateChange(name: name, from: from, to: StateChange.forgotten))
             }
@@ -64,13 +65,13 @@ extension Transaction {
     }
 
     fileprivate func requireUnused(_ name: String) throws(BreakerStoreError) {
-        guard let id = try self.id(of: name) else { return }
         let workers = try self.database.all(
             """
-            SELECT worker.id, worker.name, worker.pid FROM registration JOIN worker ON worker.id = registration.worker
-            WHERE registration.circuit = ?1
+            SELECT worker.id, worker.name, worker.pid FROM circuit
+            JOIN registration ON registration.circuit = circuit.id JOIN worker ON worker.id = registration.worker
+            WHERE circuit.name = ?1
             """,
-            .integer(id)
+            .text(name)
         ) { (id: $0.integer(0), name: $0.text(1), pid: $0.integer(2)) }
         guard let user = workers.first(where: { self.isAlive($0.id) }) else { return }
         throw BreakerStoreError(

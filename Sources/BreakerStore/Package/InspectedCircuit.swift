@@ -7,8 +7,6 @@ import Foundation
 /// A circuit with what operators ask for beside a snapshot.
 package struct InspectedCircuit: Sendable, Hashable {
     package var snapshot: CircuitSnapshot
-    /// How many calls it has refused.
-    package var refusals: Int64
     /// Its state, or that beneath its hold.
     package var beneath: CircuitState
 }
@@ -17,7 +15,6 @@ package struct InspectedCircuit: Sendable, Hashable {
 struct CircuitRecord {
     var name: String
     var row: CircuitRow
-    var refusals: Int64
     /// The workers that have registered it, dead or alive.
     var registered: [Int64]
 
@@ -33,7 +30,6 @@ struct CircuitRecord {
                 workers: self.registered.count(where: reading.isAlive),
                 reading.date
             ),
-            refusals: self.refusals,
             beneath: unheld.state(at: now, reading.date)
         )
     }

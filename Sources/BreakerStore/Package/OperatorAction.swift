@@ -9,6 +9,8 @@ package enum OperatorAction: Sendable, Hashable {
 package struct StateChange: Sendable, Hashable {
     /// What a circuit becomes that is deleted.
     package static let forgotten = "forgotten"
+    /// What a circuit is whose row can't be read.
+    package static let unreadable = "unreadable"
 
     package var name: String
     package var from: String

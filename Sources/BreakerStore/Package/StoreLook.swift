@@ -130,7 +130,7 @@ extension CircuitStore {
 
 extension Database {
     private static let recordColumns =
-        "\(CircuitRow.columns), refusals, name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
+        "\(CircuitRow.columns), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
     private static let allRecords = SQL(composed: "SELECT \(recordColumns) FROM circuit ORDER BY name")
     private static let oneRecord = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE name = ?1")
 
@@ -144,16 +144,15 @@ extension Database {
         let values = name.map { [SQLValue.text($0)] } ?? []
         try self.forEach(name == nil ? Self.allRecords : Self.oneRecord, values) { row throws(BreakerStoreError) in
             let extra = CircuitRow.columnCount
-            let name = row.text(extra + 1)
+            let name = row.text(extra)
             var record = CircuitRecord(
                 name: name,
                 row: try CircuitRow(row, name: name, path: path),
-                refusals: row.integer(extra),
                 registered: []
             )
             let id = record.row.id
             // Most circuits have none of these: what is not there is not looked for.
-            if row.integer(extra + 2) != 0 { record.row.circuit.failures = try self.failures(of: id) }
+            if row.integer(extra + 1) != 0 { record.row.circuit.failures = try self.failures(of: id) }
             if case .halfOpen = record.row.circuit.state { record.row.circuit.probes = try self.probes(of: id) }
             if withWorkers {
                 record.registered = try self.all(

@@ -45,7 +45,7 @@ package final class StoreWatch {
         let proof = self.proof()
         if proof.counts, proof == self.seen { return nil }
         self.looks += 1
-        let isAnotherFile = self.seen.map { !$0.identity.hasSameDatabase(as: proof.identity) } ?? false
+        let isAnotherFile = self.seen.map { !proof.identity.hasDatabase(of: $0.identity) } ?? false
         let value = try StoreView.ofFile(self.file, self.clock) { (view) throws(BreakerStoreError) in
             try body(StoreLook(view), isAnotherFile)
         }

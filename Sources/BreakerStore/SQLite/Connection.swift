@@ -20,11 +20,13 @@ struct Connection: ~Copyable {
     }
 
     private let handle: OpaquePointer
+    private let access: Access
     let path: String
 
     /// Opens `path`, which must have been resolved: no part of it may be a symbolic link.
     init(path: String, access: Access) throws(BreakerStoreError) {
         self.path = path
+        self.access = access
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
         switch access {
@@ -129,6 +131,8 @@ struct Connection: ~Copyable {
     /// The header of the wal-index, readable while the connection is open; nil before the first read, and where there is
     /// none.
     func walIndex() -> WalIndex? {
+        // To ask for it makes the file where there is none.
+        guard self.access != .immutable else { return nil }
         guard let page = unsafe bs_wal_index(self.handle) else { return nil }
         return unsafe WalIndex(page: page)
     }

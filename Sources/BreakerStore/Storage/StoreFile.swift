@@ -170,8 +170,6 @@ struct FileIdentity: Hashable, Sendable {
 
     func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
 
-    func hasSameDatabase(as other: FileIdentity) -> Bool { self.database == other.database }
-
     /// What is there just now.
     ///
     /// `stat` takes no lock and drops none.

@@ -40,7 +40,7 @@ struct CircuitDetail {
         if let hold = self.circuit.hold { fields.append(("hold", self.lines(hold))) }
         fields.append(("failures", self.failures))
         if let error = self.circuit.lastError { fields.append(("error", [error.escaped])) }
-        fields.append(("refusals", [Self.count(self.inspected.refusals, "call") + " refused"]))
+        fields.append(("refusals", [Self.count(Int64(self.circuit.refusals), "call") + " refused"]))
         if self.circuit.tripsInARow > 0 { fields.append(("trips", ["\(self.circuit.tripsInARow) in a row"])) }
         if !self.circuit.probes.isEmpty { fields.append(("probes", self.circuit.probes.map(self.line))) }
         fields.append(("workers", [Self.count(Int64(self.circuit.workers), "live worker") + " registered"]))

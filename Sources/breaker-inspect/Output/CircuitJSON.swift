@@ -20,7 +20,7 @@ extension JSONValue {
             "lastError": .text(circuit.lastError),
             "name": .string(circuit.name),
             "probeCount": .count(circuit.probes.count),
-            "refusals": .integer(inspected.refusals),
+            "refusals": .count(circuit.refusals),
             "state": .string(circuit.stateWord.rawValue),
             "tripsInARow": .count(circuit.tripsInARow),
             "workers": .count(circuit.workers),

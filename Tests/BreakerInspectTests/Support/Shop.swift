@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTestSupport
 import Foundation
 
 @testable import breaker_inspect
@@ -44,6 +45,13 @@ final class Shop {
             calls: calls)
         for _ in 0..<failures { breaker.recordFailure(Boom()) }
         return breaker
+    }
+
+    /// Changes the file behind the back of the library; no store may have it open.
+    static func sqlite(_ path: String, _ statements: String) throws {
+        let program = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()"
+        let result = try Child.shell("exec python3 -c '\(program)' \"$BREAKER_STORE\" \"\(statements)\"", store: path)
+        guard result.code == 0 else { throw SystemError("run \(statements): \(result.talk)") }
     }
 
     /// One circuit of each state, but for half-open, which needs a call under way.

@@ -22,6 +22,7 @@ final class Terminal {
     let pid: Int32
     private var otherEnd: Int32 = -1
     private var bytes: [UInt8] = []
+    private var seen = 0
     private var isReaped = false
 
     /// - Parameter line: `$0` in it is the tool, and `$BREAKER_STORE` the store.
@@ -50,13 +51,16 @@ final class Terminal {
     /// All that was shown, with plain line feeds.
     var shown: String { String(decoding: self.bytes, as: UTF8.self).replacing("\r\n", with: "\n") }
 
-    /// Waits until a text is shown behind what was read before.
+    /// Waits until a text is shown behind the one that was waited for before.
     func read(until text: String) throws {
-        let start = self.bytes.count
         let deadline = ContinuousClock.now + Self.patience
-        while !String(decoding: self.bytes[start...], as: UTF8.self).contains(text) {
+        while true {
+            if let place = self.bytes[self.seen...].firstRange(of: Array(text.utf8)) {
+                self.seen = place.upperBound
+                return
+            }
             guard try self.readOnce(until: deadline) else {
-                throw TimeIsOver(description: "'\(text)' was not shown before the end: \(self.shown)")
+                throw TimeIsOver(description: "'\(text)' was not shown before the end: \(self.shown.suffix(1_000))")
             }
         }
     }
@@ -83,7 +87,7 @@ final class Terminal {
         var input = pollfd(fd: self.otherEnd, events: Int16(POLLIN), revents: 0)
         let left = (deadline - .now) / .milliseconds(1)
         guard left > 0, unsafe poll(&input, 1, Int32(left) + 1) != 0 else {
-            throw TimeIsOver(description: "the time is over; shown is: \(self.shown)")
+            throw TimeIsOver(description: "the time is over; shown is: \(self.shown.suffix(1_000))")
         }
         var buffer = [UInt8](repeating: 0, count: 4_096)
         // Linux says EIO where the other end is closed.

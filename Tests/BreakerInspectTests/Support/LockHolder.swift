@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Another program that has run statements on a store's file and keeps what they locked.
+final class LockHolder {
+    private let process = Process()
+    private let input = Pipe()
+
+    init(_ store: String, _ statements: [String]) throws {
+        let program = """
+            import sqlite3, sys
+            c = sqlite3.connect(sys.argv[1], isolation_level=None)
+            for statement in sys.argv[2:]: c.execute(statement)
+            print('ready', flush=True)
+            sys.stdin.read()
+            """
+        let output = Pipe()
+        self.process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        self.process.arguments = ["python3", "-c", program, store] + statements
+        self.process.standardInput = self.input
+        self.process.standardOutput = output
+        try self.process.run()
+        let said = output.fileHandleForReading.availableData
+        try #require(String(decoding: said, as: UTF8.self).hasPrefix("ready"))
+    }
+
+    deinit {
+        kill(self.pid, SIGKILL)
+        self.process.waitUntilExit()
+    }
+
+    var pid: Int32 { self.process.processIdentifier }
+
+    /// Returns once it stands still.
+    func stop() throws {
+        kill(self.pid, SIGSTOP)
+        while try !String(contentsOfFile: "/proc/\(self.pid)/stat", encoding: .utf8).contains(") T ") { usleep(1_000) }
+    }
+}
