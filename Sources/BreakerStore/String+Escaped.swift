@@ -6,12 +6,22 @@ extension Unicode.Scalar {
     }
 }
 
+extension Unicode.Scalar {
+    /// Whether this scalar makes text look other than it is: a control, or one that is not seen but turns the direction,
+    /// joins or parts what stands around it.
+    package var isDeceptive: Bool {
+        // Most text; the table of properties is slow.
+        if self.isASCII { return self.value < 0x20 || self.value == 0x7F }
+        return self.isControl || self.properties.generalCategory == .format
+    }
+}
+
 extension String {
-    /// This text on one line: control characters are spelled out.
+    /// This text on one line: control and format characters are spelled out.
     package var escaped: String {
-        guard self.unicodeScalars.contains(where: \.isControl) else { return self }
+        guard self.unicodeScalars.contains(where: \.isDeceptive) else { return self }
         return self.unicodeScalars.reduce(into: "") { text, scalar in
-            if scalar.isControl {
+            if scalar.isDeceptive {
                 text += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
             } else {
                 text.unicodeScalars.append(scalar)

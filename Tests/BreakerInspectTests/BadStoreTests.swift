@@ -72,4 +72,33 @@ import Testing
         return try Dictionary(
             uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: directory.appendingPathComponent($0))) })
     }
+
+    /// An older program goes on with a file that a newer one has migrated: minor versions only add.
+    @Test func worksWithALaterMinorVersion() throws {
+        let shop = try Shop()
+        try shop.fillWithStates()
+        shop.store.close()
+        try Shop.sqlite(
+            shop.path,
+            """
+            ALTER TABLE circuit ADD COLUMN later TEXT NOT NULL DEFAULT 'x';
+            CREATE TABLE later (id INTEGER PRIMARY KEY, what TEXT NOT NULL) STRICT;
+            INSERT INTO later VALUES (1, 'x');
+            INSERT INTO event (circuit, kind, at) VALUES ('b open', 'laterKind', 1);
+            PRAGMA user_version = 1001;
+            """)
+        let list = shop.inspect("list")
+        #expect(list.code == .done)
+        #expect(list.output.split(separator: "\n").count == 5)
+        #expect(shop.inspect("show", "b open").output.contains("tripped"))
+        #expect(shop.inspect("reset", "b open").output == "b open  open -> closed\n")
+        #expect(shop.inspect("release", "d held open").code == .done)
+        #expect(shop.inspect("forget", "e held closed", "--yes").code == .done)
+        #expect(shop.inspect("doctor").code == .done)
+        let left = try Child.shell(
+            "exec python3 -c 'import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); print(c.execute(sys.argv[2]).fetchone())' "
+                + "\"$BREAKER_STORE\" \"SELECT count(later), (SELECT count(*) FROM later) FROM circuit\"",
+            store: shop.path)
+        #expect(left.output == "(3, 1)\n")
+    }
 }

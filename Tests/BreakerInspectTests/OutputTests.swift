@@ -1,3 +1,4 @@
+import BreakerStore
 import Foundation
 import Testing
 
@@ -32,6 +33,9 @@ import Testing
         ])
         #expect(
             text == #"{"a":"\"\\\n\t\u0000\u001b\u007f\u0085\u2028é","b":[null,true,-1,1.5,null],"version":1}"# + "\n")
+        #expect(
+            JSONValue.document(["a": .string("\u{202E}\u{200D}\u{FEFF}\u{E0001}é")])
+                == #"{"a":"\u202e\u200d\ufeff\udb40\udc01é","version":1}"# + "\n")
         let parsed = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         #expect(parsed["a"] as? String == "\"\\\n\t\u{0}\u{1B}\u{7F}\u{85}\u{2028}é")
     }
@@ -74,5 +78,35 @@ import Testing
     ])
     func coloursWhereItIsWanted(choice: ColorChoice, onTerminal: Bool, environment: [String: String], isOn: Bool) {
         #expect(choice.isOn(onTerminal: onTerminal, environment: environment) == isOn)
+    }
+}
+
+@Suite struct EscapeTests {
+    /// Of each character that could deceive, what stands for it is seen, in each verb that shows names and errors.
+    @Test(arguments: [
+        ("\u{1B}[2J", "\\u{1B}[2J"), ("\u{202E}evil", "\\u{202E}evil"), ("a\u{200B}b", "a\\u{200B}b"),
+        ("\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}"), ("\u{FEFF}", "\\u{FEFF}"), ("\u{E0041}", "\\u{E0041}"),
+        ("\u{AD}", "\\u{AD}"),
+        ("é東京👍", "é東京👍"),
+    ])
+    func isSpelledOut(text: String, seen: String) throws {
+        #expect(text.escaped == seen)
+        let shop = try Shop()
+        // Names may hold format characters, but no controls.
+        let name = text.contains("\u{1B}") ? "a" : "a \(text)"
+        try shop.circuit(name, failures: 2, error: text)
+        try shop.store.hold(name, .open, by: text, reason: text)
+        let lines = [
+            ["list"], ["show", name], ["check"], ["history"], ["list", "--json"], ["show", name, "--json"],
+            ["history", "--json"], ["workers", "--json"], ["hold", "closed", name, "--dry-run"], ["show", text],
+            ["list", "--state", text],
+        ]
+        for line in lines {
+            let console = RecordingConsole()
+            _ = run(arguments: line, environment: ["BREAKER_STORE": shop.path], console: console, clock: shop.clock)
+            let shown = (console.output + console.talk).unicodeScalars
+            #expect(!shown.contains { $0.isDeceptive && $0 != "\n" }, "\(line)")
+            if line == ["list"] { #expect(console.output.contains(seen)) }
+        }
     }
 }

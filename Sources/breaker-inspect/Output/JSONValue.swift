@@ -1,3 +1,5 @@
+import BreakerStore
+
 /// A JSON value, written on one line with its keys in order.
 enum JSONValue: Equatable, Sendable {
     case null
@@ -44,7 +46,7 @@ enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// Control characters are escaped also where JSON would let them stand: a terminal may show the document.
+    /// Control and format characters are escaped also where JSON would let them stand: a terminal may show the document.
     private static func append(_ string: String, to text: inout String) {
         text += "\""
         for scalar in string.unicodeScalars {
@@ -53,9 +55,11 @@ enum JSONValue: Equatable, Sendable {
             case 0x5C: text += "\\\\"
             case 0x0A: text += "\\n"
             case 0x09: text += "\\t"
-            case 0x00..<0x20, 0x7F..<0xA0, 0x2028, 0x2029:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            case _ where scalar.isDeceptive:
+                for unit in UTF16.encode(scalar).map({ Array($0) }) ?? [] {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+                }
             default: text.unicodeScalars.append(scalar)
             }
         }

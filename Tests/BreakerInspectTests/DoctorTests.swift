@@ -1,0 +1,140 @@
+import BreakerStore
+import BreakerTestSupport
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+@Suite(.timeLimit(.minutes(1))) struct DoctorTests {
+    /// Runs the doctor and returns what it says is not well: the check and what it found.
+    private func examine(_ path: String, _ clock: any HostClock) -> (code: ExitCode, unwell: [String: String]) {
+        let console = RecordingConsole()
+        let code = run(
+            arguments: ["doctor", "--json"], environment: ["BREAKER_STORE": path], console: console, clock: clock)
+        let document = try? JSONSerialization.jsonObject(with: Data(console.output.utf8)) as? [String: Any]
+        let findings = document?["findings"] as? [[String: Any]] ?? []
+        let unwell = findings.filter { $0["status"] as? String != "ok" && $0["check"] as? String != "SQLite" }
+        let pairs = unwell.map {
+            ($0["check"] as? String ?? "", "\($0["status"] ?? ""): \($0["finding"] ?? "") \($0["advice"] ?? "")")
+        }
+        return (code, Dictionary(pairs) { first, _ in first })
+    }
+
+    @Test func findsNothingWrong() throws {
+        let shop = try Shop()
+        try shop.fillWithStates()
+        let (code, output, talk) = shop.inspect("doctor")
+        #expect(code == .done)
+        #expect(talk.isEmpty)
+        #expect(output.hasPrefix("file system  ok     it is local\npermissions  ok     the files are 0600 of user "))
+        #expect(output.contains("contents     ok     SQLite finds no damage; 4 circuits can be read\n"))
+        #expect(output.contains("\nSQLite       "))
+        #expect(
+            output.hasSuffix("workers      ok     1 lives\nprobes       ok     0 are under way\n\nnothing is wrong\n"))
+        #expect(shop.inspect("doctor", "x").code == .usage)
+    }
+
+    /// What is wrong with the files.
+    @Test(arguments: [
+        ("chmod 0644 \"$BREAKER_STORE-shm\"", "permissions", "who may write the one can't write the other"),
+        ("rm \"$BREAKER_STORE-lock\"", "lock file", "nobody can tell who lives"),
+        ("echo x >\"$BREAKER_STORE-lock\"", "lock file", "it is not the lock file of a store"),
+    ])
+    func findsHarmedFiles(line: String, check: String, finding: String) throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        try #require(try Child.shell(line, store: shop.path).code == 0)
+        let (code, unwell) = self.examine(shop.path, shop.clock)
+        #expect(code == .failed)
+        #expect(unwell[check]?.hasPrefix("wrong: ") == true)
+        #expect(unwell[check]?.contains(finding) == true, "\(unwell)")
+    }
+
+    /// What is wrong within a file that nobody has open.
+    @Test(arguments: [
+        (
+            "UPDATE circuit SET trip_count = 2000000 WHERE name = 'a closed'", "contents",
+            "wrong: no program of this library"
+        ),
+        ("PRAGMA user_version = 1001", "schema", "note: 1.1, this tool knows 1.0; both can use it"),
+        ("UPDATE clock SET boot = 'another'", "clock", "note: no service has used the store since"),
+        (
+            "INSERT INTO probe SELECT id, 1, 4294967296, since, since + 9 FROM circuit WHERE name = 'b open'", "probes",
+            "wrong: their workers are gone: probes of b open"
+        ),
+        (
+            "INSERT INTO worker VALUES (4294967299, 'shop', 7, 0)", "workers",
+            "wrong: 0 live; ended without closing the store: shop[7]"
+        ),
+    ])
+    func findsWhatIsWrongInTheFile(statement: String, check: String, finding: String) throws {
+        let shop = try Shop()
+        try shop.fillWithStates()
+        shop.store.close()
+        try Shop.sqlite(shop.path, statement)
+        let (code, unwell) = self.examine(shop.path, shop.clock)
+        #expect(code == (finding.hasPrefix("wrong") ? .failed : .done))
+        #expect(unwell[check]?.hasPrefix(finding) == true, "\(unwell)")
+    }
+
+    @Test func findsDamage() throws {
+        let shop = try Shop()
+        for number in 0..<200 { try shop.circuit("circuit \(number)") }
+        shop.store.close()
+        try Shop.sqlite(shop.path, "PRAGMA wal_checkpoint(TRUNCATE);")
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: shop.path))
+        for page in 2..<40 {
+            try file.seek(toOffset: UInt64(page * 4_096))
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 512))
+        }
+        try file.close()
+        let (code, unwell) = self.examine(shop.path, shop.clock)
+        #expect(code == .failed)
+        #expect(unwell["contents"]?.contains("the services move a damaged file aside") == true, "\(unwell)")
+    }
+
+    @Test(.ownDirectory) func findsWhatKilledWorkersLeft() async throws {
+        let here = try Workplace.here
+        let worker = try await here.openWorker()
+        _ = try await worker.ask("breaker payments failures=1 recovery=1")
+        _ = try await worker.ask("fail payments")
+        here.clock.advance(by: .seconds(2))
+        _ = try await worker.ask("admit payments")
+        #expect(self.examine(here.store, here.clock).code == .done)
+        await worker.die()
+        let (code, unwell) = self.examine(here.store, here.clock)
+        #expect(code == .failed)
+        #expect(unwell["workers"]?.contains("breaker-worker[\(worker.pid)]") == true, "\(unwell)")
+        #expect(unwell["probes"]?.contains("their workers are gone: probes of payments") == true)
+    }
+
+    @Test(.ownDirectory) func findsAClockThatWasSteppedAndAnotherHost() async throws {
+        let here = try Workplace.here
+        _ = try await here.openWorker()
+        here.clock.stepWallTime(by: .seconds(7_200))
+        let (code, unwell) = self.examine(here.store, here.clock)
+        #expect(code == .done)
+        #expect(unwell["clock"]?.hasPrefix("note: store time is 2 h behind the wall clock") == true, "\(unwell)")
+        // Another kernel, as its boot tells.
+        let other = self.examine(here.store, ManualHostClock())
+        #expect(other.code == .failed)
+        #expect(other.unwell["clock"]?.hasPrefix("wrong: another host or virtual machine has the store open") == true)
+    }
+
+    @Test func judgesWhatNoTestCanMake() throws {
+        let shop = try Shop()
+        var facts = try StoreFacts(path: shop.path)
+        var examination = try facts.examine(shop.clock)
+        #expect(FileChecks(facts: facts).log(examination).status == .ok)
+        examination.pendingFrames = FileChecks.longLog
+        #expect(FileChecks(facts: facts).log(examination).status == .wrong)
+        facts.log = nil
+        #expect(FileChecks(facts: facts).log(examination).finding.contains("somebody removed it"))
+        facts.unsuitableFileSystem = "NFS"
+        #expect(FileChecks(facts: facts).fileSystem.finding.contains("on a NFS file system"))
+        facts.lock = nil
+        examination.living = []
+        #expect(FileChecks(facts: facts).lockFile(examination).status == .note)
+        #expect(FileChecks(facts: facts).log(examination).status == .ok)
+    }
+}
