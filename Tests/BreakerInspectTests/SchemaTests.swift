@@ -1,0 +1,127 @@
+import BreakerStore
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+/// All JSON that the tool prints meets the schema in docs/.
+@Suite(.timeLimit(.minutes(1))) struct SchemaTests {
+    private static func schema() throws -> JSONSchema {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try JSONSchema(contentsOf: root.appendingPathComponent("docs/breaker-inspect.schema.json"))
+    }
+
+    /// Circuits of all states, one with all there is, and workers.
+    private func shop(_ clock: ManualHostClock) throws -> (Shop, CallPermit) {
+        let shop = try Shop(clock: clock)
+        let half = try shop.circuit("half", group: "shop", failures: 2, error: "503 \u{202E}")
+        clock.advance(by: .seconds(30))
+        let permit: CallPermit = try half.admit()
+        try shop.fillWithStates()
+        var consecutive = CircuitBreaker.Config(
+            name: "consecutive", recoveryTimeout: .seconds(30), maxFailures: 1, rollingWindow: .seconds(60))
+        consecutive.trip = .consecutiveFailures(3)
+        try shop.store.breaker(consecutive).recordFailure(Boom())
+        _ = try shop.store.breaker(
+            .init(name: "a closed", recoveryTimeout: .seconds(31), maxFailures: 2, rollingWindow: .seconds(60)))
+        return (shop, permit)
+    }
+
+    static let lines: [(line: [String], definition: String)] = [
+        (["list"], "list"), (["list", "--state", "open"], "list"), (["list", "z*"], "list"),
+        (["show", "half"], "show"), (["show", "consecutive"], "show"), (["show", "d held open"], "show"),
+        (["show", "e held closed"], "show"), (["show", "b open"], "show"),
+        (["check"], "check"), (["check", "a*"], "check"), (["wait", "half", "--for", "half-open"], "wait"),
+        (["wait", "half", "--for", "open", "--timeout", "1ms"], "wait"),
+        (["history"], "history"), (["history", "half", "--limit", "1"], "history"), (["workers"], "workers"),
+        (["doctor"], "doctor"), (["help"], "help"), (["help", "reset"], "help"), (["list", "--help"], "help"),
+        (["--version"], "versions"),
+        (["reset", "b open", "--dry-run"], "changes"), (["hold", "open", "b open", "--reason", "x"], "changes"),
+        (["release", "--all", "--yes"], "changes"), (["reset", "z*"], "changes"),
+        (["forget", "b open", "--yes", "--force"], "changes"), (["reset", "--all", "--yes"], "changes"),
+    ]
+
+    @Test func allDocumentsMeetIt() throws {
+        let schema = try Self.schema()
+        let clock = ManualHostClock()
+        let (shop, permit) = try self.shop(clock)
+        defer { permit.discard() }
+        for (line, definition) in Self.lines {
+            let console = RecordingConsole()
+            console.inFurtherPauses = {
+                clock.advance(by: .seconds(1))
+                return .isOver
+            }
+            _ = run(
+                arguments: line + ["--json"], environment: ["BREAKER_STORE": shop.path], console: console, clock: clock)
+            #expect(console.output.hasSuffix("\n") && console.output.count { $0 == "\n" } == 1, "\(line)")
+            #expect(schema.complaints(about: console.output, as: definition) == [], "\(line)")
+            #expect(schema.complaints(about: console.output) == [], "\(line)")
+            #expect(try Self.isSorted(console.output), "\(line)")
+        }
+        // No verb is left out.
+        let verbs = Set(Self.lines.compactMap { $0.line.first })
+        #expect(verbs.isSuperset(of: Tool.verbs.map { $0.name }))
+    }
+
+    @Test func allLinesMeetIt() throws {
+        let schema = try Self.schema()
+        let clock = ManualHostClock()
+        let (shop, permit) = try self.shop(clock)
+        defer { permit.discard() }
+        let lists = RecordingConsole()
+        lists.inPauses = [
+            {
+                try? shop.store.reset("b open", by: "ann")
+                try? shop.store.forget("d held open")
+                return .isOver
+            }
+        ]
+        let watched = shop.inspect("list", "--watch", "--json", on: lists).output.split(separator: "\n")
+        try #require(watched.count == 3)
+        for (line, definition) in zip(watched, ["list", "watchChanged", "watchForgotten"]) {
+            #expect(schema.complaints(about: String(line), as: definition) == [])
+            #expect(schema.complaints(about: String(line)) == [])
+        }
+        let histories = RecordingConsole()
+        histories.inPauses = [
+            {
+                try? shop.store.reset("half", by: "ann", reason: "x")
+                return .isOver
+            }
+        ]
+        let followed = shop.inspect("history", "--follow", "--json", on: histories).output.split(separator: "\n")
+        try #require(followed.count == 2)
+        for (line, definition) in zip(followed, ["history", "historyEvent"]) {
+            #expect(schema.complaints(about: String(line), as: definition) == [])
+        }
+    }
+
+    /// What does not meet the schema is found.
+    @Test(arguments: [
+        (#"{"changes":[],"dryRun":false}"#, "lacks version"), (#"{"changes":[],"dryRun":0,"version":1}"#, "is no"),
+        (#"{"changes":[],"dryRun":false,"more":1,"version":1}"#, "has more"),
+        (#"{"changes":[],"dryRun":false,"version":2}"#, "is not 1"),
+        (#"{"changes":[{"from":"a","name":null,"to":"b"}],"dryRun":false,"version":1}"#, "$.changes[0].name is no"),
+        ("[]", "is no"), ("{", "it is no JSON"),
+    ])
+    func findsWhatDoesNotMeetIt(text: String, complaint: String) throws {
+        let complaints = try Self.schema().complaints(about: text, as: "changes")
+        #expect(complaints.contains { $0.contains(complaint) }, "\(complaints)")
+    }
+
+    /// Whether all keys stand in order.
+    private static func isSorted(_ text: String) throws -> Bool {
+        let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        let keys = text.matches(of: #/"([A-Za-z]+)":/#).map { String($0.1) }
+        return Self.keys(of: value) == keys
+    }
+
+    /// The keys of a value in the order in which they must stand.
+    private static func keys(of value: Any) -> [String] {
+        if let items = value as? [Any] { return items.flatMap { Self.keys(of: $0) } }
+        guard let members = value as? [String: Any] else { return [] }
+        return members.sorted { $0.key < $1.key }.flatMap { [$0.key] + Self.keys(of: $0.value) }
+    }
+}
