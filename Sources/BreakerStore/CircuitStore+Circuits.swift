@@ -10,7 +10,8 @@ extension CircuitStore {
             let now = view.clock.now
             return try view.database.circuits(matching: pattern).map { (found) throws(BreakerStoreError) in
                 let workers = try view.registeredWorkers(of: found.row.id)
-                return CircuitSnapshot(name: found.name, row: found.row, at: now, workers: workers, dates)
+                return CircuitSnapshot(
+                    name: found.name, row: found.row, at: now, workers: workers, isAlive: view.isAlive, dates)
             }
         }
     }
@@ -23,7 +24,8 @@ extension CircuitStore {
         try self.view { (view) throws(BreakerStoreError) in
             guard let row = try view.database.circuit(named: name) else { return nil }
             let workers = try view.registeredWorkers(of: row.id)
-            return CircuitSnapshot(name: name, row: row, at: view.clock.now, workers: workers, view.clock.dates())
+            return CircuitSnapshot(
+                name: name, row: row, at: view.clock.now, workers: workers, isAlive: view.isAlive, view.clock.dates())
         }
     }
 

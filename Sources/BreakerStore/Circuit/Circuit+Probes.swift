@@ -37,8 +37,8 @@ extension Circuit {
         case .open(let until):
             return now < until ? .refuse(.open, until: until) : .claim
         case .halfOpen:
-            let taken = self.probes.count { now < $0.leaseEnds && isAlive($0.worker) }
-            return taken < self.rules.probeLimit ? .claim : .refuse(.probing, until: nil)
+            return self.liveProbes(at: now, isAlive: isAlive).count < self.rules.probeLimit
+                ? .claim : .refuse(.probing, until: nil)
         }
     }
 
@@ -130,6 +130,11 @@ extension Circuit {
         case .uncounted, .refuse:
             return .stale
         }
+    }
+
+    /// The probes that hold a slot: their lease goes on, and their workers live.
+    func liveProbes(at now: StoreTime, isAlive: (Int64) -> Bool) -> [Probe] {
+        self.probes.filter { now < $0.leaseEnds && isAlive($0.worker) }
     }
 
     /// Frees the slots of the dead and of those whose lease is over.

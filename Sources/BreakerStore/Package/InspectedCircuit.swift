@@ -28,6 +28,7 @@ struct CircuitRecord {
                 row: self.row,
                 at: now,
                 workers: self.registered.count(where: reading.isAlive),
+                isAlive: reading.isAlive,
                 reading.date
             ),
             beneath: unheld.state(at: now, reading.date)

@@ -16,7 +16,14 @@ extension Circuit {
 }
 
 extension CircuitSnapshot {
-    init(name: String, row: CircuitRow, at now: StoreTime, workers: Int, _ date: (StoreTime) -> Date) {
+    init(
+        name: String,
+        row: CircuitRow,
+        at now: StoreTime,
+        workers: Int,
+        isAlive: (Int64) -> Bool,
+        _ date: (StoreTime) -> Date
+    ) {
         let circuit = row.circuit
         self.init(
             name: name,
@@ -26,7 +33,7 @@ extension CircuitSnapshot {
             epoch: circuit.epoch,
             failures: circuit.failuresThatCount(at: now).map { date($0.at) },
             tripsInARow: circuit.tripsInARow,
-            probes: circuit.probes.map {
+            probes: circuit.liveProbes(at: now, isAlive: isAlive).map {
                 CircuitSnapshot.Probe(worker: $0.worker, since: date($0.since), leaseEnds: date($0.leaseEnds))
             },
             hold: circuit.hold(at: now).map {

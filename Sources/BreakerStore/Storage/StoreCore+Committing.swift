@@ -38,6 +38,8 @@ extension StoreCore: CommitQueue.Committer {
             transaction = try self.transaction(opened)
             for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
             try transaction.flush()
+            // A cleaner may have removed the lock file: others take this worker for dead, and its slots for free.
+            if transaction.hasClaims, !opened.lock.isInPlace { throw self.moved }
             Hook.reached("commit.begin")
             try opened.writer.run("COMMIT")
             Hook.reached("commit.done")

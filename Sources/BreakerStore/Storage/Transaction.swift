@@ -13,6 +13,8 @@ final class Transaction {
     private(set) var now: StoreTime
     /// Whether a state changed, so that the commit must survive a power loss.
     private(set) var hasTransitions = false
+    /// Whether a probe's slot was taken, which is this worker's as long as others see its lock.
+    private(set) var hasClaims = false
     /// The events written, to be handed over once they are committed.
     private(set) var events: [StoredEvent] = []
 
@@ -181,6 +183,9 @@ final class Transaction {
             )
         }
         try self.database.saveFailures(circuit.failures, over: before.failures, of: id)
+        if circuit.probes.contains(where: { $0.worker == self.worker.id && !before.probes.contains($0) }) {
+            self.hasClaims = true
+        }
         try self.database.saveProbes(circuit.probes, over: before.probes, of: id)
     }
 }
