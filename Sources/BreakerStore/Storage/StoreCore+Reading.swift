@@ -96,9 +96,14 @@ extension StoreCore {
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         try self.viewer.withLock { (viewer) throws(BreakerStoreError) in
-            if let database = viewer { return try body(database) }
-            let database = try Database.sharing(self.file)
-            viewer = database
+            let database: Database
+            switch viewer {
+            case .shut: throw self.closedOrLost
+            case .open(let open): database = open
+            case .notOpen:
+                database = try Database.sharing(self.file)
+                viewer = .open(database)
+            }
             return try body(database)
         }
     }

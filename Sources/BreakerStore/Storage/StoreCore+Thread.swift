@@ -199,7 +199,7 @@ extension StoreCore {
             session = nil
         }
         self.membership.withLock { $0 = nil }
-        self.viewer.withLock { $0 = nil }
+        self.viewer.withLock { $0 = .shut }
         self.reading.withLock { $0.database = nil }
     }
 }

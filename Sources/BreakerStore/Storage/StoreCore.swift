@@ -10,6 +10,14 @@ final class StoreCore: Sendable {
         var checkpointer: Database?
     }
 
+    /// The connection for long reads.
+    enum Viewer {
+        /// The file is being opened anew: a connection from before would keep the old one open, and show it.
+        case shut
+        case notOpen
+        case open(Database)
+    }
+
     struct Reading {
         var database: Database?
         /// The headers that answers were ever held against, the last one now: readable for those who are just looking.
@@ -48,7 +56,7 @@ final class StoreCore: Sendable {
     /// What happened to the store itself and does not stand in its history yet.
     let untold = Mutex<[Transition]>([])
     /// For long reads, so that no call waits for one; opened when it is first needed.
-    let viewer = Mutex<Database?>(nil)
+    let viewer = Mutex(Viewer.shut)
     /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
     let membership = Mutex<Opening.Membership?>(nil)
     private let gates = Mutex<[ObjectIdentifier: Gate]>([:])
@@ -105,6 +113,7 @@ final class StoreCore: Sendable {
         self.membership.withLock { $0 = Opening.Membership(lock: opened.lock, worker: opened.worker.id) }
         self.workerID.store(opened.worker.id, ordering: .relaxed)
         self.ownWorkers.withLock { _ = $0.insert(opened.worker.id) }
+        self.viewer.withLock { $0 = .notOpen }
         self.reading.withLock {
             $0.database = opened.reader
             $0.generation += 1
@@ -133,7 +142,7 @@ final class StoreCore: Sendable {
         let isSameFile = self.reading.withLock { $0.newest?.identity.hasDatabase(of: self.file) ?? false }
         // All at once: as long as one connection is left, SQLite gives the next one the same old wal-index.
         session = nil
-        self.viewer.withLock { $0 = nil }
+        self.viewer.withLock { $0 = .shut }
         self.reading.withLock { $0.database = nil }
         try self.open(
             &session,

@@ -88,7 +88,10 @@ import Testing
         defer { store.close() }
         let breaker = try store.breaker(Stores.config(maxFailures: 3))
         await breaker.recordFailure()
-        #expect(await eventually { (try? store.history())?.contains { $0.kind == .quarantined } == true })
+        let isTold = await eventually { (try? store.history())?.contains { $0.kind == .quarantined } == true }
+        let directory = try Workplace.here.directory
+        let history = Result { try store.history() }
+        #expect(isTold, "\(store.health), \(Self.asideNames(in: directory)), \(history)")
         #expect(await eventually { store.isHealthy })
         // What was reported of the old circuit does not count for the new one.
         await breaker.recordFailure()
