@@ -95,22 +95,17 @@ extension SystemHostClock {
 #else
 extension SystemHostClock {
     private static func readBootID() -> String {
-        let id = Self.text(ofFile: "/proc/sys/kernel/random/boot_id")?.filter { !$0.isWhitespace } ?? ""
+        let id = SmallFile.text("/proc/sys/kernel/random/boot_id")?.filter { !$0.isWhitespace } ?? ""
         return id.isEmpty ? Self.unknownBootID : id
     }
 
     private static func readNamespaceShift() -> Int64 {
         // `timens_offsets` speaks of the namespace for children: it is this process's own only if both are one.
-        let files = FileManager.default
-        guard let own = try? files.destinationOfSymbolicLink(atPath: "/proc/self/ns/time"),
-            let children = try? files.destinationOfSymbolicLink(atPath: "/proc/self/ns/time_for_children"),
-            own == children, let offsets = Self.text(ofFile: "/proc/self/timens_offsets")
+        guard let own = SmallFile.target(ofLink: "/proc/self/ns/time"),
+            let children = SmallFile.target(ofLink: "/proc/self/ns/time_for_children"),
+            own == children, let offsets = SmallFile.text("/proc/self/timens_offsets")
         else { return 0 }
         return Self.boottimeShift(in: offsets)
-    }
-
-    private static func text(ofFile path: String) -> String? {
-        try? String(contentsOfFile: path, encoding: .utf8)
     }
 }
 #endif

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -21,9 +15,18 @@ import Darwin
         let console = ProcessConsole()
         let code = run(
             arguments: Array(CommandLine.arguments.dropFirst()),
-            environment: ProcessInfo.processInfo.environment,
+            environment: Self.environment,
             console: console
         )
         exit(console.finish(code).rawValue)
+    }
+
+    /// The variables of the environment that the tool asks for: Foundation's reading of all of them costs memory.
+    private static var environment: [String: String] {
+        var environment: [String: String] = [:]
+        for name in ["BREAKER_STORE", "NO_COLOR", "TERM"] {
+            if let value = unsafe getenv(name) { environment[name] = unsafe String(cString: value) }
+        }
+        return environment
     }
 }

@@ -17,7 +17,9 @@ package struct StoreLook {
         package var missing: String?
     }
 
-    /// Hands over the selected circuits one by one, each once, by name; so many of them need no memory.
+    /// Hands over the selected circuits one by one, each once; so many of them need no memory.
+    ///
+    /// In no order: by name, SQLite would read most pages of a large file again and again.
     ///
     /// - Parameters:
     ///   - selectors: which; nil for all.
@@ -38,7 +40,8 @@ package struct StoreLook {
     /// The selected circuits, to be looked at again later without a look at the file.
     package func image(of selectors: [CircuitSelector]?) throws(BreakerStoreError) -> Found<StoreImage> {
         let found = try self.records(selectors, withWorkers: true, into: [CircuitRecord]()) { $0.append($1) }
-        let image = StoreImage(records: found.value, clock: self.view.clock, isAlive: self.view.isAlive)
+        let records = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let image = StoreImage(records: records, clock: self.view.clock, isAlive: self.view.isAlive)
         return Found(value: image, isBroad: found.isBroad, missing: found.missing)
     }
 
@@ -131,7 +134,7 @@ extension CircuitStore {
 extension Database {
     private static let recordColumns =
         "\(CircuitRow.columns), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
-    private static let allRecords = SQL(composed: "SELECT \(recordColumns) FROM circuit ORDER BY name")
+    private static let allRecords = SQL(composed: "SELECT \(recordColumns) FROM circuit")
     private static let oneRecord = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE name = ?1")
 
     /// Hands over the circuit of this name, or all of them by name.

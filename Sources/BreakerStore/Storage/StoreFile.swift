@@ -80,7 +80,7 @@ struct StoreFile: Sendable, Hashable {
             }
             guard name != ".", name != ".." else { throw Self.directoryError(given) }
             let candidate = directory == "/" ? "/" + name : directory + "/" + name
-            guard let target = Self.linkTarget(candidate) else { return candidate }
+            guard let target = SmallFile.target(ofLink: candidate) else { return candidate }
             path = target.hasPrefix("/") ? target : directory + "/" + target
         }
         throw BreakerStoreError(systemError: ELOOP, doing: "resolve", path: given)
@@ -90,12 +90,6 @@ struct StoreFile: Sendable, Hashable {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
-    }
-
-    private static func linkTarget(_ path: String) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink(path, &buffer, buffer.count)
-        return count > 0 ? String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
     }
 
     /// A symbolic link, a device or a second name of a file would lead somebody else to other locks or another log.

@@ -1,11 +1,5 @@
 import BreakerStore
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Finds a stopped process that keeps the store's write lock: all others wait for it in vain.
 enum WriterCheck {
     /// Where SQLite locks the wal-index for writing (https://sqlite.org/walformat.html#locks).
@@ -27,7 +21,7 @@ enum WriterCheck {
     /// The kernel tells of all locks in /proc/locks (proc_locks(5)): to ask by the file itself, it would have to be opened
     /// and closed, which drops the locks that this process has on it.
     private static func holder(of inode: UInt64) -> Int32? {
-        for line in Self.text("/proc/locks").split(separator: "\n") {
+        for line in (SmallFile.text("/proc/locks") ?? "").split(separator: "\n") {
             // `1: POSIX  ADVISORY  WRITE 708 08:01:2097 120 120`
             let fields = line.split(separator: " ")
             guard fields.count == 8, fields[1] == "POSIX", fields[3] == "WRITE", fields[6] == Self.writeLock,
@@ -40,10 +34,7 @@ enum WriterCheck {
 
     private static func isStopped(_ pid: Int32) -> Bool {
         // `708 (name) T …`: the name may hold anything.
-        let text = Self.text("/proc/\(pid)/stat")
-        guard let end = text.lastIndex(of: ")") else { return false }
+        guard let text = SmallFile.text("/proc/\(pid)/stat"), let end = text.lastIndex(of: ")") else { return false }
         return text[text.index(after: end)...].split(separator: " ").first == "T"
     }
-
-    private static func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 }

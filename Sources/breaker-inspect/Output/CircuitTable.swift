@@ -9,11 +9,12 @@ import Foundation
 /// What `list` shows of a circuit.
 extension Table {
     static func circuits() -> Table {
-        Table(columns: [
+        let columns: [Column] = [
             .init(title: "NAME", minimumWidth: 16), .init(title: "STATE"),
             .init(title: "FAILURES", isRightAligned: true), .init(title: "SINCE", isRightAligned: true),
             .init(title: "RETRY-IN", isRightAligned: true), .init(title: "LAST-ERROR", minimumWidth: 12),
-        ])
+        ]
+        return Table(columns: columns, isSorted: true)
     }
 
     /// Adds a circuit, behind those that are as urgent.

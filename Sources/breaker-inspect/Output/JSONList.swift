@@ -1,22 +1,31 @@
 import BreakerStore
 
-/// The values of a JSON array as text, in the order of their ranks: very many of them.
+/// The circuits of a JSON document as text, by rank and name: very many of them.
 struct JSONList {
-    private var ranks: [UInt8: String] = [:]
-
-    mutating func append(_ members: [String: JSONValue], rank: UInt8) {
-        var text = self.ranks.removeValue(forKey: rank) ?? ""
-        if !text.isEmpty { text += "," }
-        JSONValue.object(members).append(to: &text)
-        self.ranks[rank] = text
+    private struct Item {
+        var rank: UInt8
+        var name: String
+        var text: String
     }
 
-    /// Writes a document of this array alone.
-    func writeDocument(naming key: String, to console: any Console) {
-        console.write("{\"\(key)\":[")
-        for (index, text) in self.ranks.sorted(by: { $0.key < $1.key }).map(\.value).enumerated() {
+    private var items: [Item] = []
+
+    mutating func append(_ members: [String: JSONValue], named name: String, rank: UInt8) {
+        var text = ""
+        JSONValue.object(members).append(to: &text)
+        self.items.append(Item(rank: rank, name: name, text: text))
+    }
+
+    /// Writes a document of these circuits alone.
+    func writeDocument(to console: any Console) {
+        console.write("{\"circuits\":[")
+        let sorted = self.items.sorted { first, second in
+            guard first.rank == second.rank else { return first.rank < second.rank }
+            return first.name.utf8.lexicographicallyPrecedes(second.name.utf8)
+        }
+        for (index, item) in sorted.enumerated() {
             if index > 0 { console.write(",") }
-            console.write(text)
+            console.write(item.text)
         }
         console.write("],\"version\":1}\n")
     }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Columns of text for people, kept small: a table may have very many rows.
 struct Table {
     struct Column {
@@ -24,13 +32,16 @@ struct Table {
 
     /// Where there is no room the last of those that may be cut is cut first.
     let columns: [Column]
+    /// Whether rows of one rank stand in the order of the bytes of their first column.
+    private let isSorted: Bool
     private var text: [UInt8] = []
     private var places: [Place] = []
     private var ranks: [UInt8] = []
     private var widths: [Int]
 
-    init(columns: [Column]) {
+    init(columns: [Column], isSorted: Bool = false) {
         self.columns = columns
+        self.isSorted = isSorted
         self.widths = columns.map { max($0.title.displayWidth, $0.usualWidth) }
     }
 
@@ -43,7 +54,7 @@ struct Table {
         self.ranks.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a row, behind those of its rank and before those of higher ones.
+    /// Adds a row, which stands before those of higher ranks.
     mutating func append(_ row: [Cell], rank: UInt8 = 0) {
         for (index, cell) in row.enumerated() {
             let width = cell.text.displayWidth
@@ -71,9 +82,26 @@ struct Table {
         if withHeading {
             body(self.line(self.columns.map { ($0.title, $0.title.displayWidth, .heading) }, widths, style))
         }
-        for rank in Set(self.ranks).sorted() {
-            for row in self.ranks.indices where self.ranks[row] == rank {
-                body(self.line(self.cells(of: row), widths, style))
+        for row in self.order() { body(self.line(self.cells(of: row), widths, style)) }
+    }
+
+    /// The rows by rank, those of one rank as they came or by their first column.
+    private func order() -> [Int] {
+        let rows = self.ranks.indices
+        guard self.isSorted else { return rows.sorted { self.ranks[$0] < self.ranks[$1] } }
+        return unsafe self.text.withUnsafeBytes { text in
+            func start(_ row: Int) -> Int { row == 0 ? 0 : Int(self.places[row * self.columns.count - 1].end) }
+            return rows.sorted { first, second in
+                if self.ranks[first] != self.ranks[second] { return self.ranks[first] < self.ranks[second] }
+                let (one, other) = (start(first), start(second))
+                let (length, otherLength) = (
+                    Int(self.places[first * self.columns.count].end) - one,
+                    Int(self.places[second * self.columns.count].end) - other
+                )
+                let common = min(length, otherLength)
+                guard let base = text.baseAddress, common > 0 else { return length < otherLength }
+                let difference = unsafe memcmp(base + one, base + other, common)
+                return difference == 0 ? length < otherLength : difference < 0
             }
         }
     }

@@ -40,13 +40,15 @@ struct CircuitsLog {
         for circuit in circuits where self.filter.admits(circuit.snapshot) {
             self.told[Array(circuit.snapshot.name.utf8)] = Line(circuit.snapshot)
             if self.context.isJSON {
-                list.append(JSONValue.circuit(circuit, at: now), rank: circuit.snapshot.stateWord.urgency)
+                list.append(
+                    JSONValue.circuit(circuit, at: now), named: circuit.snapshot.name,
+                    rank: circuit.snapshot.stateWord.urgency)
             } else {
                 self.table.append(circuit.snapshot, at: now)
             }
         }
         if self.context.isJSON {
-            list.writeDocument(naming: "circuits", to: self.context.console)
+            list.writeDocument(to: self.context.console)
         } else {
             self.writeTable(withHeading: true)
         }

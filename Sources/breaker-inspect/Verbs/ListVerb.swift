@@ -62,8 +62,10 @@ struct ListVerb: Verb {
         let now = context.now
         let found = try self.selection.gather(into: JSONList(), in: context) { list, circuit in
             guard self.filter.admits(circuit.snapshot) else { return }
-            list.append(JSONValue.circuit(circuit, at: now), rank: circuit.snapshot.stateWord.urgency)
+            list.append(
+                JSONValue.circuit(circuit, at: now), named: circuit.snapshot.name,
+                rank: circuit.snapshot.stateWord.urgency)
         }.value
-        found.writeDocument(naming: "circuits", to: context.console)
+        found.writeDocument(to: context.console)
     }
 }

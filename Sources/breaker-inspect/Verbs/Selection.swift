@@ -23,7 +23,8 @@ struct Selection: Sendable {
     /// Looks the circuits up without changing anything; a name must be there.
     func find(in context: Context) throws(Failure) -> Found {
         let found = try self.gather(into: [InspectedCircuit](), in: context) { $0.append($1) }
-        return Found(circuits: found.value, isBroad: found.isBroad)
+        let circuits = found.value.sorted { $0.snapshot.name.utf8.lexicographicallyPrecedes($1.snapshot.name.utf8) }
+        return Found(circuits: circuits, isBroad: found.isBroad)
     }
 
     /// Makes one value of all circuits, looked up one by one; a name must be there.
