@@ -1,5 +1,13 @@
 import BreakerStore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Why a verb could not do what it was asked: what went wrong, one hint, and the code to end with.
 struct Failure: Error, Equatable, Sendable {
     var code: ExitCode
@@ -26,9 +34,11 @@ struct Failure: Error, Equatable, Sendable {
         let advice = parts.count > 1 ? parts[1] : nil
         switch error.code {
         case .notFound:
+            // Nobody has made a store of an empty file, and of one whose making was cut short.
+            let isThere = unsafe access(path, F_OK) == 0
             self.init(
                 .failed,
-                "cannot \(doing) \(path.quoted): no such file",
+                "cannot \(doing) \(path.quoted): \(isThere ? "it holds no store yet" : "no such file")",
                 hint: "this tool creates none; name the file that the services use with --store or BREAKER_STORE"
             )
         case .busy:

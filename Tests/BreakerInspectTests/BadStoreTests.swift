@@ -20,7 +20,7 @@ import Testing
         .missing: ": no such file\n",
         .missingDirectory: ": no such file\n",
         .directory: ": it is a directory\n",
-        .empty: ": no such file\n",
+        .empty: ": it holds no store yet\n",
         .text: ": it is not an SQLite database, not a store of circuits\n",
         .stranger: ": it is the database of another program, not a store of circuits\n",
         .newerMajor: ": the file has schema 2.0, this program knows up to 1.x\n",

@@ -37,7 +37,6 @@ import Testing
     /// What is wrong with the files.
     @Test(arguments: [
         ("chmod 0644 \"$BREAKER_STORE-shm\"", "permissions", "who may write the one can't write the other"),
-        ("rm \"$BREAKER_STORE-lock\"", "lock file", "nobody can tell who lives"),
         ("echo x >\"$BREAKER_STORE-lock\"", "lock file", "it is not the lock file of a store"),
     ])
     func findsHarmedFiles(line: String, check: String, finding: String) throws {
@@ -48,6 +47,17 @@ import Testing
         #expect(code == .failed)
         #expect(unwell[check]?.hasPrefix("wrong: ") == true)
         #expect(unwell[check]?.contains(finding) == true, "\(unwell)")
+    }
+
+    /// Live services would make it anew.
+    @Test func findsThatTheLockFileIsGone() throws {
+        let shop = try Shop()
+        shop.store.close()
+        try Shop.sqlite(shop.path, "INSERT INTO worker VALUES (4294967299, 'shop', 7, 0)")
+        try FileManager.default.removeItem(atPath: shop.path + "-lock")
+        let (code, unwell) = self.examine(shop.path, shop.clock)
+        #expect(code == .failed)
+        #expect(unwell["lock file"]?.contains("nobody can tell who lives") == true, "\(unwell)")
     }
 
     /// What is wrong within a file that nobody has open.

@@ -73,6 +73,18 @@ import Testing
         #expect(parsed?.keys.sorted() == ["circuit", "events", "version"])
     }
 
+    @Test func fitsATerminal() throws {
+        let shop = try Shop()
+        try shop.circuit("a", failures: 2, error: String(repeating: "long ", count: 40))
+        let console = RecordingConsole()
+        (console.outputIsTerminal, console.width) = (true, 80)
+        let lines = shop.inspect("show", "a", "--color=never", on: console).output.split(separator: "\n")
+        #expect(lines.allSatisfy { String($0).displayWidth <= 80 })
+        // Nothing is lost.
+        #expect(lines.joined().matches(of: #/long/#).count >= 80)
+        #expect(shop.inspect("show", "a").output.contains(String(repeating: "long ", count: 39)))
+    }
+
     @Test func needsOneName() throws {
         let shop = try Shop()
         try shop.circuit("payments")

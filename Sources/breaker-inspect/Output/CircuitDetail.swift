@@ -14,14 +14,19 @@ struct CircuitDetail {
     var events: [CircuitEvent]
     var now: Date
 
+    /// The columns before what is told.
+    private static let margin = 12
+
     private var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     func text(width: Int?, _ style: Style) -> String {
         var text = style.paint(self.circuit.name.escaped, .heading) + "\n"
         for (label, lines) in self.fields(style) {
-            for (index, line) in lines.enumerated() {
+            // On a terminal a long line goes on below its beginning.
+            let wrapped = lines.flatMap { $0.wrapped(to: width.map { max(20, $0 - Self.margin) }) }
+            for (index, line) in wrapped.enumerated() {
                 let margin = index == 0 ? label : ""
-                text += "  \(margin)\(String(repeating: " ", count: 10 - margin.utf8.count))\(line)\n"
+                text += "  \(margin)\(String(repeating: " ", count: Self.margin - 2 - margin.utf8.count))\(line)\n"
             }
         }
         guard !self.events.isEmpty else { return text }
