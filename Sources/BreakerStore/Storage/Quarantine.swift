@@ -48,10 +48,12 @@ struct Quarantine {
     ///
     /// In this order: a log without its database is moved aside by whoever creates the next one.
     func setAside() throws(BreakerStoreError) -> String {
+        Hook.reached("quarantine.begin")
         let kept = try self.file.path.movedAside(as: "corrupt", at: self.wallTime)
         Hook.reached("quarantine.database")
         for side in [self.file.log, self.file.index] where StoreFile.size(side) != nil {
             _ = try side.movedAside(as: "corrupt", at: self.wallTime)
+            Hook.reached("quarantine.side")
         }
         Hook.reached("quarantine.done")
         return kept
