@@ -38,6 +38,15 @@ extension BreakerStoreError.Code {
 }
 
 enum SQLiteCode {
+    // Swift imports no composed macros (https://sqlite.org/rescode.html#extrc).
+    private static let readOnlyRecovery = SQLITE_READONLY | 1 << 8
+    private static let readOnlyCantInit = SQLITE_READONLY | 5 << 8
+
+    /// Whether one who may not write the wal-index could not use it.
+    static func isOfTheIndex(_ code: Int32) -> Bool {
+        [SQLITE_PROTOCOL, Self.readOnlyRecovery, Self.readOnlyCantInit].contains(code)
+    }
+
     /// Whether a value was at fault, where other values may fare better.
     static func isOfOneRow(_ code: Int32) -> Bool {
         [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)

@@ -11,7 +11,8 @@ import Darwin
 /// Which way is right depends on the files that are there (tried on SQLite 3.40.1):
 /// - a log and a wal-index: through both, read-only;
 /// - no log, or one without frames: the file alone;
-/// - a log without a wal-index: a private copy, for SQLite would have to build the index.
+/// - a log without a wal-index, or with one that can't be used as it is: a private copy, for SQLite would have to build
+///   the index.
 final class StoreReader {
     let database: Database
     /// Whether a commit by others during a read does no harm to it.
@@ -19,12 +20,7 @@ final class StoreReader {
     /// The directory of a private copy, removed with the reader.
     private let copy: String?
 
-    /// A log that holds no more was begun and never filled (https://sqlite.org/fileformat2.html#the_write_ahead_log).
-    ///
-    /// A reader that may not write the wal-index would try for ten seconds to find in it what its header promises.
-    private static let logHeaderSize: Int64 = 32
-
-    init(_ file: StoreFile) throws(BreakerStoreError) {
+    init(_ file: StoreFile, trustingIndex: Bool = true) throws(BreakerStoreError) {
         // SQLite would say no more than that it can't open it.
         for path in [file.path, file.log, file.index] where StoreFile.size(path) != nil {
             try StoreFile.requireReadable(path)
@@ -32,7 +28,7 @@ final class StoreReader {
         var path = file.path
         var access = Connection.Access.immutable
         var copy: String?
-        if Self.sharesLog(file) {
+        if trustingIndex, Self.sharesLog(file) {
             access = .sharedReader
         } else if Self.hasFrames(file) {
             let directory = try Self.copy(file)
@@ -53,8 +49,11 @@ final class StoreReader {
     /// Whether the file is to be read through its log and its wal-index.
     static func sharesLog(_ file: StoreFile) -> Bool { self.hasFrames(file) && StoreFile.size(file.index) != nil }
 
+    /// Without a whole header and frames, a reader that may not write the wal-index would try for ten seconds to find in the
+    /// log what the index promises.
     private static func hasFrames(_ file: StoreFile) -> Bool {
-        (StoreFile.size(file.log) ?? 0) > Self.logHeaderSize
+        let header = LogHeader(of: file.log)
+        return header.isValid && header.hasMore
     }
 
     deinit {
@@ -69,15 +68,21 @@ final class StoreReader {
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         var failure: BreakerStoreError?
+        var trustsIndex = true
         for _ in 0..<5 {
             let before = FileStamp(of: file)
             do throws(BreakerStoreError) {
-                let reader = try StoreReader(file)
+                let reader = try StoreReader(file, trustingIndex: trustsIndex)
                 let value = try body(reader.database)
                 if reader.isShared || FileStamp(of: file) == before { return value }
                 failure = nil
             } catch {
                 failure = error
+                if trustsIndex, let code = error.sqliteCode, SQLiteCode.isOfTheIndex(code) {
+                    // Whoever wrote it was killed meanwhile, and only one who writes the database makes it anew.
+                    trustsIndex = false
+                    continue
+                }
                 if FileStamp(of: file) == before { break }
             }
         }
