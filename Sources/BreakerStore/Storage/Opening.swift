@@ -175,7 +175,8 @@ struct Opening {
         if finding == .new, !self.mayCreate { throw Schema.missing(self.file) }
         for path in [self.file.directory, self.file.path, self.file.log, self.file.index] {
             let needed = path == self.file.directory ? W_OK | X_OK : R_OK | W_OK
-            guard unsafe access(path, F_OK) == 0, unsafe access(path, needed) != 0 else { continue }
+            // Asked once: another process may set a broken store's files aside just now.
+            guard unsafe access(path, needed) != 0, errno != ENOENT else { continue }
             throw BreakerStoreError(systemError: errno, doing: "write", path: path)
         }
     }
