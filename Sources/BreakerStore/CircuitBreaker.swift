@@ -71,7 +71,12 @@ public final class CircuitBreaker: Sendable {
     /// The row, while this store may read it.
     private var storedCircuit: CircuitRow? {
         guard !self.store.gate.isForked, !self.store.isClosed else { return nil }
-        return try? self.core.circuit(self.name)
+        do throws(BreakerStoreError) {
+            return try self.core.circuit(self.name)
+        } catch {
+            self.core.readFailed(error)
+            return nil
+        }
     }
 
     /// The circuit in the file, or the one in memory that guards in its place.

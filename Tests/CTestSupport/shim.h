@@ -45,6 +45,7 @@ static inline void ts_raise(int64_t *value, int64_t number) {
     while (known < number && !__atomic_compare_exchange_n(value, &known, number, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
     }
 }
+static inline void ts_flip(int64_t *value, int64_t bits) { __atomic_xor_fetch(value, bits, __ATOMIC_SEQ_CST); }
 
 // F_OFD_GETLK has other numbers elsewhere, and Swift's module of the C library hides it.
 #ifdef __APPLE__

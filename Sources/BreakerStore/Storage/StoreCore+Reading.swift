@@ -81,13 +81,28 @@ extension StoreCore {
     }
 
     /// Runs `body` with the connection that reads.
+    ///
+    /// No writer is in the way, but who recovers the wal-index after a writer's death is, for a moment
+    /// (https://sqlite.org/rescode.html#busy_recovery): memory must not answer for that long, or a circuit that others
+    /// have opened would let calls through. Once the store is degraded nobody waits.
     func read<Value>(
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         try self.requireOwnProcess()
         return try self.reading.withLock { (reading) throws(BreakerStoreError) in
             guard let database = reading.database else { throw self.closedOrLost }
-            return try body(database)
+            var deadline: Deadline?
+            while true {
+                do throws(BreakerStoreError) {
+                    return try body(database)
+                } catch {
+                    guard error.code == .busy, !self.isDegraded else { throw error }
+                    let end = deadline ?? Deadline(after: self.configuration.busyTimeout)
+                    deadline = end
+                    guard !end.isOver else { throw error }
+                    end.pause()
+                }
+            }
         }
     }
 

@@ -242,8 +242,7 @@ final class StoreCore: Sendable {
 
     /// A call could not look at the file, by no fault of a row.
     func readFailed(_ error: BreakerStoreError) {
-        // Who has it locked for the moment ends that by itself.
-        if error.isOfTheFile, error.code != .busy { self.degrade(error) }
+        if error.isOfTheFile { self.degrade(error) }
     }
 
     func gaveUp(_ error: BreakerStoreError) { self.degrade(error) }
