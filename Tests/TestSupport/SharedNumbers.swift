@@ -12,13 +12,13 @@ import Darwin
 ///
 /// Sendable: the pointer never changes, and what lies behind it is touched by atomic operations alone.
 @safe
-final class SharedNumbers: @unchecked Sendable {
+package final class SharedNumbers: @unchecked Sendable {
     private static let count = 512
     private static let size = 8 * SharedNumbers.count
     private let values: UnsafeMutablePointer<Int64>
 
     /// Maps the file; creates it if there is none.
-    init(path: String) throws {
+    package init(path: String) throws {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0, ftruncate(descriptor, off_t(Self.size)) == 0 else { throw SystemError("open \(path)") }
         defer { close(descriptor) }
@@ -30,17 +30,19 @@ final class SharedNumbers: @unchecked Sendable {
 
     deinit { unsafe munmap(self.values, Self.size) }
 
-    subscript(place: Int) -> Int64 {
+    package subscript(place: Int) -> Int64 {
         get { unsafe ts_load(self.values + self.checked(place)) }
         set { unsafe ts_store(self.values + self.checked(place), newValue) }
     }
 
     /// Adds in one step; returns the sum.
     @discardableResult
-    func add(_ number: Int64, at place: Int) -> Int64 { unsafe ts_add(self.values + self.checked(place), number) }
+    package func add(_ number: Int64, at place: Int) -> Int64 {
+        unsafe ts_add(self.values + self.checked(place), number)
+    }
 
     /// Makes a number at least as large as another in one step.
-    func raise(_ place: Int, to number: Int64) { unsafe ts_raise(self.values + self.checked(place), number) }
+    package func raise(_ place: Int, to number: Int64) { unsafe ts_raise(self.values + self.checked(place), number) }
 
     private func checked(_ place: Int) -> Int {
         precondition((0..<Self.count).contains(place))
