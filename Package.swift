@@ -52,7 +52,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BreakerStoreTests",
-            dependencies: ["BreakerStore", "BreakerTestSupport", "breaker-worker", "breaker-torture"],
+            dependencies: ["BreakerStore", "BreakerTestSupport", "CFaults", "breaker-worker", "breaker-torture"],
             swiftSettings: settings
         ),
         // For tests with real processes: what drives them, and the program that they run.

@@ -1,6 +1,7 @@
 #ifndef FAULTS_H
 #define FAULTS_H
 
+#include "resets.h"
 #include <stdbool.h>
 
 // Makes SQLite's system calls fail on purpose: those of its table (sqlite3_vfs.xSetSystemCall), and the syncs and
