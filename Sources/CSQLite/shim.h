@@ -58,6 +58,10 @@ static inline const uint64_t *bs_map_again(const uint64_t *page) {
     return copy == MAP_FAILED ? 0 : (const uint64_t *)copy;
 }
 #endif
+// Puts zeros in the place of the file, for those who may still be reading. In one step: the address is never unmapped.
+static inline void bs_blank(const uint64_t *page) {
+    mmap((void *)page, bs_header_size, PROT_READ, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0);
+}
 static inline void bs_unmap(const uint64_t *page) { munmap((void *)page, bs_header_size); }
 
 // Syncs the write-ahead log: what COMMIT wrote is then on the disk.

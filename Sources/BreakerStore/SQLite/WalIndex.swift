@@ -38,6 +38,12 @@ final class HeaderMapping: @unchecked Sendable {
         unsafe self.page = page
     }
 
+    /// Lets go of the file; who is still reading here finds nothing but zeros.
+    ///
+    /// Called before the connection is closed: the next one to open the file may truncate it, and to read memory beyond
+    /// a file's end kills the process.
+    func retire() { unsafe bs_blank(self.page) }
+
     deinit { unsafe bs_unmap(self.page) }
 }
 

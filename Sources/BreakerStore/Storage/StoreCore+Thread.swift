@@ -200,6 +200,6 @@ extension StoreCore {
         }
         self.membership.withLock { $0 = nil }
         self.viewer.withLock { $0 = .shut }
-        self.reading.withLock { $0.database = nil }
+        self.reading.withLock { $0.close() }
     }
 }

@@ -28,6 +28,12 @@ final class StoreCore: Sendable {
         var origin = EventHub.Place(file: 0, id: 0)
         /// The newest event when the file was opened last, and which file that was.
         var newest: (id: Int64, identity: FileIdentity)?
+
+        /// Closes the connection; no answer counts any longer, and the gates are shut.
+        mutating func close() {
+            self.mappings.last?.retire()
+            self.database = nil
+        }
     }
 
     enum Phase {
@@ -143,7 +149,7 @@ final class StoreCore: Sendable {
         // All at once: as long as one connection is left, SQLite gives the next one the same old wal-index.
         session = nil
         self.viewer.withLock { $0 = .shut }
-        self.reading.withLock { $0.database = nil }
+        self.reading.withLock { $0.close() }
         try self.open(
             &session,
             as: previous ?? self.membership.withLock { $0 },

@@ -1,0 +1,57 @@
+import BreakerTestSupport
+import CSQLite
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A call that has just begun to look at the header goes on looking when the store is closed or reopened.
+///
+/// Nobody keeps the wal-index from being truncated then: the first to open the store again does that, and to read memory
+/// that lies beyond a file's end kills the process.
+@Suite(.ownDirectory, .timeLimit(.minutes(2))) struct RetiredMappingTests {
+    /// The header that a late reader would see.
+    private static func words(of mapping: HeaderMapping) -> [UInt64] {
+        (0..<12).map { unsafe mapping.page[$0] }
+    }
+
+    @Test func theHeaderOfAClosedStoreCanBeRead() async throws {
+        let path = try Workplace.here.store
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let store = try CircuitStore(path: path)
+            _ = try store.breaker(.init(name: "a"))
+            let mapping = try #require(store.backend.core?.reading.withLock { $0.mappings.last })
+            store.close()
+            #expect(unsafe truncate(path + "-shm", 0) == 0)
+            #expect(Self.words(of: mapping).allSatisfy { $0 == 0 })
+        }
+    }
+
+    @Test func theHeaderFromBeforeAReopeningCanBeRead() async throws {
+        let path = try Workplace.here.store
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            var configuration = CircuitStore.Configuration()
+            configuration.busyTimeout = .seconds(20)
+            let store = try CircuitStore(path: path, configuration: configuration)
+            let breaker = try store.breaker(.init(name: "a"))
+            let core = try #require(store.backend.core)
+            let mapping = try #require(core.reading.withLock { $0.mappings.last })
+            #expect(Self.words(of: mapping).contains { $0 != 0 })
+            for ending in ["", "-wal", "-shm", "-lock"] { unsafe unlink(path + ending) }
+            #expect(await eventually { store.isHealthy && core.reading.withLock { $0.generation } == 2 })
+            #expect(Self.words(of: mapping).allSatisfy { $0 == 0 })
+            // The new one counts.
+            #expect(await eventually { store.gate.tag() != nil })
+            #expect((try? await breaker.run { 1 }) == 1)
+            #expect(breaker.circuit.slot.ask(store.gate).verdict == .proceed)
+            store.close()
+        }
+    }
+}
