@@ -174,10 +174,14 @@ final class StaleAnswersReader: Sendable {
             }
             switch Int.random(in: 0..<60, using: &random) {
             case 0:
-                self.disturbed { $0.store.usable?.degrade(BreakerStoreError(code: .unavailable, message: "made up")) }
+                self.disturbed {
+                    $0.store.usable?.degrade(BreakerStoreError(code: .unavailable, message: "made up"))
+                    self.requireSilence($0)
+                }
             case 1..<4:
                 self.disturbed {
                     $0.store.close()
+                    self.requireSilence($0)
                     ($0.store, $0.breakers) = Self.open(self.board)
                 }
             default: break
@@ -195,6 +199,18 @@ final class StaleAnswersReader: Sendable {
         handles.disturbances += 2
         self.disturbances.add(1, ordering: .sequentiallyConsistent)
         self.current.withLock { [handles] in $0 = handles }
+    }
+
+    /// Once a store is degraded or closed, no cached answer counts.
+    private func requireSilence(_ handles: Handles) {
+        let unrest = self.board[.unrest]
+        for breaker in handles.breakers {
+            let verdict = breaker.circuit.slot.ask(handles.store.gate).verdict
+            // It may be back already; what else degrades it counts for nothing here.
+            guard verdict != .none, !handles.store.health.isHealthy, unrest % 2 == 0, self.board[.unrest] == unrest
+            else { continue }
+            self.violated("\(breaker.name) is \(verdict) while the store is \(handles.store.health)")
+        }
     }
 
     /// Whether the store has found out what was taken away, and is on what is there now.
