@@ -12,30 +12,43 @@ import Testing
         ["BEGIN IMMEDIATE", "ALTER TABLE circuit ADD COLUMN later TEXT", "PRAGMA user_version = 1001"],
     ]
 
-    @Test(arguments: Self.locks)
-    func changesNothingAndLetsLook(statements: [String]) throws {
-        let shop = try Shop(clock: SystemHostClock())
-        try shop.fillWithStates()
-        let holder = try LockHolder(shop.path, statements)
-        try holder.stop()
-        for look in ["list", "show 'b open'", "check 'a*'", "workers", "history", "wait 'b open' --for open"] {
-            let result = try Child.shell("\"$0\" \(look)", store: shop.path)
-            #expect(result.code == 0, "\(look): \(result.talk)")
+    private static let looks = [
+        "list", "show 'b open'", "check 'a*'", "workers", "history", "wait 'b open' --for open",
+    ]
+    private static let changes = [
+        "reset 'b open'", "hold open 'a closed'", "release 'd held open'", "forget --yes --force 'a closed'",
+    ]
+
+    @Test func changesNothingAndLetsLook() async throws {
+        let shops = try Self.locks.map { _ in try Shop(clock: SystemHostClock()) }
+        var holders: [LockHolder] = []
+        for (shop, statements) in zip(shops, Self.locks) {
+            try shop.fillWithStates()
+            let holder = try LockHolder(shop.path, statements)
+            holders.append(holder)
+            try holder.stop()
+            for look in Self.looks {
+                let result = try Child.shell("\"$0\" \(look)", store: shop.path)
+                #expect(result.code == 0, "\(look): \(result.talk)")
+            }
+            let doctor = try Child.shell("\"$0\" doctor", store: shop.path)
+            #expect(doctor.code == 1)
+            #expect(doctor.output.contains("process \(holder.pid) is stopped and keeps all others from writing"))
         }
-        let doctor = try Child.shell("\"$0\" doctor", store: shop.path)
-        #expect(doctor.code == 1)
-        #expect(doctor.output.contains("process \(holder.pid) is stopped and keeps all others from writing"))
         // All at once: each waits as long as a person would.
-        let changes = [
-            "reset 'b open'", "hold open 'a closed'", "release 'd held open'", "forget --yes --force 'a closed'",
-        ]
-        let line = changes.map { "{ \"$0\" \($0); echo code $?; } &" }.joined(separator: " ") + " wait"
-        let result = try Child.shell(line, store: shop.path)
-        #expect(result.output == String(repeating: "code 75\n", count: 4))
+        let paths = shops.map(\.path)
+        let lines = paths.flatMap { path in
+            Self.changes.map { "{ \"$0\" \($0) --store '\(path)'; echo code $?; } &" }
+        }
+        let result = try await Child.shellAside(lines.joined(separator: " ") + " wait", store: paths[0])
+        #expect(result.output == String(repeating: "code 75\n", count: lines.count))
         let talk = result.talk.split(separator: "\n")
-        #expect(talk.count == 8)
-        #expect(talk.count { $0.hasPrefix("breaker-inspect: cannot open '\(shop.path)': ") } == 4)
-        #expect(talk.count { $0.hasPrefix("hint: try again; a process that was stopped while it wrote") } == 4)
-        #expect(try shop.store.circuit(named: "b open")?.state != .closed)
+        #expect(talk.count == 2 * lines.count)
+        for path in paths {
+            #expect(talk.count { $0.hasPrefix("breaker-inspect: cannot open '\(path)': ") } == Self.changes.count)
+        }
+        let hint = "hint: try again; a process that was stopped while it wrote"
+        #expect(talk.count { $0.hasPrefix(hint) } == lines.count)
+        for shop in shops { #expect(try shop.store.circuit(named: "b open")?.state != .closed) }
     }
 }

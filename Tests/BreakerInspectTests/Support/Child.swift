@@ -44,6 +44,13 @@ struct Child {
             talk: String(decoding: talked, as: UTF8.self))
     }
 
+    /// The same for what takes long: no thread of the pool waits for it.
+    static func shellAside(_ line: String, store: String) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Swift.Result { try Self.shell(line, store: store) }) }
+        }
+    }
+
     /// Runs a shell's line on a terminal of so many columns; once `prompt` is shown, `reaction` is called.
     static func terminal(
         _ line: String,

@@ -33,6 +33,8 @@ final class LockHolder {
     }
 
     deinit {
+        // Zero would be this process's own group.
+        guard self.pid > 0 else { return }
         kill(self.pid, SIGKILL)
         self.process.waitUntilExit()
     }
