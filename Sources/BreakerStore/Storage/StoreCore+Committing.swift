@@ -4,6 +4,8 @@ import Synchronization
 extension StoreCore: CommitQueue.Committer {
     /// Keeps the log short of the 1,000 frames at which a stock shell would checkpoint by itself.
     static let framesBeforeCheckpoint = 200
+    /// The log's reserve for a full disk is nearly used up: nobody goes on before the store's thread has copied it.
+    static let framesBeforeWaiting = 230
 
     func wakeStoreThread() { self.thread.wake() }
 
@@ -117,10 +119,11 @@ extension StoreCore: CommitQueue.Committer {
     }
 
     private func checkpointIfNeeded(_ opened: Opened) {
-        guard let index = opened.writer.connection.walIndex(), index.pendingFrames >= Self.framesBeforeCheckpoint,
-            !self.checkpointIsDue.exchange(true, ordering: .relaxed)
+        guard let frames = opened.writer.connection.walIndex()?.pendingFrames, frames >= Self.framesBeforeCheckpoint
         else { return }
-        self.thread.wake()
+        // Whoever leads now hands the lead over.
+        if frames >= Self.framesBeforeWaiting { _ = self.queue.wantLead() }
+        if !self.checkpointIsDue.exchange(true, ordering: .relaxed) { self.thread.wake() }
     }
 
     /// The paths must lead to the files that are open, or nobody who comes later sees what is written.

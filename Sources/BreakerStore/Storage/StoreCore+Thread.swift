@@ -118,6 +118,8 @@ extension StoreCore {
         do throws(BreakerStoreError) {
             let isBack = try self.session.withLock { (session) throws(BreakerStoreError) in
                 let isSuspect = self.isFileSuspect
+                // A log that is copied begins anew, in the blocks that it has.
+                if self.isFull { try? self.checkpoint(&session) }
                 if !isSuspect, let opened = session?.opened, self.hasFilesAndLock(opened), self.canRead,
                     let isWritable = self.canWrite(opened)
                 {
@@ -134,11 +136,16 @@ extension StoreCore {
         }
     }
 
+    private var isFull: Bool { self.loss?.code == .full }
+
     /// Whether SQLite has called the file broken, so that it must be looked through.
-    private var isFileSuspect: Bool {
+    private var isFileSuspect: Bool { self.loss?.code == .corrupt && self.loss?.sqliteCode != nil }
+
+    /// Why the file can't be used.
+    private var loss: BreakerStoreError? {
         switch self.health {
-        case .degraded(since: _, let error): error.code == .corrupt && error.sqliteCode != nil
-        case .healthy, .closed: false
+        case .degraded(since: _, let error): error
+        case .healthy, .closed: nil
         }
     }
 

@@ -41,32 +41,19 @@ import Darwin
     }
 
     #if os(Linux)
-    /// A file system of a few megabytes, filled up to the last byte.
     @Test(.enabled(if: geteuid() == 0, "only root may mount a small file system"))
     func aFullDiskStopsNothing() async {
         await #expect(processExitsWith: .success) {
-            try Files.withDirectory { directory in
-                guard unsafe mount("tmpfs", directory, "tmpfs", 0, "size=6m") == 0 else {
-                    Issue.record("cannot mount: \(errno)")
-                    return
-                }
-                defer { unsafe umount2(directory, 2) }
-                let path = "\(directory)/a.db"
-                let store = try CircuitStore(path: path, configuration: Stores.configuration())
-                let breaker = try store.breaker(Stores.config(maxFailures: 5))
-                let filler = unsafe open("\(directory)/filler", O_WRONLY | O_CREAT, 0o600)
-                let bytes = [UInt8](repeating: 1, count: 4096)
-                while unsafe write(filler, bytes, bytes.count) > 0 {}
-                close(filler)
+            try FullDisk.use { path, store, breaker in
                 for _ in 0..<100 {
                     for _ in 0..<5 { breaker.recordFailure() }
-                    guard case .open = breaker.state, case .healthy = store.health else {
+                    guard case .open = breaker.state, store.isHealthy else {
                         Issue.record("\(breaker.state) \(store.health)")
                         break
                     }
                     try breaker.reset()
                 }
-                guard case .healthy = store.health else {
+                guard store.isHealthy else {
                     _ = Issue.record("\(store.health)")
                     return
                 }
@@ -76,5 +63,50 @@ import Darwin
             }
         }
     }
+
+    /// As long as somebody has the guard the log can't be copied, and grows beyond its reserve.
+    @Test(.enabled(if: geteuid() == 0, "only root may mount a small file system"))
+    func aLogThatOutgrewItsReserveIsCopiedThoughTheDiskIsFull() async {
+        await #expect(processExitsWith: .success) {
+            try FullDisk.use { path, store, breaker in
+                let lock = try LockFile(path: path + "-lock", creatingWith: nil, owner: nil)
+                try lock.withGuard(until: Deadline(after: .seconds(20))) { () throws(BreakerStoreError) in
+                    let other = try Database.sharing(StoreFile(resolving: path))
+                    try other.connection.waitWhenBusy(.seconds(10))
+                    while (try? other.run("UPDATE circuit SET refusals = refusals + 1")) != nil {}
+                    breaker.recordFailure()
+                    #expect(!store.isHealthy)
+                }
+                let end = Deadline(after: .seconds(20))
+                while !store.isHealthy, !end.isOver { usleep(1_000) }
+                #expect(store.isHealthy)
+                store.close()
+                #expect(Foreign.value(path, "PRAGMA quick_check") == "ok")
+            }
+        }
+    }
     #endif
 }
+
+#if os(Linux)
+/// A file system of a few megabytes with a store, filled up to the last byte.
+private enum FullDisk {
+    static func use(_ body: (String, CircuitStore, CircuitBreaker) throws -> Void) throws {
+        try Files.withDirectory { directory in
+            guard unsafe mount("tmpfs", directory, "tmpfs", 0, "size=6m") == 0 else {
+                Issue.record("cannot mount: \(errno)")
+                return
+            }
+            defer { unsafe umount2(directory, 2) }
+            let path = "\(directory)/a.db"
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            let breaker = try store.breaker(Stores.config(maxFailures: 5))
+            let filler = unsafe open("\(directory)/filler", O_WRONLY | O_CREAT, 0o600)
+            let bytes = [UInt8](repeating: 1, count: 4096)
+            while unsafe write(filler, bytes, bytes.count) > 0 {}
+            close(filler)
+            try body(path, store, breaker)
+        }
+    }
+}
+#endif
