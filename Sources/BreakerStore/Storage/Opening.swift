@@ -28,6 +28,8 @@ struct Opening {
     let clock: StoreClock
     /// Where and as whom this process was there before.
     var previous: Membership?
+    /// Files whose database this process had open when another took its place, and whose log was left.
+    var left: FileIdentity?
     /// Whether SQLite has called the file broken: then it is looked through first.
     var isSuspect = false
 
@@ -45,6 +47,7 @@ struct Opening {
     func run() throws(BreakerStoreError) -> Opened {
         let deadline = Deadline(after: max(self.configuration.busyTimeout, Self.patience))
         var quarantined: String?
+        if let left { try self.setAsideLog(of: left, until: deadline) }
         if self.isSuspect { quarantined = try self.setAsideIfBroken(until: deadline) }
         do throws(BreakerStoreError) {
             return try self.openStore(until: deadline, quarantined)
@@ -53,6 +56,26 @@ struct Opening {
             // Another process may have done it in the meantime, so again in any case.
             quarantined = try self.setAsideIfBroken(until: deadline)
             return try self.openStore(until: deadline, quarantined)
+        }
+    }
+
+    /// Moves aside what a database left here that another has replaced, before anybody reads that one through it.
+    private func setAsideLog(of left: FileIdentity, until deadline: Deadline) throws(BreakerStoreError) {
+        guard left.hasLeftLog(at: self.file), StoreFile.size(self.file.path) ?? 0 > 0,
+            try DatabaseHeader(of: self.file)?.applicationID == Schema.applicationID
+        else { return }
+        let lock = try self.lockFile()
+        try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+            // Another process may have done it, and have the newcomer's log open.
+            guard lock.isInPlace, left.hasLeftLog(at: self.file) else { return }
+            try self.moveStraysAside()
+        }
+    }
+
+    /// A log or an index without its database would be taken for the next one's.
+    private func moveStraysAside() throws(BreakerStoreError) {
+        for stray in [self.file.log, self.file.index] where StoreFile.size(stray) != nil {
+            _ = try stray.movedAside(as: "stray", at: self.clock.host.wallTime)
         }
     }
 
@@ -65,8 +88,12 @@ struct Opening {
         let lock = try LockFile(path: self.file.lock, creatingWith: nil, owner: nil)
         return try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
             let quarantine = Quarantine(file: self.file, wallTime: self.clock.host.wallTime)
+            let found = FileIdentity(of: self.file)
             // Whoever has removed the lock file meanwhile locks another one.
             guard lock.isInPlace, try quarantine.isDue() else { return nil }
+            Hook.reached("quarantine.due")
+            // To look took a while: another file may be there now.
+            guard FileIdentity(of: self.file).hasDatabase(of: found) else { return nil }
             return try quarantine.setAside()
         }
     }
@@ -213,11 +240,7 @@ struct Opening {
     }
 
     private func createFile() throws(BreakerStoreError) {
-        // A log or an index without its database would be taken for the new one's.
-        let isBare = StoreFile.size(self.file.path) ?? 0 == 0
-        for stray in [self.file.log, self.file.index] where isBare && StoreFile.size(stray) != nil {
-            _ = try stray.movedAside(as: "stray", at: self.clock.host.wallTime)
-        }
+        if StoreFile.size(self.file.path) ?? 0 == 0 { try self.moveStraysAside() }
         let descriptor = unsafe open(
             self.file.path,
             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,

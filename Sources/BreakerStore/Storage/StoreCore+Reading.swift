@@ -111,16 +111,26 @@ extension StoreCore {
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         try self.viewer.withLock { (viewer) throws(BreakerStoreError) in
-            let database: Database
-            switch viewer {
-            case .shut: throw self.closedOrLost
-            case .open(let open): database = open
-            case .notOpen:
-                database = try Database.sharing(self.file)
-                viewer = .open(database)
+            if viewer == nil { viewer = try self.openViewer() }
+            guard let database = viewer else { throw self.closedOrLost }
+            do throws(BreakerStoreError) {
+                return try body(database)
+            } catch {
+                // The next one may have better luck with another.
+                if error.isOfTheFile, error.code != .busy { viewer = nil }
+                throw error
             }
-            return try body(database)
         }
+    }
+
+    /// Another connection to what calls read: while that is opened anew, the path may lead anywhere.
+    private func openViewer() throws(BreakerStoreError) -> Database {
+        let identity = self.reading.withLock { $0.database == nil ? nil : $0.newest?.identity }
+        guard let identity else { throw self.closedOrLost }
+        guard FileIdentity(of: self.file) == identity else { throw self.moved }
+        let database = try Database.sharing(self.file)
+        guard FileIdentity(of: self.file) == identity else { throw self.moved }
+        return database
     }
 
     /// The answer as the cached form has it.

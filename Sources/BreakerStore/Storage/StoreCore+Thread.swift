@@ -206,7 +206,7 @@ extension StoreCore {
             session = nil
         }
         self.membership.withLock { $0 = nil }
-        self.viewer.withLock { $0 = .shut }
         self.reading.withLock { $0.close() }
+        self.viewer.withLock { $0 = nil }
     }
 }

@@ -10,14 +10,6 @@ final class StoreCore: Sendable {
         var checkpointer: Database?
     }
 
-    /// The connection for long reads.
-    enum Viewer {
-        /// The file is being opened anew: a connection from before would keep the old one open, and show it.
-        case shut
-        case notOpen
-        case open(Database)
-    }
-
     struct Reading {
         var database: Database?
         /// The headers that answers were ever held against, the last one now: readable for those who are just looking.
@@ -62,9 +54,11 @@ final class StoreCore: Sendable {
     /// What happened to the store itself and does not stand in its history yet.
     let untold = Mutex<[Transition]>([])
     /// For long reads, so that no call waits for one; opened when it is first needed.
-    let viewer = Mutex(Viewer.shut)
+    let viewer = Mutex<Database?>(nil)
     /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
     let membership = Mutex<Opening.Membership?>(nil)
+    /// What was open when another database took its place, until the next one is open.
+    private let left = Mutex<FileIdentity?>(nil)
     private let gates = Mutex<[ObjectIdentifier: Gate]>([:])
     let refusals = Refusals()
     let hub = EventHub()
@@ -112,14 +106,15 @@ final class StoreCore: Sendable {
             configuration: self.configuration,
             clock: self.clock,
             previous: previous,
+            left: self.left.withLock { $0 },
             isSuspect: isSuspect
         ).run()
+        self.left.withLock { $0 = nil }
         let newest = try opened.reader.newestEvent()
         session = Session(opened: opened)
         self.membership.withLock { $0 = Opening.Membership(lock: opened.lock, worker: opened.worker.id) }
         self.workerID.store(opened.worker.id, ordering: .relaxed)
         self.ownWorkers.withLock { _ = $0.insert(opened.worker.id) }
-        self.viewer.withLock { $0 = .notOpen }
         self.reading.withLock {
             $0.database = opened.reader
             $0.generation += 1
@@ -146,10 +141,14 @@ final class StoreCore: Sendable {
         let previous = session.map { Opening.Membership(lock: $0.opened.lock, worker: $0.opened.worker.id) }
         // Asked while it is still open: nobody else gets its number.
         let isSameFile = self.reading.withLock { $0.newest?.identity.hasDatabase(of: self.file) ?? false }
+        if let opened = session?.opened, opened.identity.hasLeftLog(at: self.file) {
+            self.left.withLock { $0 = opened.identity }
+        }
         // All at once: as long as one connection is left, SQLite gives the next one the same old wal-index.
         session = nil
-        self.viewer.withLock { $0 = .shut }
+        // In this order: without it nobody opens the other.
         self.reading.withLock { $0.close() }
+        self.viewer.withLock { $0 = nil }
         try self.open(
             &session,
             as: previous ?? self.membership.withLock { $0 },

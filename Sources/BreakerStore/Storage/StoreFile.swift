@@ -162,6 +162,13 @@ struct FileIdentity: Hashable, Sendable {
     /// Whether the database's path leads to the same file still.
     func hasDatabase(of file: StoreFile) -> Bool { self.database != nil && One(file.path) == self.database }
 
+    /// Whether the database has gone, or another has taken its place, and its log is there still.
+    ///
+    /// SQLite would take the log for the newcomer's.
+    func hasLeftLog(at file: StoreFile) -> Bool {
+        self.database != nil && self.log != nil && One(file.path) != self.database && One(file.log) == self.log
+    }
+
     func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
 
     /// What is there just now.
