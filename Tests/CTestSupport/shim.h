@@ -1,6 +1,7 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/types.h>
@@ -100,4 +101,27 @@ static inline ssize_t ts_read(int descriptor, void *buffer, size_t size) { retur
 static inline int ts_resize(int other_end, int columns, int rows) {
     struct winsize size = {(unsigned short)rows, (unsigned short)columns, 0, 0};
     return ioctl(other_end, TIOCSWINSZ, &size);
+}
+
+// Swap what two paths lead to, or rename unless the new name is taken, in one step. Swift hides both.
+#ifdef __linux__
+extern int renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned flags);
+static inline int ts_exchange(const char *one, const char *other) {
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, 2 /* RENAME_EXCHANGE */);
+}
+static inline int ts_rename_if_free(const char *from, const char *to) {
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, 1 /* RENAME_NOREPLACE */);
+}
+#else
+#include <stdio.h>
+static inline int ts_exchange(const char *one, const char *other) { return renamex_np(one, other, RENAME_SWAP); }
+static inline int ts_rename_if_free(const char *from, const char *to) { return renamex_np(from, to, RENAME_EXCL); }
+#endif
+
+// Whether a child is halted by a signal just now: 1, 0, or -1 if it is no child.
+static inline int ts_is_halted(pid_t child) {
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    if (waitid(P_PID, child, &info, WSTOPPED | WNOHANG | WNOWAIT)) return -1;
+    return info.si_pid == child;
 }

@@ -33,6 +33,12 @@ package final class SharedClock: HostClock {
         self[.wall] += duration.wholeMicroseconds
     }
 
+    /// Lets a little time pass, in one step whoever else does; returns the uptime in microseconds that nobody else gets.
+    package func tick(_ microseconds: Int64 = 10) -> Int64 {
+        self.values.add(microseconds, at: Field.wall.rawValue)
+        return self.values.add(microseconds, at: Field.uptime.rawValue)
+    }
+
     /// Sets the wall time on, or back when negative; uptime stays.
     package func stepWallTime(by duration: Duration) { self[.wall] += duration.wholeMicroseconds }
 

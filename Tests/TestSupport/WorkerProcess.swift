@@ -119,7 +119,7 @@ package final class WorkerProcess: Sendable {
     }
 
     /// Makes sure that nothing is left of the worker.
-    func clear() {
+    package func clear() {
         self.send(SIGKILL)
         self.closeInput()
         _ = self.reap()

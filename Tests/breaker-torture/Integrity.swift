@@ -25,4 +25,15 @@ enum Integrity {
         if code != SQLITE_DONE { problems.append(unsafe String(cString: sqlite3_errmsg(database))) }
         return problems
     }
+
+    /// Runs statements as any program would; false if one fails.
+    static func run(_ path: String, _ sql: String) -> Bool {
+        var database: OpaquePointer?
+        defer { unsafe sqlite3_close_v2(database) }
+        guard unsafe sqlite3_open(path, &database) == SQLITE_OK else { return false }
+        return unsafe sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK
+    }
+
+    /// Copies the whole log into the database.
+    static func fold(_ path: String) -> Bool { self.run(path, "PRAGMA wal_checkpoint(TRUNCATE)") }
 }

@@ -1,12 +1,15 @@
 /// One way of breaking things.
 enum Part: String, CaseIterable {
     // The order is that of a whole run.
-    case kill, errors, stale
+    case kill, errors, disk, files, schedule, stale
 
     func run(_ stage: Stage) async throws {
         switch self {
         case .kill: try await KillLoop(stage).run()
         case .errors: try await SystemErrors(stage).run()
+        case .disk: try await FullDisk(stage).run()
+        case .files: try await FilesUnderFeet(stage).run()
+        case .schedule: try await Scheduling(stage).run()
         case .stale: try await StaleAnswers(stage).run()
         }
     }
@@ -14,18 +17,24 @@ enum Part: String, CaseIterable {
 
 /// What a process does that a part starts.
 enum Role: String {
+    case busyWorker = "busy-worker"
+    case disk
     case killer
+    case peer
     case staleReader = "stale-reader"
     case staleWriter = "stale-writer"
 
     /// Returns the exit code.
-    static func run(_ arguments: [String]) async -> Int32 {
-        guard let name = arguments.first, let role = Role(rawValue: name) else { return 64 }
-        let rest = Array(arguments.dropFirst())
+    static func run(_ given: [String]) async -> Int32 {
+        let arguments = Array(given.dropFirst())
+        guard let name = given.first, let role = Role(rawValue: name) else { return 64 }
         switch role {
+        case .busyWorker: return await BusyWorker.main(arguments)
+        case .disk: return await FullDisk.main(arguments)
         case .killer: return KillLoop.Killer.run()
-        case .staleReader: return await StaleAnswersReader.run(rest)
-        case .staleWriter: return StaleAnswersWriter.run(rest)
+        case .peer: return await Peer.main(arguments)
+        case .staleReader: return await StaleAnswersReader.run(arguments)
+        case .staleWriter: return StaleAnswersWriter.run(arguments)
         }
     }
 }

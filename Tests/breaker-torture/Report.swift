@@ -44,6 +44,12 @@ final class Report: Sendable {
         if isDue { Self.say(self.line) }
     }
 
+    /// Notes the most of something, such as the milliseconds of the slowest call.
+    func raise(_ count: Int, _ what: String) {
+        let known = self.count(of: what)
+        if count > known { self.add(count - known, what) }
+    }
+
     func count(of what: String) -> Int {
         self.state.withLock { $0.counts.first { $0.what == what }?.count ?? 0 }
     }

@@ -31,15 +31,22 @@ final class Stage: Sendable {
     /// Removes a file, or a directory with all that is in it.
     static func remove(_ path: String) {
         if unsafe unlink(path) == 0 { return }
-        guard let directory = unsafe opendir(path) else { return }
+        for name in self.names(in: path) { Self.remove("\(path)/\(name)") }
+        unsafe rmdir(path)
+    }
+
+    /// What is in a directory; nothing if there is none.
+    static func names(in path: String) -> [String] {
+        guard let directory = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
         while let entry = unsafe readdir(directory) {
             let name = unsafe withUnsafePointer(to: entry.pointee.d_name) {
                 unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
-            if name != ".", name != ".." { Self.remove("\(path)/\(name)") }
+            if name != ".", name != ".." { names.append(name) }
         }
-        unsafe closedir(directory)
-        unsafe rmdir(path)
+        return names
     }
 }
 

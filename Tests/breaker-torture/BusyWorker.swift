@@ -1,0 +1,243 @@
+import BreakerStore
+import BreakerTestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A process that makes one failing call after the other, and knows what must be in the file.
+///
+/// Its failures are those of a circuit of its own, and each was seen between two instants that no other call shares.
+final class BusyWorker: Sendable {
+    private struct Boom: Error {}
+
+    private struct Call {
+        var start: Int64
+        var end: Int64
+        /// The store was healthy before and after, and there was no time to open another file in between.
+        var wasAcknowledged: Bool
+    }
+
+    private struct State {
+        var calls: [Call] = []
+        var isPaused = false
+        var isIdle = false
+        var slowest = Duration.zero
+        var degradedCalls = 0
+        var wrong: [String] = []
+    }
+
+    /// To open a file takes longer.
+    private static let atOnce = Duration.milliseconds(1)
+    private static let patience = Duration.seconds(10)
+    private static let shownProblems = 3
+
+    private let store: CircuitStore
+    private let own: CircuitBreaker
+    private let clock: TickingClock
+    private let count: Int
+    private let state = Locked(State())
+
+    /// `<path> <clock> <number> <count> <user>`: opens the store as that user and obeys the lines of its input.
+    static func main(_ arguments: [String]) async -> Int32 {
+        do {
+            guard arguments.count == 5, let number = Int(arguments[2]), let count = Int(arguments[3]),
+                let user = uid_t(arguments[4])
+            else { return 64 }
+            // Nothing stays behind.
+            alarm(600)
+            let clock = TickingClock(shared: try SharedClock(path: arguments[1]))
+            if user != 0 {
+                guard setgid(user) == 0, setuid(user) == 0 else { throw SystemError("become another user") }
+            }
+            try await BusyWorker(arguments[0], clock, number, count).obey()
+            return 0
+        } catch {
+            Report.say("busy worker: \(error)")
+            return 1
+        }
+    }
+
+    private init(_ path: String, _ clock: TickingClock, _ number: Int, _ count: Int) throws {
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = clock
+        configuration.firstRetry = .milliseconds(5)
+        self.store = try CircuitStore(path: path, configuration: configuration)
+        self.clock = clock
+        self.count = count
+        self.own = try self.store.breaker(
+            .init(name: "own-\(number)", trip: .failures(1_000_000, within: .seconds(86_400)))
+        )
+    }
+
+    private func obey() async throws {
+        let calls = Task.detached { await self.callUntilCancelled() }
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            switch words.first {
+            case "see": Self.answer(self.sight)
+            case "pause":
+                self.state.withLock { $0.isPaused = true }
+                while !self.state.withLock({ $0.isIdle }) { try await Task.sleep(for: .milliseconds(1)) }
+                Self.answer(self.tally)
+            case "go":
+                self.state.withLock { ($0.isPaused, $0.isIdle) = (false, false) }
+                Self.answer("ok")
+            case "verify": Self.answer(try await self.verify(words.dropFirst().compactMap(Window.init)))
+            case "legacy": Self.answer("count=\(try self.store.circuit(named: "legacy")?.failures.count ?? 0)")
+            default: Self.answer("error there is no command '\(line)'")
+            }
+        }
+        calls.cancel()
+        await calls.value
+        self.store.close()
+    }
+
+    private static func answer(_ text: String) {
+        let bytes = Array((text.replacing("\n", with: " ") + "\n").utf8)
+        _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
+    }
+
+    // MARK: - Calls
+
+    private func callUntilCancelled() async {
+        var number = 0
+        while !Task.isCancelled {
+            if self.state.withLock({ $0.isPaused }) {
+                self.state.withLock { $0.isIdle = true }
+                try? await Task.sleep(for: .milliseconds(1))
+                continue
+            }
+            number += 1
+            await self.call(number)
+            try? await Task.sleep(for: .milliseconds(Int64.random(in: 1...6)))
+        }
+    }
+
+    private func call(_ number: Int) async {
+        let wasHealthy = self.isHealthy
+        let start = self.clock.shared.tick()
+        let begin = ContinuousClock.now
+        var problem: String?
+        switch number % 3 {
+        case 0: await self.own.recordFailure(Boom())
+        case 1: problem = self.callSynchronously()
+        default: problem = await self.callAsynchronously()
+        }
+        let time = ContinuousClock.now - begin
+        let isHealthy = self.isHealthy
+        let end = self.clock.shared.tick()
+        self.state.withLock {
+            $0.calls.append(
+                Call(start: start, end: end, wasAcknowledged: wasHealthy && isHealthy && time < Self.atOnce)
+            )
+            $0.slowest = max($0.slowest, time)
+            if !isHealthy { $0.degradedCalls += 1 }
+            if let problem { $0.wrong.append(problem) }
+        }
+    }
+
+    private var isHealthy: Bool {
+        if case .healthy = self.store.health { true } else { false }
+    }
+
+    private func callSynchronously() -> String? {
+        var runs = 0
+        do {
+            try self.own.run { () throws in
+                runs += 1
+                throw Boom()
+            }
+        } catch is Boom {
+            return runs == 1 ? nil : "the operation ran \(runs) times"
+        } catch {
+            return "the call ended with \(error)"
+        }
+        return "the call ended without its error"
+    }
+
+    private func callAsynchronously() async -> String? {
+        var runs = 0
+        do {
+            try await self.own.run { () async throws in
+                runs += 1
+                throw Boom()
+            }
+        } catch is Boom {
+            return runs == 1 ? nil : "the operation ran \(runs) times"
+        } catch {
+            return "the call ended with \(error)"
+        }
+        return "the call ended without its error"
+    }
+
+    private var tally: String {
+        self.state.withLock {
+            "calls=\($0.calls.count) degraded=\($0.degradedCalls) slowest=\(Int64($0.slowest / .microseconds(1)))"
+                + " wrong=\($0.wrong.prefix(Self.shownProblems).joined(separator: ",").replacing(" ", with: "_"))"
+        }
+    }
+
+    // MARK: - Looking
+
+    /// Whether the file is in use here, and the newest failure of each worker that can be seen in it.
+    private var sight: String {
+        let newest = (0..<self.count).map { number in
+            (try? self.store.circuit(named: "own-\(number)"))??.failures.map(TickingClock.microseconds).max() ?? 0
+        }
+        var text = "healthy=\(self.isHealthy) newest=\(newest.map { "\($0)" }.joined(separator: ","))"
+        if case .degraded(since: _, let error) = self.store.health { text += " because \(error)" }
+        return text
+    }
+
+    /// Waits until the file holds what it must; else tells what is wrong with it.
+    private func verify(_ windows: [Window]) async throws -> String {
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            let problems = self.problems(windows)
+            if problems.isEmpty { return "ok" }
+            if ContinuousClock.now > deadline {
+                return "wrong \(problems.count): \(problems.prefix(Self.shownProblems).joined(separator: "; "))"
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func problems(_ windows: [Window]) -> [String] {
+        guard let seen = (try? self.store.circuit(named: self.own.name)) ?? nil else { return ["no circuit"] }
+        var times = seen.failures.map(TickingClock.microseconds).sorted()[...]
+        var problems: [String] = []
+        for call in self.state.withLock({ $0.calls }) {
+            while let first = times.first, first < call.start {
+                problems.append("a failure at \(first) that no call had")
+                times.removeFirst()
+            }
+            var count = 0
+            while let first = times.first, first <= call.end {
+                count += 1
+                times.removeFirst()
+            }
+            let what = "the failure between \(call.start) and \(call.end)"
+            if count > 1 { problems.append("\(what) is there \(count) times") }
+            if count == 0, self.isDue(call, windows) {
+                problems.append("\(what)\(call.wasAcknowledged ? ", acknowledged," : "") is lost")
+            }
+        }
+        for time in times { problems.append("a failure at \(time) that no call had") }
+        return problems
+    }
+
+    private func isDue(_ call: Call, _ windows: [Window]) -> Bool {
+        windows.allSatisfy { window in
+            guard window.overlaps(call.start, call.end) else { return true }
+            switch window.excuse {
+            case .all: return false
+            case .slow: return call.wasAcknowledged
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import BreakerStore
+import BreakerTestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Takes the files of a store away from workers that use them, puts others in their place, and gives them back: calls run,
+/// the workers meet again in one file, and what that could hold is in it.
+struct FilesUnderFeet {
+    private static let workers = 3
+    private static let roundsOfAScene = 8
+    private static let scenes = 250
+    /// How long workers may take to meet again; a machine that is busy with other things is no violation.
+    private static let patience = Duration.seconds(20)
+    private static let promised = Duration.seconds(2)
+    /// How long things stay as they are, in milliseconds.
+    private static let delays: [Int64] = [0, 0, 1, 3, 10, 50, 200, 600, 1_300]
+
+    private let stage: Stage
+    private var report: Report { self.stage.report }
+
+    init(_ stage: Stage) { self.stage = stage }
+
+    func run() async throws {
+        var random = SeededRandom(seed: self.stage.options.seed)
+        // The workers are another user, whom permissions bind.
+        guard unsafe chmod(self.stage.directory, 0o711) == 0 else { throw SystemError("open \(self.stage.directory)") }
+        if self.stage.options.isShort {
+            // Each once, and the shorter pauses.
+            try await self.play(FootFault.allCases.shuffled(using: &random), Self.delays[...4], &random)
+            return
+        }
+        while self.report.goesOn, self.report.count(of: "scenes") < Self.scenes {
+            let faults = (0..<Self.roundsOfAScene).compactMap { _ in FootFault.allCases.randomElement(using: &random) }
+            try await self.play(faults, Self.delays[...], &random)
+        }
+    }
+
+    /// One fault after the other happens to the store of a few workers.
+    private func play(_ faults: [FootFault], _ delays: ArraySlice<Int64>, _ random: inout SeededRandom) async throws {
+        let number = self.report.count(of: "scenes")
+        let floor = try Floor("\(self.stage.directory)/\(number)")
+        defer { floor.clear() }
+        let workers = try await self.start(floor)
+        defer { for worker in workers { worker.clear() } }
+        var windows: [Window] = []
+        for (round, fault) in faults.enumerated() where self.report.goesOn {
+            let what = "scene \(number), round \(round), \(fault.rawValue)"
+            let halted =
+                self.stage.options.isShort || Int.random(in: 0..<3, using: &random) > 0
+                ? nil : workers.randomElement(using: &random)
+            let haltedLonger = Bool.random(using: &random)
+            let delay = delays.randomElement(using: &random) ?? 0
+            let before = floor.tick()
+            halted?.stop()
+            try floor.begin(fault, &random)
+            let during = floor.tick()
+            try await Task.sleep(for: .milliseconds(delay))
+            if !haltedLonger { halted?.goOn() }
+            let verdict = try floor.end(fault)
+            let after = floor.tick()
+            if haltedLonger, halted != nil {
+                try await Task.sleep(for: .milliseconds(delay))
+                halted?.goOn()
+            }
+            guard await self.meet(workers, floor, after, what, fault) else { return }
+            switch verdict {
+            case .kept: break
+            case .lost: windows = [Window(0, during, .all), Window(during, floor.tick(), .slow)]
+            case .elsewhere: windows.append(Window(before, floor.tick(), .all))
+            case .void:
+                self.report.add(1, "scenes given up")
+                return
+            }
+            try await self.check(workers, floor, windows, what)
+            if case .lost = verdict, fault == .replacedByStore { try await self.checkLegacy(workers, what) }
+            for problem in floor.strangersProblems() { self.report.violated("\(what): \(problem)") }
+            self.report.add(1, "faults")
+            if halted != nil { self.report.add(1, "halts") }
+        }
+        self.report.add(1, "scenes")
+    }
+
+    private func start(_ floor: Floor) async throws -> [WorkerProcess] {
+        let workers = try (0..<Self.workers).map { number in
+            try WorkerProcess(
+                program: "breaker-torture",
+                arguments: ["role", Role.busyWorker.rawValue, floor.path, floor.clock.path, "\(number)"]
+                    + ["\(Self.workers)", "\(floor.user)"]
+            )
+        }
+        _ = try await workers.ask("see")
+        return workers
+    }
+
+    /// Waits until each worker sees in its file what each did after that time; false if they do not meet.
+    private func meet(
+        _ workers: [WorkerProcess],
+        _ floor: Floor,
+        _ time: Int64,
+        _ what: String,
+        _ fault: FootFault
+    ) async -> Bool {
+        let start = ContinuousClock.now
+        while true {
+            do {
+                let sights = try await workers.ask("see")
+                if sights.allSatisfy({ Self.seesAll($0, since: time) }) { break }
+                guard ContinuousClock.now - start < Self.patience else {
+                    self.report.violated(
+                        "\(what): the workers did not meet again: \(sights), \(try await workers.ask("pause"))")
+                    return false
+                }
+                try await Task.sleep(for: .milliseconds(2))
+            } catch {
+                self.report.violated("\(what): \(error)")
+                return false
+            }
+        }
+        let took = ContinuousClock.now - start
+        self.report.raise(Int(took / .milliseconds(1)), "ms until they met at most")
+        if !self.stage.options.isShort {
+            self.report.raise(Int(took / .milliseconds(1)), "ms after '\(fault.rawValue)' at most")
+        }
+        if took > Self.promised {
+            Report.say("files: \(what): they met after \(took)")
+            self.report.add(1, "meetings after more than 2 s")
+        }
+        return true
+    }
+
+    private static func seesAll(_ sight: Reply, since time: Int64) -> Bool {
+        let newest = (sight["newest"] ?? "").split(separator: ",").compactMap { Int64($0) }
+        return sight["healthy"] == "true" && newest.count == Self.workers && newest.allSatisfy { $0 > time }
+    }
+
+    /// While nobody calls, looks whether all that must be in the file is there.
+    private func check(_ workers: [WorkerProcess], _ floor: Floor, _ windows: [Window], _ what: String) async throws {
+        var sum = 0
+        for tally in try await workers.ask("pause") {
+            sum += tally.number("calls") ?? 0
+            let slowest = Duration.microseconds(tally.number("slowest") ?? 0)
+            self.report.raise(Int(slowest / .milliseconds(1)), "ms in the slowest call")
+            if slowest > Self.patience { self.report.violated("\(what): a call took \(slowest)") }
+            if let wrong = tally["wrong"], !wrong.isEmpty { self.report.violated("\(what): \(wrong)") }
+        }
+        self.report.raise(sum, "calls in a scene at most")
+        let texts = windows.map { "\($0)" }.joined(separator: " ")
+        for (number, answer) in try await workers.ask("verify \(texts)").enumerated() where answer.description != "ok" {
+            self.report.violated("\(what): worker \(number) misses: \(answer)")
+        }
+        for problem in Integrity.problems(of: floor.path) { self.report.violated("\(what): integrity: \(problem)") }
+        try await workers.ask("go")
+    }
+
+    /// A store that took the place of another one keeps what it held.
+    private func checkLegacy(_ workers: [WorkerProcess], _ what: String) async throws {
+        for answer in try await workers.ask("legacy") where answer.number("count") != Floor.legacyFailures {
+            self.report.violated("\(what): the other store held \(Floor.legacyFailures) failures: \(answer)")
+        }
+    }
+}

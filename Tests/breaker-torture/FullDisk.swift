@@ -1,0 +1,180 @@
+import BreakerStore
+import BreakerTestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Fills a small file system to its last byte: calls run, are counted in memory, and come back to the file once there is
+/// room again.
+///
+/// It is mounted in a namespace of a process of its own, and goes with that.
+struct FullDisk {
+    private static let rounds = 100
+
+    private let stage: Stage
+
+    init(_ stage: Stage) { self.stage = stage }
+
+    func run() async throws {
+        #if os(Linux)
+        guard geteuid() == 0 else {
+            Report.say("disk: only root may mount a file system")
+            return
+        }
+        var arguments = [
+            "role", Role.disk.rawValue, "--part", Part.disk.rawValue, "--seed", "\(self.stage.options.seed)",
+        ]
+        if self.stage.options.isShort { arguments.append("--short") }
+        let process = try WorkerProcess(
+            program: "breaker-torture",
+            arguments: arguments,
+            through: ["unshare", "--mount"]
+        )
+        defer { process.clear() }
+        let code = await process.end()
+        if code != 0 { self.stage.report.violated("the process with the full disk ended with \(code)") }
+        #else
+        Report.say("disk: there are no mount namespaces here")
+        #endif
+    }
+
+    /// In the namespace.
+    static func main(_ arguments: [String]) async -> Int32 {
+        do {
+            let options = try Options(arguments)
+            let report = Report(.disk, options)
+            let stage = try Stage(options, report)
+            defer { stage.clear() }
+            #if os(Linux)
+            guard unsafe mount("tmpfs", stage.directory, "tmpfs", 0, "size=8m") == 0 else {
+                throw SystemError("mount a file system")
+            }
+            defer { unsafe umount2(stage.directory, Int32(MNT_DETACH)) }
+            let disk = FullDisk(stage)
+            while report.goesOn, report.count(of: "rounds") < (options.isShort ? 1 : Self.rounds) {
+                try await disk.runWithoutReserve()
+                try await disk.runUntilReserveIsUsedUp()
+                try await disk.openOnFullDisk()
+                report.add(1, "rounds")
+            }
+            #endif
+            return report.close() ? 0 : 1
+        } catch {
+            Report.say("disk: \(error)")
+            return 1
+        }
+    }
+
+    private var report: Report { self.stage.report }
+    private var filler: String { "\(self.stage.directory)/filler" }
+
+    /// Takes all that is left, but for some bytes.
+    private func fill(leaving rest: Int = 0) throws {
+        let descriptor = unsafe open(self.filler, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SystemError("make \(self.filler)") }
+        defer { close(descriptor) }
+        let bytes = [UInt8](repeating: 1, count: 4_096)
+        while unsafe write(descriptor, bytes, bytes.count) > 0 {}
+        let size = lseek(descriptor, 0, SEEK_END)
+        guard ftruncate(descriptor, max(0, size - off_t(rest))) == 0 else { throw SystemError("cut \(self.filler)") }
+    }
+
+    private func free() { unsafe unlink(self.filler) }
+
+    private func isDegraded(_ store: CircuitStore) -> Bool {
+        if case .degraded = store.health { true } else { false }
+    }
+
+    /// A failing call, and the time that it takes.
+    private func fail(_ scene: Scene) async {
+        let start = ContinuousClock.now
+        await scene.fail(scene.counting)
+        let time = ContinuousClock.now - start
+        self.report.add(1, "calls")
+        self.report.raise(Int(time / .milliseconds(1)), "ms in the slowest call")
+        if time > .seconds(20) { self.report.violated("a call took \(time)") }
+    }
+
+    /// There was too little room for the reserve when the store was created.
+    private func runWithoutReserve() async throws {
+        try self.fill(leaving: 500_000)
+        let what = "without a reserve"
+        let scene = try Scene("\(self.stage.directory)/scene", what, self.report)
+        defer { scene.clear() }
+        try self.fill()
+        for _ in 0..<900 where !self.isDegraded(scene.store) { await self.fail(scene) }
+        guard self.isDegraded(scene.store) else { return self.report.violated("\(what): the disk was never full") }
+        for _ in 0..<20 { await self.fail(scene) }
+        try await self.comeBack(scene, what, losses: 1...1)
+    }
+
+    /// Names of circuits take all the room that was kept.
+    private func runUntilReserveIsUsedUp() async throws {
+        let what = "with the reserve used up"
+        let scene = try Scene("\(self.stage.directory)/scene", what, self.report)
+        defer { scene.clear() }
+        try self.fill()
+        var number = 0
+        var inVain = 0
+        // Small changes may go on where large ones can't.
+        while inVain < 50, number < 20_000 {
+            number += 1
+            let name = "\(number)-" + String(repeating: "n", count: 190)
+            _ = try scene.store.breaker(.init(name: name, group: name))
+            inVain = self.isDegraded(scene.store) ? inVain + 1 : 0
+        }
+        guard inVain > 0 else { return self.report.violated("\(what): the disk was never full") }
+        self.report.raise(number, "circuits before the disk was full")
+        for _ in 0..<500 { await self.fail(scene) }
+        try await self.comeBack(scene, what, losses: 1...1_000)
+    }
+
+    private func comeBack(_ scene: Scene, _ what: String, losses: ClosedRange<Int>) async throws {
+        try await scene.protectInMemory()
+        self.free()
+        let start = ContinuousClock.now
+        try await scene.comeBack()
+        self.report.raise(Int((ContinuousClock.now - start) / .milliseconds(1)), "ms until it was back at most")
+        let kinds = try scene.store.history(limit: 10_000).map(\.kind)
+        for kind in [CircuitEvent.Kind.degraded, .restored] {
+            let count = kinds.count { $0 == kind }
+            if !losses.contains(count) { self.report.violated("\(what): \(count) events '\(kind.rawValue)'") }
+            self.report.raise(count, "events '\(kind.rawValue)' of one fault at most")
+        }
+    }
+
+    /// A store that may degrade opens, guards in memory, and comes to the file later.
+    private func openOnFullDisk() async throws {
+        let path = "\(self.stage.directory)/new.db"
+        defer { for ending in ["", "-wal", "-shm", "-lock"] { unsafe unlink(path + ending) } }
+        try self.fill()
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = ManualHostClock()
+        do {
+            _ = try CircuitStore(path: path, configuration: configuration)
+            self.report.violated("a store was created on a full disk")
+        } catch {
+            if error.code != .full { self.report.violated("creation on a full disk: \(error)") }
+        }
+        configuration.whenUnavailable = .degrade
+        let store = try CircuitStore(path: path, configuration: configuration)
+        defer { store.close() }
+        let breaker = try store.breaker(.init(name: "a", trip: .failures(3, within: .seconds(60))))
+        for _ in 0..<3 { await breaker.recordFailure() }
+        if breaker.isCallPermitted { self.report.violated("memory lets a call through on a full disk") }
+        self.free()
+        let deadline = ContinuousClock.now + .seconds(20)
+        while self.isDegraded(store) || (try? store.circuit(named: "a")) == nil {
+            guard ContinuousClock.now < deadline else {
+                return self.report.violated("a store opened on a full disk never came to its file: \(store.health)")
+            }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        for problem in Integrity.problems(of: path) { self.report.violated("opened on a full disk: \(problem)") }
+    }
+}

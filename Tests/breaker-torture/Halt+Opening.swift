@@ -1,0 +1,119 @@
+import BreakerTestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Processes that are halted while they open, create or close.
+extension Halt {
+    /// Those who have the store open don't mind.
+    static func opening(_ point: String) -> Halt {
+        Halt(name: "at \(point)") { trio in
+            try await trio.open(trio.other)
+            let answer = try await trio.halt(at: point, asking: "open \(trio.path)")
+            // More than the log takes without a checkpoint, which can't be made now.
+            trio.requireHealthy(try await trio.fail(trio.other, "counting", 300))
+            trio.requireHealthy(try await trio.fail(trio.other, "counting", 2, "async"))
+            let opening = Task { try await trio.late.ask("open \(trio.path)") }
+            trio.halted.goOn()
+            try trio.expect("ok", try await answer.value)
+            try trio.expect("ok", try await opening.value)
+            for process in [trio.halted, trio.late] {
+                trio.requireHealthy(try await trio.fail(process, "counting", 1))
+            }
+            try await trio.requireSight(trio.other, "counting", state: "closed", failures: 304)
+        }
+    }
+
+    static func creation(_ point: String) -> Halt {
+        Halt(name: "at \(point)") { trio in
+            let answer = try await trio.halt(at: point, asking: "open \(trio.path)")
+            let openings = [trio.other, trio.late].map { process in
+                Task { try await process.ask("open \(trio.path)") }
+            }
+            // They must not take what is not finished for finished.
+            try await Task.sleep(for: .milliseconds(20))
+            trio.halted.goOn()
+            try trio.expect("ok", try await answer.value)
+            for opening in openings { try trio.expect("ok", try await opening.value) }
+            for process in [trio.halted, trio.other, trio.late] {
+                trio.requireHealthy(try await trio.fail(process, "counting", 1))
+            }
+            try await trio.requireSight(trio.halted, "counting", state: "closed", failures: 3)
+        }
+    }
+
+    static let closing = Halt(name: "at close.unregistered") { trio in
+        try await trio.open(trio.halted, trio.other)
+        try await trio.fail(trio.halted, "counting", 1)
+        let answer = try await trio.halt(at: "close.unregistered", asking: "close")
+        trio.requireHealthy(try await trio.fail(trio.other, "counting", 2))
+        try await trio.open(trio.late)
+        trio.halted.goOn()
+        try trio.expect("ok", try await answer.value)
+        try await trio.requireSight(trio.late, "counting", state: "closed", failures: 3)
+    }
+
+    /// Somebody deletes all files meanwhile: all meet in the next one.
+    static func openingWhatIsDeleted(_ point: String) -> Halt {
+        Halt(name: "at \(point) of what is deleted meanwhile") { trio in
+            try await trio.open(trio.other)
+            try await trio.fail(trio.other, "counting", 3)
+            let answer = try await trio.halt(at: point, asking: "open \(trio.path)")
+            trio.clock.advance(by: .seconds(1))
+            Self.deleteAll(trio)
+            try await trio.fail(trio.other, "counting", 1)
+            trio.halted.goOn()
+            // It opened what is there now, or says that it could not.
+            _ = try await answer.value
+            try await trio.wait("the store is healthy") { try await trio.other.ask("health")["healthy"] == "true" }
+            try await trio.open(trio.halted)
+            try await trio.requireSight(trio.halted, "counting", state: "closed", failures: 0)
+            trio.requireHealthy(try await trio.fail(trio.other, "counting", 1))
+            try await trio.requireSight(trio.halted, "counting", state: "closed", failures: 1)
+        }
+    }
+
+    /// Its commit goes to files that nobody else will find: it knows, and what it said of the old circuit is not told to the
+    /// new one.
+    static func commitToWhatIsDeleted(_ point: String) -> Halt {
+        Halt(name: "at \(point) to what is deleted meanwhile") { trio in
+            try await trio.open(trio.halted, trio.other)
+            let answer = try await trio.halt(at: point, asking: "fail counting 1")
+            trio.clock.advance(by: .seconds(1))
+            Self.deleteAll(trio)
+            try await trio.fail(trio.other, "counting", 1)
+            try await trio.wait("the store is healthy") { try await trio.other.ask("health")["healthy"] == "true" }
+            trio.requireHealthy(try await trio.fail(trio.other, "counting", 2))
+            trio.halted.goOn()
+            if try await answer.value["ran"] != "1" { trio.violated("the halted: \(try await answer.value)") }
+            try await trio.settle()
+            for process in [trio.halted, trio.other] {
+                try await trio.requireSight(process, "counting", state: "closed", failures: 2)
+            }
+            trio.requireHealthy(try await trio.fail(trio.halted, "counting", 1))
+            try await trio.requireSight(trio.other, "counting", state: "closed", failures: 3)
+        }
+    }
+
+    /// Opening has a patience of its own, and says who is in the way.
+    static let openingLosesPatience = Halt(name: "for longer than an opening waits") { trio in
+        try await trio.begin("for longer than an opening waits")
+        try await trio.open(trio.other)
+        let answer = try await trio.halt(at: "open.guarded", asking: "open \(trio.path)")
+        let start = ContinuousClock.now
+        try trio.expect("refused=busy", try await trio.late.ask("open \(trio.path)"))
+        if ContinuousClock.now - start > .seconds(10) + Trio.patience { trio.violated("opening waited too long") }
+        trio.halted.goOn()
+        try trio.expect("ok", try await answer.value)
+        try await trio.end()
+    }
+
+    private static func deleteAll(_ trio: Trio) {
+        for ending in ["", "-wal", "-shm", "-lock"] { unsafe unlink(trio.path + ending) }
+    }
+}

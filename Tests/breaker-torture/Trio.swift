@@ -1,0 +1,133 @@
+import BreakerTestSupport
+import CTestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Three processes: one that is halted, one that goes on, and one that comes later.
+final class Trio: Sendable {
+    /// A machine that is busy with other things is no violation.
+    static let patience = Duration.seconds(20)
+    /// What was waited for did not come.
+    struct Missing: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let busyTimeout = Duration.milliseconds(250)
+
+    let halted: WorkerProcess
+    let other: WorkerProcess
+    let late: WorkerProcess
+    let clock: SharedClock
+    private let stage: Stage
+    private let place = Locked((number: 0, what: ""))
+
+    init(_ stage: Stage) throws {
+        self.stage = stage
+        self.clock = try SharedClock(path: stage.directory + "/clock")
+        let arguments = ["role", Role.peer.rawValue, self.clock.path]
+        self.halted = try WorkerProcess(program: "breaker-torture", arguments: arguments)
+        self.other = try WorkerProcess(program: "breaker-torture", arguments: arguments)
+        self.late = try WorkerProcess(program: "breaker-torture", arguments: arguments)
+    }
+
+    func clear() { for process in [self.halted, self.other, self.late] { process.clear() } }
+
+    /// Another store.
+    func begin(_ what: String) async throws {
+        let number = self.place.withLock {
+            $0 = ($0.number + 1, what)
+            return $0.number
+        }
+        guard unsafe mkdir("\(self.stage.directory)/\(number)", 0o700) == 0 else {
+            throw SystemError("make a directory")
+        }
+    }
+
+    func end() async throws {
+        self.halted.goOn()
+        for process in [self.halted, self.other, self.late] { try await process.ask("close") }
+        for problem in Integrity.problems(of: self.path) { self.violated("integrity: \(problem)") }
+        Stage.remove("\(self.stage.directory)/\(self.place.withLock { $0.number })")
+    }
+
+    var path: String { "\(self.stage.directory)/\(self.place.withLock { $0.number })/a.db" }
+
+    func violated(_ how: String) { self.stage.report.violated("\(self.place.withLock { $0.what }): \(how)") }
+
+    func open(_ processes: WorkerProcess...) async throws {
+        for process in processes { try await self.expect("ok", process.ask("open \(self.path)")) }
+    }
+
+    func expect(_ text: String, _ answer: Reply) throws {
+        if answer.description != text { self.violated("'\(answer)' where '\(text)' was to be") }
+    }
+
+    /// Asks the first for something that it halts in; returns what it says in the end.
+    func halt(at point: String, asking command: String) async throws -> Task<Reply, any Error> {
+        try await self.halted.ask("halt \(point)")
+        let task = Task { [halted] in try await halted.ask(command) }
+        try await self.wait("it is halted at \(point)") { ts_is_halted(self.halted.pid) == 1 }
+        return task
+    }
+
+    /// Halts the first while it does nothing.
+    func haltIdle() async throws {
+        self.halted.stop()
+        try await self.wait("it is halted") { ts_is_halted(self.halted.pid) == 1 }
+    }
+
+    func wait(_ what: String, until isSo: () async throws -> Bool) async throws {
+        let deadline = ContinuousClock.now + Self.patience
+        while try await !isSo() {
+            guard ContinuousClock.now < deadline else { throw Missing(description: "waited in vain until \(what)") }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    /// Lets failing calls happen, each of which must run and come back in time.
+    @discardableResult
+    func fail(_ process: WorkerProcess, _ circuit: String, _ times: Int, _ how: String = "") async throws -> Reply {
+        let answer = try await process.ask("fail \(circuit) \(times) \(how)")
+        self.requireInTime(answer)
+        if answer.number("ran") != times { self.violated("of \(times) calls: \(answer)") }
+        return answer
+    }
+
+    func requireInTime(_ answer: Reply) {
+        let slowest = Duration.microseconds(answer.number("slowest") ?? 0)
+        self.stage.report.raise(Int(slowest / .milliseconds(1)), "ms in the slowest call")
+        if slowest > Self.busyTimeout + .milliseconds(50) { self.stage.report.add(1, "calls beyond 300 ms") }
+        if slowest > Self.patience { self.violated("a call took \(slowest)") }
+    }
+
+    func requireHealthy(_ answer: Reply) {
+        if answer["healthy"] != "true" { self.violated("the store is degraded: \(answer)") }
+    }
+
+    /// Waits until a process has the file, and sees the circuit so.
+    func requireSight(_ process: WorkerProcess, _ circuit: String, state: String, failures: Int) async throws {
+        var last: Reply?
+        do {
+            try await self.wait("\(circuit) is \(state) with \(failures) failures") {
+                let answer = try await process.ask("look \(circuit)")
+                last = answer
+                return answer["healthy"] == "true" && answer["state"] == state && answer.number("failures") == failures
+            }
+        } catch {
+            self.violated("\(error); it is \(last.map { "\($0)" } ?? "unknown")")
+        }
+    }
+
+    /// A moment for whatever would come too late and must not come at all: until a later commit of the same process.
+    func settle() async throws {
+        for process in [self.halted, self.other] {
+            try await self.wait("the store is healthy") { try await process.ask("health")["healthy"] == "true" }
+        }
+    }
+}
