@@ -2,6 +2,7 @@
 struct Frame {
     private let console: any Console
     private var drawn: [String] = []
+    private var size: [Int?] = []
 
     init(_ console: any Console) { self.console = console }
 
@@ -10,6 +11,10 @@ struct Frame {
 
     /// Shows lines that end with a line feed, as many as there is room for.
     mutating func draw(_ lines: [String]) {
+        // The signal that tells of another size may have come at any time.
+        let size = [self.console.width, self.console.height]
+        if size != self.size { self.forget() }
+        self.size = size
         var lines = lines
         if let height = self.console.height, lines.count > height, height > 1 {
             let hidden = lines.count - (height - 1)
