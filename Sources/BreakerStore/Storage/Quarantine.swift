@@ -20,7 +20,11 @@ struct Quarantine {
     /// Reads the whole file through a connection of its own that changes nothing. Whoever else the file may belong to, by
     /// its header, it is left alone.
     func isDue() throws(BreakerStoreError) -> Bool {
-        guard StoreFile.size(self.file.path) ?? 0 > 0 else { return false }
+        let size = StoreFile.size(self.file.path) ?? 0
+        guard size > 0 else { return false }
+        // SQLite takes a file of one byte for an empty one (os_unix.c, unixFileSize), and deletes the log of an empty one,
+        // even where it only reads (pager.c, pagerOpenWalIfPresent).
+        guard size > 1 else { return true }
         // What a journal is to roll back can't be read as it is.
         guard StoreFile.size(self.file.journal) ?? 0 == 0 else { return false }
         if let header = try DatabaseHeader(of: self.file), header.applicationID != Schema.applicationID { return false }

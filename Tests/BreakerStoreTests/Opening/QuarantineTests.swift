@@ -11,11 +11,13 @@ import Testing
         Listing.names(in: directory).filter { $0.contains(".corrupt-") }
     }
 
-    @Test func brokenFileIsKeptAndReplaced() throws {
+    @Test(arguments: [1, 15, 20_000])
+    func brokenFileIsKeptAndReplaced(size: Int) throws {
+        let garbage = Array(Self.garbage.prefix(size))
         let directory = try Workplace.here.directory
         let path = directory + "/a.db"
         try Stores.make(path)
-        Files.write(Self.garbage, to: path)
+        Files.write(garbage, to: path)
         let log = Files.read(path + "-wal")
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
@@ -23,7 +25,7 @@ import Testing
         #expect(try store.circuits().isEmpty)
         let aside = Self.asideNames(in: directory)
         let database = try #require(aside.first { $0.hasPrefix("a.db.") })
-        #expect(Files.read("\(directory)/\(database)") == Self.garbage)
+        #expect(Files.read("\(directory)/\(database)") == garbage)
         let keptLog = try #require(aside.first { $0.hasPrefix("a.db-wal.") })
         #expect(Files.read("\(directory)/\(keptLog)") == log)
         _ = try store.breaker(Stores.config())
