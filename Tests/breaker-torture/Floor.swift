@@ -206,6 +206,9 @@ final class Floor: Sendable {
         try self.exchange(self.path, place)
     }
 
+    /// What lies in the store's directory, for those who look for a cause.
+    var names: String { Stage.names(in: self.store).sorted().joined(separator: " ") }
+
     /// Whether each byte of what took the database's place is as it was, wherever it is now.
     func strangersProblems() -> [String] {
         let places =
