@@ -15,7 +15,7 @@ extension StoreCore: CommitQueue.Committer {
             do throws(BreakerStoreError) {
                 // Others may have the file locked: a store that has nothing to write does not mind.
                 guard queue.beginRound() else { return nil }
-                guard opened.identity.hasIndex(of: self.file) else { throw self.moved }
+                try self.requireIndex(opened)
                 let isLocked = try opened.writer.begin(unless: { queue.expireOverdue(with: self.busy, self) })
                 guard isLocked else { return self.busy }
                 try self.commit(queue.takeAll(), opened)
@@ -43,6 +43,7 @@ extension StoreCore: CommitQueue.Committer {
             // A cleaner may have removed the lock file: others take this worker for dead, and its slots for free.
             if transaction.hasClaims, !opened.lock.isInPlace { throw self.moved }
             Hook.reached("commit.begin")
+            try self.requireIndex(opened)
             try opened.writer.run("COMMIT")
             Hook.reached("commit.done")
             // A file may have been removed or replaced beneath: then nobody else will ever see what was written.
@@ -124,6 +125,13 @@ extension StoreCore: CommitQueue.Committer {
         // Whoever leads now hands the lead over.
         if frames >= Self.framesBeforeWaiting { _ = self.queue.wantLead() }
         if !self.checkpointIsDue.exchange(true, ordering: .relaxed) { self.thread.wake() }
+    }
+
+    /// Who writes to the log under an index that others no longer have destroys what they have written there.
+    ///
+    /// Asked again as late as can be: the lock may be long in coming, and keeps those away alone who have the same index.
+    func requireIndex(_ opened: Opened) throws(BreakerStoreError) {
+        guard opened.identity.hasIndex(of: self.file) else { throw self.moved }
     }
 
     /// The paths must lead to the files that are open, or nobody who comes later sees what is written.

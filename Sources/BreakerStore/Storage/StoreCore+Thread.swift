@@ -167,6 +167,7 @@ extension StoreCore {
                 "UPDATE worker SET since = since - 1 WHERE id = ?1",
                 .integer(opened.worker.id)
             )
+            try self.requireIndex(opened)
             try opened.writer.run("COMMIT")
             return true
         } catch {
@@ -199,6 +200,7 @@ extension StoreCore {
                     () throws(BreakerStoreError) in
                     try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
                     try opened.writer.add(refusals: self.refusals.take(at: self.clock.uptime))
+                    try self.requireIndex(opened)
                 }
                 Hook.reached("close.unregistered")
                 opened.lock.unlock(worker: opened.worker.id)

@@ -163,6 +163,7 @@ final class StoreCore: Sendable {
             let transaction = try self.transaction(opened)
             for config in configs { try transaction.register(config) }
             try transaction.flush()
+            try self.requireIndex(opened)
         }
         self.openGates()
     }
