@@ -12,11 +12,12 @@ extension StoreCore {
             }
             if self.checkpointIsDue.load(ordering: .relaxed) { self.prepareCheckpoint() }
             if self.queue.isStoreThreadLeading { self.lead() }
-            if self.isDegraded, backOff.isOver {
+            // Who still leads wakes this thread when it is done: no try is spent on that.
+            if self.isDegraded, backOff.isOver, self.queue.wantLead() {
                 backOff.begin()
                 self.tryToRecover()
             }
-            self.thread.sleep(for: self.isDegraded ? backOff.remaining : self.watchInterval)
+            self.thread.sleep(for: self.isDegraded ? max(backOff.remaining, .milliseconds(10)) : self.watchInterval)
             self.watchFiles()
             // A report may have been refused in the very moment in which the file came back.
             if !self.isDegraded {
@@ -112,9 +113,8 @@ extension StoreCore {
         FileIdentity(of: self.file) == opened.identity && opened.lock.isInPlace
     }
 
-    /// Brings the file back: as it is open if that works again, else opened anew.
+    /// Brings the file back: as it is open if that works again, else opened anew; this thread has the lead.
     private func tryToRecover() {
-        guard self.queue.wantLead() else { return }
         do throws(BreakerStoreError) {
             let isBack = try self.session.withLock { (session) throws(BreakerStoreError) in
                 let isSuspect = self.isFileSuspect
