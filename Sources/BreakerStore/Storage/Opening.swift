@@ -162,7 +162,6 @@ struct Opening {
         }
         Hook.reached("open.logged")
         let reader = try Database.sharing(self.file)
-        self.giveTheGroup()
         try writer.connection.waitWhenBusy(.zero)
         try self.reserveSpace(writer, reader, deadline)
         if lock.isNew, lock !== self.previous?.lock { try self.waitForTheLiving(writer, lock) }
@@ -231,18 +230,6 @@ struct Opening {
     private func lockFile() throws(BreakerStoreError) -> LockFile {
         if let lock = self.previous?.lock, lock.isInPlace { return lock }
         return try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
-    }
-
-    /// Gives the files that this process may have made the database's group, which others use it by: SQLite sets their mode,
-    /// and does this for root alone.
-    private func giveTheGroup() {
-        guard let group = self.owner?.1 else { return }
-        for path in [self.file.log, self.file.index, self.file.lock] {
-            var info = stat()
-            guard unsafe lstat(path, &info) == 0, info.st_gid != group, info.st_uid == geteuid() else { continue }
-            // Whoever is not of the group can't.
-            _ = unsafe lchown(path, uid_t.max, group)
-        }
     }
 
     /// Somebody has removed the log alone: the index tells of frames that nobody will find.
