@@ -61,6 +61,15 @@ final class StoreFixture: Sendable {
 }
 
 extension CircuitStore {
+    /// Does to the file what must not fail, however busy the machine is: through another store, which is patient.
+    func patiently(_ body: (CircuitStore) throws -> Void) throws {
+        var configuration = self.configuration
+        configuration.busyTimeout = .seconds(20)
+        let other = try CircuitStore(path: self.backend.file.path, configuration: configuration)
+        defer { other.close() }
+        try body(other)
+    }
+
     var isHealthy: Bool {
         switch self.health {
         case .healthy: true

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct BusyFileTests {
     private let fixture: StoreFixture
 
-    init() throws { self.fixture = try StoreFixture(busyTimeout: .milliseconds(100)) }
+    init() throws { self.fixture = try StoreFixture(busyTimeout: .milliseconds(300)) }
 
     @Test(arguments: [true, false]) func callsComeBackAndTheStoreRecovers(_ isAsync: Bool) async throws {
         let breaker = try self.fixture.breaker()

@@ -23,7 +23,7 @@ import Testing
 
     /// The store's thread is stuck, in a sync of the log say: a task waits no longer than it said.
     @Test func aTaskWaitsNoLongerThanItSaid() async throws {
-        let fixture = try StoreFixture(busyTimeout: .milliseconds(100))
+        let fixture = try StoreFixture(busyTimeout: .milliseconds(300))
         let breaker = try fixture.breaker()
         let locks = HeldLocks(.session, of: try #require(fixture.core))
         let ended = Tally()
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func aProbesSlotThatWasDiscardedWhileTheFileWasAwayIsFree() async throws {
-        let fixture = try StoreFixture(busyTimeout: .milliseconds(100))
+        let fixture = try StoreFixture(busyTimeout: .milliseconds(300))
         let breaker = try fixture.breaker()
         for _ in 0..<3 { await breaker.recordFailure() }
         fixture.clock.advance(by: .seconds(30))

@@ -36,7 +36,7 @@ import Testing
 
     /// Code that asks before it calls must be guarded, too, while the file can be read but not written.
     @Test func aTripInMemoryIsSeenWhileTheFileCanBeRead() async throws {
-        let fixture = try StoreFixture(busyTimeout: .milliseconds(100))
+        let fixture = try StoreFixture(busyTimeout: .milliseconds(300))
         let breaker = try fixture.breaker(trip: .failures(2, within: .seconds(60)))
         let writer = try WriteLock(fixture.store)
         for _ in 0..<2 { await breaker.recordFailure(Boom()) }

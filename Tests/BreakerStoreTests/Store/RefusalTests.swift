@@ -43,8 +43,8 @@ import Testing
 
     @Test func fileThatIsLockedIsToldLater() async throws {
         let fixture = try StoreFixture(busyTimeout: .milliseconds(1))
-        let breaker = try fixture.breaker(trip: .consecutiveFailures(1))
-        await breaker.recordFailure()
+        let breaker = try fixture.breaker()
+        try fixture.store.patiently { try $0.hold("a", .open) }
         let core = try #require(fixture.core)
         let lock = try WriteLock(fixture.store)
         #expect(throws: CircuitOpenError.self) { try breaker.admit() }

@@ -22,7 +22,10 @@ import Testing
 
     private func openBreaker(in store: CircuitStore) throws -> CircuitBreaker {
         let breaker = try store.breaker(.init(name: "a", trip: .failures(1, within: .seconds(60))))
-        synchronously { breaker.recordFailure() }
+        try store.patiently { other in
+            let twin = try other.breaker(.init(name: "a", trip: .failures(1, within: .seconds(60))))
+            synchronously { twin.recordFailure() }
+        }
         return breaker
     }
 
