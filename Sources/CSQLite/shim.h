@@ -128,12 +128,14 @@ static inline int bs_set_lock(int descriptor, int64_t offset, int locked) {
     return fcntl(descriptor, F_OFD_SETLK, &byte);
 }
 
-// Whether another open file description holds the byte: 1, 0, or -1 where the kernel would not say.
-static inline int bs_is_locked(int descriptor, int64_t offset) {
-    struct flock byte = bs_byte(offset, F_WRLCK);
-    if (fcntl(descriptor, F_OFD_GETLK, &byte) != 0) return -1;
-    return byte.l_type != F_UNLCK;
+// Whether another open file description holds one of some bytes: 1, 0, or -1 where the kernel would not say.
+static inline int bs_is_any_locked(int descriptor, int64_t offset, int64_t count) {
+    struct flock bytes = bs_byte(offset, F_WRLCK);
+    bytes.l_len = count;
+    if (fcntl(descriptor, F_OFD_GETLK, &bytes) != 0) return -1;
+    return bytes.l_type != F_UNLCK;
 }
+static inline int bs_is_locked(int descriptor, int64_t offset) { return bs_is_any_locked(descriptor, offset, 1); }
 
 // MARK: - The header of the wal-index
 

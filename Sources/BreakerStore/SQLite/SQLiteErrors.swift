@@ -27,7 +27,8 @@ extension BreakerStoreError.Code {
         switch (sqliteCode & 0xff, systemError) {
         case (SQLITE_BUSY, _), (SQLITE_LOCKED, _): self = .busy
         case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT): self = .full
-        case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _): self = .corrupt
+        // An error without a kind: the schema is not the one that our statements are written for.
+        case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _), (SQLITE_ERROR, _): self = .corrupt
         case (SQLITE_PERM, _), (SQLITE_AUTH, _), (SQLITE_CANTOPEN, EACCES), (SQLITE_CANTOPEN, EPERM),
             (SQLITE_READONLY, _):
             self = .permissionDenied

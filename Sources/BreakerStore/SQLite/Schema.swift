@@ -21,6 +21,7 @@ enum Schema {
         // The header's bytes alone: a creation that was cut short may have left no more of the file than its first page,
         // which SQLite calls corrupt until it has rolled back.
         guard let header = try DatabaseHeader(of: file) else {
+            if try Self.isOursByLog(file) { return .store }
             throw Self.stranger(file, "it is not an SQLite database")
         }
         if header.applicationID == Self.applicationID {
@@ -33,7 +34,23 @@ enum Schema {
             let connection = try Connection(path: file.path, access: .immutable)
             if (try? Self.isEmpty(connection)) == true { return .new }
         }
+        if try Self.isOursByLog(file) { return .store }
         throw Self.stranger(file, "it is the database of another program")
+    }
+
+    /// Whether the log has a first page that makes a store of the file: a checkpoint that was cut short may have torn the one
+    /// in the database.
+    private static func isOursByLog(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
+        guard LockFile.exists(at: file.lock), Self.hasContent(file.log) else { return false }
+        let identity = try? StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
+            try (
+                id: database.connection.integer("PRAGMA application_id"),
+                version: database.connection.integer("PRAGMA user_version")
+            )
+        }
+        guard let identity, identity.id == Self.applicationID else { return false }
+        try Self.requireKnownVersion(identity.version, of: file)
+        return true
     }
 
     private static func version(of file: StoreFile, _ header: DatabaseHeader) throws(BreakerStoreError) -> Int64 {

@@ -123,6 +123,9 @@ final class LockFile: Sendable {
 
     func unlock(worker: Int64) { _ = ByteLock.set(self.descriptor, worker, false) }
 
+    /// Whether another open store may be on the file.
+    var hasOtherWorkers: Bool { ByteLock.isAnyHeldByAnother(self.descriptor, Worker.ids) }
+
     /// Whether another open store holds the worker's byte.
     ///
     /// Where the kernel would not say, it counts as alive: a slot that is kept too long comes free with its lease, two

@@ -42,17 +42,24 @@ struct Opening {
     /// Opening is no call's path: a hundred processes may open at once, one after the other under the guard.
     static let patience = Duration.seconds(10)
     /// Free pages that the file keeps, and blocks that the log keeps: on a full disk they are there.
-    private static let reservedPages: Int64 = 256
+    static let reservedPages: Int64 = 256
+    /// A larger file is not looked through before it is used: SQLite reads about a gigabyte in a second.
+    private static let mostToLookThrough: Int64 = 16 << 20
 
     func run() throws(BreakerStoreError) -> Opened {
         let deadline = Deadline(after: max(self.configuration.busyTimeout, Self.patience))
         var quarantined: String?
         if let left { try self.setAsideLog(of: left, until: deadline) }
-        if self.isSuspect { quarantined = try self.setAsideIfBroken(until: deadline) }
+        if self.isSuspect {
+            quarantined = try self.setAsideIfBroken(until: deadline)
+        } else if self.previous == nil {
+            // What is in the way of that is in the way of opening too, which tells of it.
+            quarantined = try? self.setAsideIfBroken(until: deadline, unlessInUse: true)
+        }
         do throws(BreakerStoreError) {
             return try self.openStore(until: deadline, quarantined)
         } catch {
-            guard error.code == .corrupt || error.code == .notAStore, self.isQuarantineAllowed else { throw error }
+            guard error.mayBeOfABrokenFile, self.isQuarantineAllowed else { throw error }
             // Another process may have done it in the meantime, so again in any case.
             quarantined = try self.setAsideIfBroken(until: deadline)
             return try self.openStore(until: deadline, quarantined)
@@ -73,7 +80,7 @@ struct Opening {
     }
 
     /// A log or an index without its database would be taken for the next one's.
-    private func moveStraysAside() throws(BreakerStoreError) {
+    func moveStraysAside() throws(BreakerStoreError) {
         for stray in [self.file.log, self.file.index] where StoreFile.size(stray) != nil {
             _ = try stray.movedAside(as: "stray", at: self.clock.host.wallTime)
         }
@@ -83,14 +90,23 @@ struct Opening {
     private var isQuarantineAllowed: Bool { self.mayCreate && LockFile.exists(at: self.file.lock) }
 
     /// Renames the files if they are broken; returns what the database is called now.
-    private func setAsideIfBroken(until deadline: Deadline) throws(BreakerStoreError) -> String? {
+    ///
+    /// - Parameter unlessInUse: whether to leave alone what somebody has open, and what takes long to look through: who meets
+    ///   the damage sees to it then.
+    private func setAsideIfBroken(
+        until deadline: Deadline,
+        unlessInUse: Bool = false
+    ) throws(BreakerStoreError) -> String? {
         guard self.isQuarantineAllowed else { return nil }
+        if unlessInUse, StoreFile.size(self.file.path) ?? 0 > Self.mostToLookThrough { return nil }
         let lock = try LockFile(path: self.file.lock, creatingWith: nil, owner: nil)
         return try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
             let quarantine = Quarantine(file: self.file, wallTime: self.clock.host.wallTime)
             let found = FileIdentity(of: self.file)
             // Whoever has removed the lock file meanwhile locks another one.
-            guard lock.isInPlace, try quarantine.isDue() else { return nil }
+            guard lock.isInPlace, !(unlessInUse && lock.hasOtherWorkers),
+                try quarantine.isDue(isUseless: !unlessInUse)
+            else { return nil }
             Hook.reached("quarantine.due")
             // To look took a while: another file may be there now.
             guard FileIdentity(of: self.file).hasDatabase(of: found) else { return nil }
@@ -196,99 +212,6 @@ struct Opening {
         return reader.connection.walIndex()?.tag()
     }
 
-    // MARK: - Files
-
-    private func requireAccess(_ finding: Schema.Finding) throws(BreakerStoreError) {
-        if finding == .new, !self.mayCreate { throw Schema.missing(self.file) }
-        for path in [self.file.directory, self.file.path, self.file.log, self.file.index] {
-            let needed = path == self.file.directory ? W_OK | X_OK : R_OK | W_OK
-            // Asked once: another process may set a broken store's files aside just now.
-            guard unsafe access(path, needed) != 0, errno != ENOENT else { continue }
-            throw BreakerStoreError(systemError: errno, doing: "write", path: path)
-        }
-    }
-
-    private var mayCreate: Bool {
-        switch self.configuration.access {
-        case .readWrite: true
-        case .existing, .readOnly: false
-        }
-    }
-
-    /// The mode that side files take: the database's.
-    private var mode: mode_t {
-        var info = stat()
-        guard unsafe stat(self.file.path, &info) == 0 else { return mode_t(self.configuration.fileMode) }
-        return info.st_mode & 0o777
-    }
-
-    private var owner: (uid_t, gid_t)? {
-        var info = stat()
-        return unsafe stat(self.file.path, &info) == 0 ? (info.st_uid, info.st_gid) : nil
-    }
-
-    private func lockFile() throws(BreakerStoreError) -> LockFile {
-        if let lock = self.previous?.lock, lock.isInPlace { return lock }
-        return try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
-    }
-
-    /// Somebody has removed the log alone: the index tells of frames that nobody will find.
-    ///
-    /// Those who still have both open notice by the index that is gone.
-    private func removeIndexWithoutLog() {
-        if StoreFile.size(self.file.log) == nil { unsafe unlink(self.file.index) }
-    }
-
-    private func createFile() throws(BreakerStoreError) {
-        if StoreFile.size(self.file.path) ?? 0 == 0 { try self.moveStraysAside() }
-        let descriptor = unsafe open(
-            self.file.path,
-            O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-            mode_t(self.configuration.fileMode)
-        )
-        if descriptor < 0 {
-            // An empty file is as good as none.
-            if errno == EEXIST { return }
-            throw BreakerStoreError(systemError: errno, doing: "create", path: self.file.path)
-        }
-        // A file that was made just now has no locks yet that the close could drop.
-        fchmod(descriptor, mode_t(self.configuration.fileMode))
-        close(descriptor)
-        Hook.reached("creation.file")
-    }
-
-    /// Fills pages and log once, so that their blocks belong to the files from then on.
-    private func reserveSpace(_ writer: Database, _ other: Database, _ deadline: Deadline) throws(BreakerStoreError) {
-        let pageSize = try writer.connection.integer("PRAGMA page_size")
-        let size = Self.reservedPages * pageSize
-        let isUnfinished =
-            try writer.connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reserve'") > 0
-        // The log goes when the sqlite3 shell is the last to close, and a killed creation leaves the pages in the log alone.
-        let isFilled = StoreFile.size(self.file.path) ?? 0 >= size && StoreFile.size(self.file.log) ?? 0 >= size
-        guard isUnfinished || !isFilled else { return }
-        do throws(BreakerStoreError) {
-            // Two transactions: pages that are freed in the one that filled them are never written.
-            try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-                try writer.connection.execute(
-                    """
-                    CREATE TABLE IF NOT EXISTS reserve (filler BLOB NOT NULL) STRICT;
-                    INSERT INTO reserve VALUES (zeroblob(\(size)));
-                    """
-                )
-            }
-            Hook.reached("creation.filled")
-            try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-                try writer.connection.execute("DROP TABLE reserve")
-            }
-            Hook.reached("creation.freed")
-            try other.connection.syncLog()
-            try writer.checkpoint(through: other, until: deadline)
-        } catch {
-            // Without room for the reserve the store works, until the disk is full.
-            guard error.code == .full else { throw error }
-        }
-    }
-
     // MARK: - The worker
 
     /// How long those who live may take to come to a new lock file: they look once a second whether theirs is in place.
@@ -358,6 +281,13 @@ extension Database {
         try self.run("DELETE FROM probe WHERE worker = ?1", .integer(id))
         try self.run("DELETE FROM registration WHERE worker = ?1", .integer(id))
         try self.run("DELETE FROM worker WHERE id = ?1", .integer(id))
+    }
+}
+
+extension BreakerStoreError {
+    /// Whether the file may be broken, for its header forbids to write or SQLite calls it so.
+    fileprivate var mayBeOfABrokenFile: Bool {
+        self.code == .corrupt || self.code == .notAStore || self.code == .permissionDenied && self.sqliteCode != nil
     }
 }
 

@@ -19,7 +19,9 @@ struct Quarantine {
     ///
     /// Reads the whole file through a connection of its own that changes nothing. Whoever else the file may belong to, by
     /// its header, it is left alone.
-    func isDue() throws(BreakerStoreError) -> Bool {
+    ///
+    /// - Parameter isUseless: whether it has been tried and failed.
+    func isDue(isUseless: Bool) throws(BreakerStoreError) -> Bool {
         let size = StoreFile.size(self.file.path) ?? 0
         guard size > 0 else { return false }
         // SQLite takes a file of one byte for an empty one (os_unix.c, unixFileSize), and deletes the log of an empty one,
@@ -27,12 +29,16 @@ struct Quarantine {
         guard size > 1 else { return true }
         // What a journal is to roll back can't be read as it is.
         guard StoreFile.size(self.file.journal) ?? 0 == 0 else { return false }
-        if let header = try DatabaseHeader(of: self.file), header.applicationID != Schema.applicationID { return false }
+        if let header = try DatabaseHeader(of: self.file) {
+            guard header.applicationID == Schema.applicationID else { return false }
+            if isUseless, !header.isWritable { return true }
+        }
         do throws(BreakerStoreError) {
             return try StoreReader.look(at: self.file) { (database) throws(BreakerStoreError) in
                 // The quick one leaves the indexes out.
                 guard try Self.isWhole(database, "PRAGMA quick_check") else { return true }
-                return try !Self.isWhole(database, "PRAGMA integrity_check")
+                guard try Self.isWhole(database, "PRAGMA integrity_check") else { return true }
+                return try !Schema.isWhole(database)
             }
         } catch {
             // Not that it can't be read just now: that it can't be a database.

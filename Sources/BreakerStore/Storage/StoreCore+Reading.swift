@@ -110,16 +110,22 @@ extension StoreCore {
     func view<Value>(
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
-        try self.viewer.withLock { (viewer) throws(BreakerStoreError) in
-            if viewer == nil { viewer = try self.openViewer() }
-            guard let database = viewer else { throw self.closedOrLost }
-            do throws(BreakerStoreError) {
-                return try body(database)
-            } catch {
-                // The next one may have better luck with another.
-                if error.isOfTheFile, error.code != .busy { viewer = nil }
-                throw error
+        do throws(BreakerStoreError) {
+            return try self.viewer.withLock { (viewer) throws(BreakerStoreError) in
+                if viewer == nil { viewer = try self.openViewer() }
+                guard let database = viewer else { throw self.closedOrLost }
+                do throws(BreakerStoreError) {
+                    return try body(database)
+                } catch {
+                    // The next one may have better luck with another.
+                    if error.isOfTheFile, error.code != .busy { viewer = nil }
+                    throw error
+                }
             }
+        } catch {
+            // Whoever meets it: a broken file is seen to.
+            if error.code == .corrupt { self.readFailed(error) }
+            throw error
         }
     }
 

@@ -8,10 +8,12 @@ import Testing
 final class Foreign {
     private let handle: OpaquePointer?
 
-    init(_ path: String) {
+    /// - Parameter keepsLog: whether it leaves the log as it is when it is the last to close.
+    init(_ path: String, keepsLog: Bool = false) {
         var handle: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
         if code != SQLITE_OK { Issue.record("cannot open \(path): \(code)") }
+        if keepsLog { unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
         unsafe self.handle = handle
     }
 

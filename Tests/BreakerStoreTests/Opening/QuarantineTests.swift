@@ -77,17 +77,14 @@ import Testing
     @Test func fileThatBreaksInUseIsReplaced() async throws {
         let path = try Workplace.here.directory + "/a.db"
         try Stores.make(path)
-        do {
-            let foreign = Foreign(path)
-            foreign.run("PRAGMA wal_checkpoint(TRUNCATE)")
-            let page = try #require(
-                foreign.value("SELECT rootpage FROM sqlite_schema WHERE name = 'event_by_circuit'").flatMap(Int.init))
-            var bytes = try #require(Files.read(path))
-            bytes.replaceSubrange((page - 1) * 4_096..<page * 4_096, with: repeatElement(0, count: 4_096))
-            Files.write(bytes, to: path)
-        }
+        let page = try #require(
+            Foreign.value(path, "SELECT rootpage FROM sqlite_schema WHERE name = 'event_by_circuit'").flatMap(Int.init))
+        Foreign.run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
+        var bytes = try #require(Files.read(path))
+        bytes.replaceSubrange((page - 1) * 4_096..<page * 4_096, with: repeatElement(0, count: 4_096))
+        Files.write(bytes, to: path)
         let breaker = try store.breaker(Stores.config(maxFailures: 3))
         await breaker.recordFailure()
         let isTold = await eventually { (try? store.history())?.contains { $0.kind == .quarantined } == true }

@@ -1,0 +1,143 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Damage of single bytes, each of which once made a store unusable for good or went unnoticed.
+@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct TornStoreTests {
+    static let pageSize = 4_096
+
+    /// A store with one circuit, "a"; the database alone has all of it.
+    private static func make() throws -> String {
+        let path = try Workplace.here.directory + "/a.db"
+        try Stores.make(path)
+        Foreign.run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+        return path
+    }
+
+    private static func change(_ path: String, _ body: (inout [UInt8]) throws -> Void) throws {
+        var bytes = try #require(Files.read(path))
+        try body(&bytes)
+        Files.write(bytes, to: path)
+    }
+
+    private static func put(_ text: String, over old: String, in path: String) throws {
+        try self.change(path) { bytes in
+            let old = Array(old.utf8)
+            let place = try #require(bytes.indices.first { bytes[$0...].starts(with: old) })
+            bytes.replaceSubrange(place..<place + old.count, with: text.utf8)
+        }
+    }
+
+    private static var asideNames: [String] {
+        get throws { Listing.names(in: try Workplace.here.directory).filter { $0.hasPrefix("a.db.corrupt-") } }
+    }
+
+    /// SQLite itself finds nothing wrong with a text of the schema.
+    @Test(arguments: [
+        "changed check", "changed column", "changed state", "older version", "unknown format", "write version",
+        "free list",
+    ])
+    func unusableStoreIsReplaced(what: String) throws {
+        let path = try Self.make()
+        switch what {
+        case "changed check": try Self.put("trap_count > 0", over: "trip_count > 0", in: path)
+        case "changed column": try Self.put("    bopt TEXT", over: "    boot TEXT", in: path)
+        case "changed state": try Self.put("'closed', 'opep'", over: "'closed', 'open'", in: path)
+        case "older version": try Self.change(path) { $0[63] ^= 8 }
+        case "unknown format": try Self.change(path) { $0[47] ^= 64 }
+        case "write version": try Self.change(path) { $0[18] ^= 64 }
+        default: try Self.breakFreeList(path)
+        }
+        let broken = Files.read(path)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(store.isHealthy)
+        let kept = try #require(try Self.asideNames.first)
+        #expect(Files.read("\(try Workplace.here.directory)/\(kept)") == broken)
+        let breaker = try store.breaker(Stores.config())
+        for _ in 0..<2 { breaker.recordFailure() }
+        #expect(!breaker.isCallPermitted)
+        #expect(store.isHealthy)
+    }
+
+    /// Others have it open: whoever meets the damage sees to it, not whoever comes.
+    @Test func brokenStoreInUseIsNotReplacedByANewcomer() async throws {
+        let path = try Self.make()
+        let worker = try Workplace.here.worker()
+        try await worker.ask("open \(path)")
+        try Self.breakFreeList(path)
+        var configuration = Stores.configuration()
+        configuration.clock = try Workplace.here.clock
+        let store = try CircuitStore(path: path, configuration: configuration)
+        defer { store.close() }
+        #expect(try Self.asideNames.isEmpty)
+    }
+
+    /// The first page of the list of free ones.
+    private static func breakFreeList(_ path: String) throws {
+        try self.change(path) { bytes in
+            let page = bytes[32..<36].reduce(0) { $0 << 8 | Int($1) }
+            for place in (page - 1) * Self.pageSize..<page * Self.pageSize { bytes[place] = 0 }
+        }
+    }
+
+    /// A checkpoint that was cut short: the log has the whole page.
+    @Test(arguments: [0, 68, 512])
+    func tornFirstPageIsInTheLog(begin: Int) throws {
+        let path = try Workplace.here.directory + "/a.db"
+        try Stores.make(path)
+        // So that the first page is in the log: a new table changes it.
+        Foreign(path, keepsLog: true).run("CREATE TABLE more (x)")
+        try Self.change(path) { bytes in for place in begin..<Self.pageSize { bytes[place] = 0 } }
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(store.isHealthy)
+        #expect(try store.circuits().map(\.name) == ["a"])
+        #expect(try Self.asideNames.isEmpty)
+    }
+
+    /// What SQLite passes over counts as empty; a reader that may not write the index would look for it for ten seconds.
+    @Test(arguments: [0, 8, 20, 31])
+    func logWithABrokenHeader(place: Int) throws {
+        let path = try Workplace.here.directory + "/a.db"
+        try Stores.make(path)
+        try Self.change(path + "-wal") { $0[place] ^= 1 }
+        for access in [Access.readOnly, .readWrite] {
+            let store = try CircuitStore(path: path, configuration: Stores.configuration(access))
+            defer { store.close() }
+            #expect(try store.circuits().allSatisfy { $0.name == "a" })
+        }
+    }
+
+    /// Only who looks at the history reads these pages.
+    @Test func damageThatALookMeets() async throws {
+        let path = try Self.make()
+        do {
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            defer { store.close() }
+            let breaker = try store.breaker(Stores.config())
+            for place in 0..<30 { try breaker.reset(reason: "\(place) " + String(repeating: "x", count: 400)) }
+        }
+        Foreign.run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        // An old event's page.
+        let text = Array("3 xxxxxxxx".utf8)
+        try Self.change(path) { bytes in
+            let found = try #require(bytes.indices.first { bytes[$0...].starts(with: text) })
+            let page = found / Self.pageSize * Self.pageSize
+            for place in page..<page + Self.pageSize { bytes[place] = 0 }
+        }
+        #expect(await eventually { (try? store.history(limit: 1_000)) != nil && store.isHealthy })
+        #expect(try Self.asideNames.count == 1)
+    }
+}
