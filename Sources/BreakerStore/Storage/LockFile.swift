@@ -15,6 +15,9 @@ import Darwin
 final class LockFile: Sendable {
     static let magic = Array("BreakerStore lock file 1\n".utf8)
 
+    /// Longer than it takes to give a new file its mode.
+    private static let patience = Duration.milliseconds(20)
+
     let path: String
     /// Whether it was not there before.
     let isNew: Bool
@@ -29,12 +32,19 @@ final class LockFile: Sendable {
             descriptor = Self.open(path, O_RDWR | O_CREAT | O_EXCL, mode)
             if descriptor >= 0 {
                 isNew = true
-                // The umask may have taken bits away, and root's file must be open to the database's owner.
+                // The umask may have taken bits away, and the file must be open to the database's owner and group. Only root
+                // can give it an owner.
                 fchmod(descriptor, mode)
-                if let owner, geteuid() == 0 { _ = fchown(descriptor, owner.0, owner.1) }
+                if let owner { _ = fchown(descriptor, geteuid() == 0 ? owner.0 : uid_t.max, owner.1) }
             } else if errno == EEXIST {
                 descriptor = Self.open(path, O_RDWR, 0)
             }
+        }
+        let end = Deadline(after: Self.patience)
+        while descriptor < 0, errno == EACCES, mode != nil, !end.isOver {
+            // Another user may have made it just now, and give it its mode next.
+            end.pause(atMost: .milliseconds(1))
+            descriptor = Self.open(path, O_RDWR, 0)
         }
         guard descriptor >= 0 else { throw BreakerStoreError(systemError: errno, doing: "open", path: path) }
         self.descriptor = descriptor

@@ -8,7 +8,19 @@ import Darwin
 
 /// The files that an opening finds, makes and moves aside.
 extension Opening {
-    func requireAccess(_ finding: Schema.Finding) throws(BreakerStoreError) {
+    /// Whoever makes a file gives it its mode and its group right after, under the guard.
+    func requireAccess(_ finding: Schema.Finding, until deadline: Deadline) throws(BreakerStoreError) {
+        do throws(BreakerStoreError) {
+            try self.requireAccess(finding)
+        } catch {
+            guard error.code == .permissionDenied, LockFile.exists(at: self.file.lock),
+                let lock = try? LockFile(path: self.file.lock, creatingWith: nil, owner: nil)
+            else { throw error }
+            try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in try self.requireAccess(finding) }
+        }
+    }
+
+    private func requireAccess(_ finding: Schema.Finding) throws(BreakerStoreError) {
         if finding == .new, !self.mayCreate { throw Schema.missing(self.file) }
         for path in [self.file.directory, self.file.path, self.file.log, self.file.index] {
             let needed = path == self.file.directory ? W_OK | X_OK : R_OK | W_OK
@@ -40,6 +52,18 @@ extension Opening {
     func lockFile() throws(BreakerStoreError) -> LockFile {
         if let lock = self.previous?.lock, lock.isInPlace { return lock }
         return try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
+    }
+
+    /// Gives the files that this process may have made the database's group, which others use it by: SQLite sets their mode,
+    /// and does this for root alone.
+    func giveTheGroup() {
+        guard let group = self.owner?.1 else { return }
+        for path in [self.file.log, self.file.index] {
+            var info = stat()
+            guard unsafe lstat(path, &info) == 0, info.st_gid != group, info.st_uid == geteuid() else { continue }
+            // Whoever is not of the group can't.
+            _ = unsafe lchown(path, uid_t.max, group)
+        }
     }
 
     /// Somebody has removed the log alone: the index tells of frames that nobody will find.

@@ -117,7 +117,7 @@ struct Opening {
     private func openStore(until deadline: Deadline, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
         // Before anything is written: whose file is it?
         let finding = try self.recognise(until: deadline)
-        try self.requireAccess(finding)
+        try self.requireAccess(finding, until: deadline)
         while true {
             let lock = try self.lockFile()
             // Before the guard is asked for: whoever has it may wait for those who live.
@@ -178,6 +178,7 @@ struct Opening {
         }
         Hook.reached("open.logged")
         let reader = try Database.sharing(self.file)
+        self.giveTheGroup()
         try writer.connection.waitWhenBusy(.zero)
         try self.reserveSpace(writer, reader, deadline)
         if lock.isNew, lock !== self.previous?.lock { try self.waitForTheLiving(writer, lock) }
