@@ -1,7 +1,7 @@
 /// One way of breaking things.
 enum Part: String, CaseIterable {
     // The order is that of a whole run.
-    case kill, errors, disk, files, schedule, stale
+    case kill, errors, disk, files, torn, schedule, stale
 
     func run(_ stage: Stage) async throws {
         switch self {
@@ -9,6 +9,7 @@ enum Part: String, CaseIterable {
         case .errors: try await SystemErrors(stage).run()
         case .disk: try await FullDisk(stage).run()
         case .files: try await FilesUnderFeet(stage).run()
+        case .torn: try await TornFiles(stage).run()
         case .schedule: try await Scheduling(stage).run()
         case .stale: try await StaleAnswers(stage).run()
         }
@@ -20,6 +21,7 @@ enum Role: String {
     case busyWorker = "busy-worker"
     case disk
     case killer
+    case opener
     case peer
     case staleReader = "stale-reader"
     case staleWriter = "stale-writer"
@@ -32,6 +34,7 @@ enum Role: String {
         case .busyWorker: return await BusyWorker.main(arguments)
         case .disk: return await FullDisk.main(arguments)
         case .killer: return KillLoop.Killer.run()
+        case .opener: return await Opener.run()
         case .peer: return await Peer.main(arguments)
         case .staleReader: return await StaleAnswersReader.run(arguments)
         case .staleWriter: return StaleAnswersWriter.run(arguments)

@@ -1,0 +1,53 @@
+import BreakerStore
+import BreakerTestSupport
+
+/// The files of a store as a process leaves them that dies: with its worker's row, and a log that nobody has copied.
+struct StoreBytes {
+    let name: String
+    let files: [Damage.File: [UInt8]]
+    let lock: [UInt8]
+    let schema: [String]?
+
+    /// What its circuits are called; none of them is due before the tests are over.
+    static let circuits = ["closed", "open", "held", "consecutive"]
+
+    static func config(_ name: String) -> CircuitBreaker.Config {
+        let trip: TripRule = name == "consecutive" ? .consecutiveFailures(100) : .failures(3, within: .seconds(86_400))
+        return .init(
+            name: name, group: "torn", trip: trip,
+            recovery: RecoveryRule(timeout: .seconds(86_400), cap: .seconds(86_400)))
+    }
+
+    /// - Parameter isCopied: whether the log has been copied into the database.
+    init(_ name: String, in directory: String, isCopied: Bool) throws {
+        var configuration = CircuitStore.Configuration()
+        configuration.busyTimeout = .seconds(20)
+        let path = directory + "/a.db"
+        let store = try CircuitStore(path: path, configuration: configuration)
+        defer { store.close() }
+        let breakers = try Self.circuits.map { try store.breaker(Self.config($0)) }
+        for _ in 0..<2 { breakers[0].recordFailure() }
+        for _ in 0..<3 { breakers[1].recordFailure() }
+        try store.hold("held", .open, by: "torture", reason: "to be found again")
+        for _ in 0..<20 { breakers[3].recordFailure() }
+        // So much that it takes pages, which changes the first one too.
+        let filler = String(repeating: "x", count: 400)
+        for place in 0..<20 { try store.reset("consecutive", by: "torture", reason: "round \(place) \(filler)") }
+        if isCopied { SQLiteFile.checkpoint(path) }
+        self.schema = SQLiteFile(path).rows("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2")
+        self.name = name
+        var files: [Damage.File: [UInt8]] = [:]
+        for file in Damage.File.allCases { files[file] = FileBytes.read("\(directory)/\(file.rawValue)") }
+        self.files = files
+        self.lock = FileBytes.read(path + "-lock") ?? []
+    }
+
+    /// Puts the files into a directory, one of them damaged; returns their bytes.
+    func write(to directory: String, _ damage: Damage?) throws -> [Damage.File: [UInt8]] {
+        var files = self.files
+        if let damage { damage.apply(to: &files[damage.file, default: []]) }
+        for (file, bytes) in files { try FileBytes.write(bytes, to: "\(directory)/\(file.rawValue)") }
+        try FileBytes.write(self.lock, to: "\(directory)/a.db-lock")
+        return files
+    }
+}
