@@ -69,6 +69,17 @@ import Darwin
         #expect(store.isHealthy)
     }
 
+    /// Somebody has added to the tables: all statements still work.
+    @Test func storeThatSomebodyHasAddedToIsLeftAlone() throws {
+        let path = try Self.make()
+        Foreign.run(path, "ALTER TABLE circuit ADD COLUMN owner TEXT NOT NULL DEFAULT 'shop'")
+        Foreign.run(path, "CREATE INDEX mine ON event (at)")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(try store.circuits().map(\.name) == ["a"])
+        #expect(try Self.asideNames.isEmpty)
+    }
+
     /// Others have it open: whoever meets the damage sees to it, not whoever comes.
     @Test func brokenStoreInUseIsNotReplacedByANewcomer() async throws {
         let path = try Self.make()
