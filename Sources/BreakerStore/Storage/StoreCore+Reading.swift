@@ -18,7 +18,19 @@ extension StoreCore {
     ///
     /// Takes a lock and reads for some microseconds; it waits for no writer.
     func look(_ asker: Asker) throws(BreakerStoreError) -> Look? {
-        try self.read { (database) throws(BreakerStoreError) in try self.lookLocked(asker, through: database) }
+        if let found = self.lookThroughWriter(asker) { return found }
+        return try self.read { (database) throws(BreakerStoreError) in try self.lookLocked(asker, through: database) }
+    }
+
+    /// Looks through the connection that writes, if that is free: it still has the pages that this process wrote last, which
+    /// the other would read anew after each commit.
+    private func lookThroughWriter(_ asker: Asker) -> Look? {
+        guard !self.isDegraded, !self.isForked else { return nil }
+        return self.session.withLockIfAvailable { session in
+            guard let writer = session?.opened.writer else { return nil }
+            // What went wrong will with the other one too, which knows what to do.
+            return try? self.look(asker, through: writer)
+        } ?? nil
     }
 
     /// The same through a connection that the caller may use.
