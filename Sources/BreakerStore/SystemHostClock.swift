@@ -103,7 +103,9 @@ extension SystemHostClock {
         // `timens_offsets` speaks of the namespace for children: it is this process's own only if both are one.
         guard let own = SmallFile.target(ofLink: "/proc/self/ns/time"),
             let children = SmallFile.target(ofLink: "/proc/self/ns/time_for_children"),
-            own == children, let offsets = SmallFile.text("/proc/self/timens_offsets")
+            own == children, let offsets = SmallFile.text("/proc/self/timens_offsets"),
+            // Hosts without a shift need no parsing.
+            offsets.utf8.contains(where: { UInt8(ascii: "1")...UInt8(ascii: "9") ~= $0 })
         else { return 0 }
         return Self.boottimeShift(in: offsets)
     }

@@ -6,12 +6,18 @@ import CSQLite
 /// behind a lock: the writer and the checkpointer under the session's, the reader under the reading's.
 final class Database: @unchecked Sendable {
     private final class Prepared {
+        let key: UInt
         let statement: Statement
-        init(_ statement: consuming Statement) { self.statement = statement }
+
+        init(_ key: UInt, _ statement: consuming Statement) {
+            self.key = key
+            self.statement = statement
+        }
     }
 
     let connection: Connection
-    private var prepared: [UInt: Prepared] = [:]
+    /// A few dozen at most.
+    private var prepared: [Prepared] = []
 
     init(_ connection: consuming Connection) { self.connection = connection }
 
@@ -63,9 +69,9 @@ final class Database: @unchecked Sendable {
     func error(_ code: Int32) -> BreakerStoreError { self.connection.error(code) }
 
     private func prepare(_ sql: SQL) throws(BreakerStoreError) -> Prepared {
-        if let prepared = self.prepared[sql.key] { return prepared }
-        let prepared = Prepared(try self.connection.prepare(sql.text))
-        self.prepared[sql.key] = prepared
+        if let prepared = self.prepared.first(where: { $0.key == sql.key }) { return prepared }
+        let prepared = Prepared(sql.key, try self.connection.prepare(sql.text))
+        self.prepared.append(prepared)
         return prepared
     }
 }

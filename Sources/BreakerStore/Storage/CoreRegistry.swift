@@ -10,11 +10,13 @@ enum CoreRegistry {
     }
 
     private struct Entry {
+        let file: StoreFile
         let place: Place
-        var stores = 0
+        var stores: Int
     }
 
-    private static let entries = Mutex<[StoreFile: Entry]>([:])
+    /// A process has one file open, or a few.
+    private static let entries = Mutex<[Entry]>([])
 
     /// The core of a file: the one that is open, or a new one.
     ///
@@ -44,20 +46,25 @@ enum CoreRegistry {
     }
 
     private static func enter(_ file: StoreFile) -> Place {
-        self.entries.withLock {
-            var entry = $0[file] ?? Entry(place: Place())
-            entry.stores += 1
-            $0[file] = entry
-            return entry.place
+        self.entries.withLock { entries in
+            if let index = entries.firstIndex(where: { $0.file == file }) {
+                entries[index].stores += 1
+                return entries[index].place
+            }
+            let place = Place()
+            entries.append(Entry(file: file, place: place, stores: 1))
+            return place
         }
     }
 
     /// Returns whether nobody is left there.
     private static func leave(_ file: StoreFile) -> Bool {
-        self.entries.withLock {
-            guard let entry = $0[file] else { return false }
-            $0[file] = entry.stores > 1 ? Entry(place: entry.place, stores: entry.stores - 1) : nil
-            return entry.stores <= 1
+        self.entries.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.file == file }) else { return false }
+            entries[index].stores -= 1
+            guard entries[index].stores == 0 else { return false }
+            entries.remove(at: index)
+            return true
         }
     }
 }

@@ -59,7 +59,7 @@ final class StoreCore: Sendable {
     let membership = Mutex<Opening.Membership?>(nil)
     /// What was open when another database took its place, until the next one is open.
     private let left = Mutex<FileIdentity?>(nil)
-    private let gates = Mutex<[ObjectIdentifier: Gate]>([:])
+    private let gates = Mutex<[Gate]>([])
     let refusals = Refusals()
     let hub = EventHub()
     private let ownGate = Gate()
@@ -72,7 +72,7 @@ final class StoreCore: Sendable {
     private let sequence = Atomic<Int64>(0)
     private let workerID = Atomic<Int64>(0)
     /// A reopened file knows this process as another worker.
-    private let ownWorkers = Mutex<Set<Int64>>([])
+    private let ownWorkers = Mutex<[Int64]>([])
 
     /// Opens the file and starts the thread.
     init(file: StoreFile, configuration: CircuitStore.Configuration) throws(BreakerStoreError) {
@@ -114,7 +114,7 @@ final class StoreCore: Sendable {
         session = Session(opened: opened)
         self.membership.withLock { $0 = Opening.Membership(lock: opened.lock, worker: opened.worker.id) }
         self.workerID.store(opened.worker.id, ordering: .relaxed)
-        self.ownWorkers.withLock { _ = $0.insert(opened.worker.id) }
+        self.ownWorkers.withLock { $0.append(opened.worker.id) }
         self.reading.withLock {
             $0.database = opened.reader
             $0.generation += 1
@@ -171,12 +171,12 @@ final class StoreCore: Sendable {
     // MARK: - Gates
 
     func add(_ gate: Gate) {
-        self.gates.withLock { $0[ObjectIdentifier(gate)] = gate }
+        self.gates.withLock { $0.append(gate) }
         self.openGates()
     }
 
     func remove(_ gate: Gate) {
-        self.gates.withLock { $0[ObjectIdentifier(gate)] = nil }
+        self.gates.withLock { $0.removeAll { $0 === gate } }
         gate.shut()
     }
 
@@ -186,7 +186,7 @@ final class StoreCore: Sendable {
             self.gates.withLock { gates in
                 // Asked under the lock: who degrades the store meanwhile shuts the gates after this.
                 guard self.phase.withLock({ $0.isHealthy }) else { return }
-                for gate in gates.values { gate.open(to: mapping, generation: reading.generation) }
+                for gate in gates { gate.open(to: mapping, generation: reading.generation) }
             }
         }
     }
@@ -195,7 +195,7 @@ final class StoreCore: Sendable {
     func shutGates() {
         self.gates.withLock { gates in
             guard !self.phase.withLock({ $0.isHealthy }) else { return }
-            for gate in gates.values { gate.shut() }
+            for gate in gates { gate.shut() }
         }
     }
 
