@@ -7,6 +7,7 @@ struct DatabaseHeader {
 
     private static let magic = Array("SQLite format 3\0".utf8)
     private static let size = 100
+    static let versionPlace = 60
     /// 1 is a rollback journal, 2 a write-ahead log.
     private static let newestWriteVersion = 2
 
@@ -19,7 +20,7 @@ struct DatabaseHeader {
             Int64(Int32(truncatingIfNeeded: bytes[offset..<offset + 4].reduce(Int64(0)) { $0 << 8 | Int64($1) }))
         }
         self.isWritable = bytes[18] <= Self.newestWriteVersion
-        self.userVersion = number(at: 60)
+        self.userVersion = number(at: Self.versionPlace)
         self.applicationID = number(at: 68)
     }
 }

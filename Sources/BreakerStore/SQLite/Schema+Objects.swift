@@ -15,30 +15,35 @@ extension Schema {
             try fresh.connection.execute(String(decoding: step.sql, as: UTF8.self))
         }
         let known = try Self.objects(of: fresh)
+        guard known.allSatisfy({ object in found.contains { $0.isAtLeast(object) } }) else { return false }
+        guard version < Self.version else { return true }
         for step in Migration.all where Int64(step.version) > version {
             try fresh.connection.execute(String(decoding: step.sql, as: UTF8.self))
         }
-        let later = try Self.objects(of: fresh)
         // A step of the migration could not make what is there already.
-        return known.allSatisfy { Self.isText(found[$0.key, default: ""], atLeast: $0.value) }
-            && later.keys.allSatisfy { known[$0] != nil || found[$0] == nil }
-    }
-
-    /// Whether it is the known text, or that with something put in at one place, as `ALTER TABLE … ADD COLUMN` does.
-    private static func isText(_ text: String, atLeast known: String) -> Bool {
-        guard text.utf8.count > known.utf8.count else { return text == known }
-        let begin = zip(text.utf8, known.utf8).prefix { $0 == $1 }.count
-        let end = zip(text.utf8.reversed(), known.utf8.reversed()).prefix { $0 == $1 }.count
-        return begin + end >= known.utf8.count
-    }
-
-    /// The texts of tables and indexes, by name; SQLite's own have none.
-    private static func objects(of database: Database) throws(BreakerStoreError) -> [String: String] {
-        let objects = try database.all(
-            "SELECT name, type || ' ' || tbl_name || ' ' || sql FROM sqlite_schema WHERE sql IS NOT NULL"
-        ) {
-            (name: $0.text(0), text: $0.text(1))
+        return try Self.objects(of: fresh).allSatisfy { object in
+            known.contains { $0.name == object.name } || !found.contains { $0.name == object.name }
         }
-        return Dictionary(objects.map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private struct Object {
+        let name: String
+        let text: String
+
+        /// Whether it is the known one, or that with something put in at one place, as `ALTER TABLE … ADD COLUMN` does.
+        func isAtLeast(_ known: Object) -> Bool {
+            guard self.name == known.name else { return false }
+            guard self.text.utf8.count > known.text.utf8.count else { return self.text == known.text }
+            let begin = zip(self.text.utf8, known.text.utf8).prefix { $0 == $1 }.count
+            let end = zip(self.text.utf8.reversed(), known.text.utf8.reversed()).prefix { $0 == $1 }.count
+            return begin + end >= known.text.utf8.count
+        }
+    }
+
+    /// Tables and indexes; SQLite's own have no text.
+    private static func objects(of database: Database) throws(BreakerStoreError) -> [Object] {
+        try database.all(
+            "SELECT name, type || ' ' || tbl_name || ' ' || sql FROM sqlite_schema WHERE sql IS NOT NULL"
+        ) { Object(name: $0.text(0), text: $0.text(1)) }
     }
 }

@@ -41,7 +41,10 @@ enum Schema {
     /// Whether the log has a first page that makes a store of the file: a checkpoint that was cut short may have torn the one
     /// in the database.
     private static func isOursByLog(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
-        guard LockFile.exists(at: file.lock), Self.hasContent(file.log) else { return false }
+        // SQLite takes a file of one byte for an empty one, whose log it deletes (Quarantine.isDue).
+        guard LockFile.exists(at: file.lock), Self.hasContent(file.log), StoreFile.size(file.path) ?? 0 > 1 else {
+            return false
+        }
         let identity = try? StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
             try (
                 id: database.connection.integer("PRAGMA application_id"),
@@ -56,6 +59,12 @@ enum Schema {
     private static func version(of file: StoreFile, _ header: DatabaseHeader) throws(BreakerStoreError) -> Int64 {
         // What a journal is to roll back can't be read as it is.
         if Self.hasContent(file.journal) { return header.userVersion }
+        // A connection that only reads would have to go through the whole log, where nobody else has it open.
+        guard
+            LogFile.versions(at: file.log).contains(where: {
+                $0 / Self.stepsOfAMajor > Self.version / Self.stepsOfAMajor
+            })
+        else { return header.userVersion }
         return try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
             try database.connection.integer("PRAGMA user_version")
         }

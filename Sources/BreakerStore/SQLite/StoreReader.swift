@@ -52,8 +52,8 @@ final class StoreReader {
     /// Without a whole header and frames, a reader that may not write the wal-index would try for ten seconds to find in the
     /// log what the index promises.
     private static func hasFrames(_ file: StoreFile) -> Bool {
-        let header = LogHeader(of: file.log)
-        return header.isValid && header.hasMore
+        guard let log = LogFile(at: file.log) else { return false }
+        return log.hasFrames
     }
 
     deinit {

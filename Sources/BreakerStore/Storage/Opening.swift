@@ -50,12 +50,7 @@ struct Opening {
         let deadline = Deadline(after: max(self.configuration.busyTimeout, Self.patience))
         var quarantined: String?
         if let left { try self.setAsideLog(of: left, until: deadline) }
-        if self.isSuspect {
-            quarantined = try self.setAsideIfBroken(until: deadline)
-        } else if self.previous == nil {
-            // What is in the way of that is in the way of opening too, which tells of it.
-            quarantined = try? self.setAsideIfBroken(until: deadline, unlessInUse: true)
-        }
+        if self.isSuspect { quarantined = try self.setAsideIfBroken(until: deadline) }
         do throws(BreakerStoreError) {
             return try self.openStore(until: deadline, quarantined)
         } catch {
@@ -90,23 +85,14 @@ struct Opening {
     private var isQuarantineAllowed: Bool { self.mayCreate && LockFile.exists(at: self.file.lock) }
 
     /// Renames the files if they are broken; returns what the database is called now.
-    ///
-    /// - Parameter unlessInUse: whether to leave alone what somebody has open, and what takes long to look through: who meets
-    ///   the damage sees to it then.
-    private func setAsideIfBroken(
-        until deadline: Deadline,
-        unlessInUse: Bool = false
-    ) throws(BreakerStoreError) -> String? {
+    private func setAsideIfBroken(until deadline: Deadline) throws(BreakerStoreError) -> String? {
         guard self.isQuarantineAllowed else { return nil }
-        if unlessInUse, StoreFile.size(self.file.path) ?? 0 > Self.mostToLookThrough { return nil }
         let lock = try LockFile(path: self.file.lock, creatingWith: nil, owner: nil)
         return try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
             let quarantine = Quarantine(file: self.file, wallTime: self.clock.host.wallTime)
             let found = FileIdentity(of: self.file)
             // Whoever has removed the lock file meanwhile locks another one.
-            guard lock.isInPlace, !(unlessInUse && lock.hasOtherWorkers),
-                try quarantine.isDue(isUseless: !unlessInUse)
-            else { return nil }
+            guard lock.isInPlace, try quarantine.isDue() else { return nil }
             Hook.reached("quarantine.due")
             // To look took a while: another file may be there now.
             guard FileIdentity(of: self.file).hasDatabase(of: found) else { return nil }
@@ -168,6 +154,7 @@ struct Opening {
         Hook.reached("open.connected")
         try writer.connection.waitWhenBusy(deadline.remaining)
         try writer.connection.configureForSharing()
+        try self.requireWhole(writer, lock)
         try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
         guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
             throw BreakerStoreError(
@@ -205,6 +192,18 @@ struct Opening {
             // The self-test: an own commit must be seen to change the header.
             answersCount: before != after && after?.counts == true
         )
+    }
+
+    /// Finds damage that passes for a store before it does harm.
+    ///
+    /// Not in a store that others use, or that takes long to look through: there, whoever meets the damage sees to it.
+    private func requireWhole(_ writer: Database, _ lock: LockFile) throws(BreakerStoreError) {
+        guard self.mayCreate, self.previous == nil, !lock.isNew, !lock.hasOtherWorkers,
+            1...Self.mostToLookThrough ~= StoreFile.size(self.file.path) ?? 0
+        else { return }
+        guard try Quarantine.isWhole(writer) else {
+            throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
+        }
     }
 
     /// The header of the wal-index; a connection has it only once it has read.

@@ -19,9 +19,7 @@ struct Quarantine {
     ///
     /// Reads the whole file through a connection of its own that changes nothing. Whoever else the file may belong to, by
     /// its header, it is left alone.
-    ///
-    /// - Parameter isUseless: whether it has been tried and failed.
-    func isDue(isUseless: Bool) throws(BreakerStoreError) -> Bool {
+    func isDue() throws(BreakerStoreError) -> Bool {
         let size = StoreFile.size(self.file.path) ?? 0
         guard size > 0 else { return false }
         // SQLite takes a file of one byte for an empty one (os_unix.c, unixFileSize), and deletes the log of an empty one,
@@ -31,14 +29,11 @@ struct Quarantine {
         guard StoreFile.size(self.file.journal) ?? 0 == 0 else { return false }
         if let header = try DatabaseHeader(of: self.file) {
             guard header.applicationID == Schema.applicationID else { return false }
-            if isUseless, !header.isWritable { return true }
+            if !header.isWritable { return true }
         }
         do throws(BreakerStoreError) {
             return try StoreReader.look(at: self.file) { (database) throws(BreakerStoreError) in
-                // The quick one leaves the indexes out.
-                guard try Self.isWhole(database, "PRAGMA quick_check") else { return true }
-                guard try Self.isWhole(database, "PRAGMA integrity_check") else { return true }
-                return try !Schema.isWhole(database)
+                try !Self.isWhole(database)
             }
         } catch {
             // Not that it can't be read just now: that it can't be a database.
@@ -47,11 +42,15 @@ struct Quarantine {
         }
     }
 
-    private static func isWhole(_ database: Database, _ check: SQL) throws(BreakerStoreError) -> Bool {
-        try database.all(check) { $0.text(0) }.allSatisfy { line in
-            // A value that should not be where it is harms its own row alone.
-            line == "ok" || line.hasPrefix("CHECK constraint failed in ") || line.contains(" value in ")
+    /// Whether nothing is wrong with the file but values of rows, each of which harms its own row alone.
+    static func isWhole(_ database: Database) throws(BreakerStoreError) -> Bool {
+        // The quick check would leave the indexes out.
+        let lines = try database.all("PRAGMA integrity_check") { $0.text(0) }
+        let isSound = lines.allSatisfy {
+            $0 == "ok" || $0.hasPrefix("CHECK constraint failed in ") || $0.contains(" value in ")
         }
+        guard isSound else { return false }
+        return try Schema.isWhole(database)
     }
 
     /// Renames the database, then its log, then the index; returns the new name of the first.

@@ -85,6 +85,8 @@ import Testing
         var bytes = try #require(Files.read(path))
         bytes.replaceSubrange((page - 1) * 4_096..<page * 4_096, with: repeatElement(0, count: 4_096))
         Files.write(bytes, to: path)
+        // The page is read anew once somebody else has written.
+        Foreign.run(path, "UPDATE clock SET epoch_floor = epoch_floor + 1")
         let breaker = try store.breaker(Stores.config(maxFailures: 3))
         await breaker.recordFailure()
         let isTold = await eventually { (try? store.history())?.contains { $0.kind == .quarantined } == true }

@@ -1,0 +1,80 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What the bytes of a log say (https://sqlite.org/fileformat2.html#wal_file_format).
+///
+/// Nothing locks the log itself: to open and close it takes no lock away.
+struct LogFile: ~Copyable {
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+
+    private let descriptor: Int32
+    private let size: Int64
+    private let header: [UInt8]
+
+    /// Nil if there is none, or it can't be read.
+    init?(at path: String) {
+        self.descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        self.size = StoreFile.size(path) ?? 0
+        self.header = self.descriptor < 0 ? [] : Self.read(self.descriptor, Self.headerSize, at: 0)
+        guard self.descriptor >= 0 else { return nil }
+    }
+
+    deinit { if self.descriptor >= 0 { close(self.descriptor) } }
+
+    /// Whether there is anything behind a whole header; SQLite takes a log without one for empty.
+    var hasFrames: Bool { self.size > Self.headerSize && self.isValid }
+
+    private var pageSize: UInt32 { Self.word(self.header, 2) }
+
+    /// The versions that first pages in the log give the schema, whether or not those frames count.
+    static func versions(at path: String) -> [Int64] {
+        guard let log = LogFile(at: path), log.hasFrames else { return [] }
+        let frameSize = Int64(Self.frameHeaderSize) + Int64(log.pageSize)
+        var versions: [Int64] = []
+        for place in stride(from: Int64(Self.headerSize), to: log.size, by: Int(frameSize)) {
+            let frame = Self.read(log.descriptor, Self.frameHeaderSize, at: place)
+            // Frames of an earlier round of the log have other salts.
+            guard frame.count == Self.frameHeaderSize, frame[8..<16] == log.header[16..<24] else { break }
+            guard Self.word(frame, 0) == 1 else { continue }
+            let version = Self.read(
+                log.descriptor, 4, at: place + Int64(Self.frameHeaderSize + DatabaseHeader.versionPlace))
+            if version.count == 4 { versions.append(Int64(Int32(bitPattern: Self.word(version, 0)))) }
+        }
+        return versions
+    }
+
+    /// "The checksum is computed by interpreting the input as an even number of unsigned 32-bit integers", in an order of
+    /// bytes that the magic number tells.
+    private var isValid: Bool {
+        guard self.header.count == Self.headerSize else { return false }
+        let magic = Self.word(self.header, 0)
+        guard magic & ~1 == 0x377F_0682, 512...65_536 ~= self.pageSize else { return false }
+        func word(_ place: Int) -> UInt32 {
+            let word = Self.word(self.header, place)
+            return magic & 1 == 1 ? word : word.byteSwapped
+        }
+        var (first, second): (UInt32, UInt32) = (0, 0)
+        for place in stride(from: 0, to: 6, by: 2) {
+            first &+= word(place) &+ second
+            second &+= word(place + 1) &+ first
+        }
+        return first == Self.word(self.header, 6) && second == Self.word(self.header, 7)
+    }
+
+    private static func word(_ bytes: [UInt8], _ place: Int) -> UInt32 {
+        bytes[place * 4..<place * 4 + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    }
+
+    /// As many bytes as there are.
+    private static func read(_ descriptor: Int32, _ count: Int, at place: Int64) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let found = unsafe pread(descriptor, &bytes, count, off_t(place))
+        return found == count ? bytes : Array(bytes.prefix(max(0, found)))
+    }
+}
