@@ -3,7 +3,7 @@ CREATE TABLE clock (
     id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
     boot TEXT NOT NULL,
     offset INTEGER NOT NULL,
-    -- No instant in the file is later, save failures and probes, which carry their own.
+    -- No event is later; store time is never below it.
     highest INTEGER NOT NULL,
     -- A new circuit starts at this epoch or above: no forgotten one is ever repeated.
     epoch_floor INTEGER NOT NULL

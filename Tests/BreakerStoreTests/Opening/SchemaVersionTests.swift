@@ -25,6 +25,15 @@ import Testing
         }
     }
 
+    /// The texts of released steps, comments too, are in every file and are compared with it: add another step instead.
+    @Test(arguments: [(version: Int32(1_000), fingerprint: UInt64(0x1deb_6fb0_f0ae_074f))])
+    func releasedStepNeverChanges(step: (version: Int32, fingerprint: UInt64)) throws {
+        let sql = try #require(Migration.all.first { $0.version == step.version }).sql
+        // FNV-1a
+        let fingerprint = sql.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        #expect(fingerprint == step.fingerprint)
+    }
+
     static let laterMajor: [BadPathTests.Case] =
         [
             ["-wal", "-shm"], ["-wal"], ["-shm"], [],
