@@ -59,20 +59,22 @@ enum Schema {
     private static func version(of file: StoreFile, _ header: DatabaseHeader) throws(BreakerStoreError) -> Int64 {
         // What a journal is to roll back can't be read as it is.
         if Self.hasContent(file.journal) { return header.userVersion }
-        // A connection that only reads would have to go through the whole log, where nobody else has it open.
-        guard
-            LogFile.versions(at: file.log).contains(where: {
-                $0 / Self.stepsOfAMajor > Self.version / Self.stepsOfAMajor
-            })
-        else { return header.userVersion }
+        // A connection that only reads would have to go through the whole log, where nobody else has it open: it is asked
+        // which page counts where one of them is of a later version.
+        let versions = LogFile.versions(at: file.log) + [header.userVersion]
+        guard !versions.allSatisfy(Self.isKnown) else { return header.userVersion }
         return try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
             try database.connection.integer("PRAGMA user_version")
         }
     }
 
+    private static func isKnown(_ version: Int64) -> Bool {
+        version / Self.stepsOfAMajor <= Self.version / Self.stepsOfAMajor
+    }
+
     /// Minor versions only add: a file of a later one is usable, so that going back to an older program stops no service.
     static func requireKnownVersion(_ version: Int64, of file: StoreFile) throws(BreakerStoreError) {
-        guard version / Self.stepsOfAMajor <= Self.version / Self.stepsOfAMajor else {
+        guard Self.isKnown(version) else {
             throw BreakerStoreError(
                 code: .newerSchema,
                 message:

@@ -28,8 +28,12 @@ extension StoreCore {
         guard !self.isDegraded, !self.isForked else { return nil }
         return self.session.withLockIfAvailable { session in
             guard let writer = session?.opened.writer else { return nil }
-            // What went wrong will with the other one too, which knows what to do.
-            return try? self.look(asker, through: writer)
+            // Who waits for whoever has the reader would keep others from the writer meanwhile.
+            let found = self.reading.withLockIfAvailable { _ in
+                // What goes wrong will with the reader too, which knows what to do.
+                try? self.lookLocked(asker, through: writer)
+            }
+            return found ?? nil
         } ?? nil
     }
 

@@ -116,6 +116,17 @@ import Darwin
         #expect(try Self.asideNames.isEmpty)
     }
 
+    /// The version in the database's first page is garbled, that in the log's is whole.
+    @Test func garbledVersionIsInTheLog() throws {
+        let path = try Workplace.here.directory + "/a.db"
+        try Stores.make(path)
+        Foreign(path, keepsLog: true).run("CREATE TABLE more (x)")
+        try Self.change(path) { $0[61] ^= 16 }
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(try store.circuits().map(\.name) == ["a"])
+    }
+
     /// What SQLite passes over counts as empty; a reader that may not write the index would look for it for ten seconds.
     @Test(arguments: [0, 8, 20, 31])
     func logWithABrokenHeader(place: Int) throws {
