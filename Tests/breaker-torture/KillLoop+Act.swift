@@ -7,6 +7,14 @@ extension KillLoop {
 
         var isFailure: Bool { self == .failure || self == .permitFailure }
         var isSuccess: Bool { self == .success || self == .permitSuccess }
+
+        /// Whether the file is written to in any state of the circuit.
+        var isWritten: Bool {
+            switch self {
+            case .failure, .permitFailure, .reset, .holdOpen, .holdClosed, .release: true
+            case .success, .permitSuccess, .admission, .permitDiscard: false
+            }
+        }
     }
 
     enum Outcome: Int64 {
@@ -29,6 +37,9 @@ extension KillLoop {
         /// Whether it returned while the store was healthy.
         var isAcknowledged = false
         var outcome: Outcome?
+
+        /// Whether it was written, and that acknowledged.
+        var isCommit: Bool { self.isAcknowledged && self.outcome == .done && self.verb.isWritten }
 
         /// How the file knows it: as the error of a failure, or as the operator.
         var text: String { "\(self.process).\(self.number)" }

@@ -53,8 +53,12 @@ extension KillLoop {
             case .quarantine: garbage = self.garble()
             case .creation, .migration, .calls, .checkpoint: break
             }
+            let (kills, acts) = (self.counts["kills", default: 0], self.ledger.acts.count)
             self.waiting = wave.plans(using: &self.random)
             try self.playAll()
+            // Whoever comes next opens what the dead have left.
+            if self.counts["kills", default: 0] > kills { self.counts["recoveries", default: 0] += 1 }
+            self.counts["commits", default: 0] += self.ledger.acts[acts...].count { $0.isCommit }
             self.waiting = [Plan(.witness, calls: 0, using: &self.random)]
             try self.playAll()
             try self.look()

@@ -14,7 +14,13 @@ struct Options: Sendable {
 
     static let help = """
         usage: breaker-torture [--part NAME[,NAME…]] [--duration SECONDS] [--seed N] [--short]
-        parts: \(Part.allCases.map(\.rawValue).joined(separator: ", "))
+        parts: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all of them by default
+
+          --duration SECONDS  how long each part may take; by default until its own count is reached
+          --seed N            repeats the choices of a run that ended with it
+          --short             the few rounds that the tests run
+
+        Says every ten seconds how far it is. Exit code 1: something was violated; 64: wrong usage.
         """
 
     init(_ arguments: [String]) throws {

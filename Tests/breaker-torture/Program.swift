@@ -17,6 +17,10 @@ enum Program {
             arguments.removeFirst()
             exit(await Role.run(arguments))
         }
+        if arguments.contains("--help") || arguments.contains("-h") {
+            print(Options.help)
+            return
+        }
         let options: Options
         do {
             options = try Options(arguments)
