@@ -68,28 +68,7 @@ package final class Workplace: Sendable {
     /// Ends all workers and removes the directory.
     func clear() {
         for worker in self.workers.withLock({ $0 }) { worker.clear() }
-        Self.remove(self.directory)
-    }
-
-    private static func remove(_ directory: String) {
-        for name in self.names(in: directory) {
-            let path = directory + "/" + name
-            if unsafe unlink(path) != 0 { self.remove(path) }
-        }
-        unsafe rmdir(directory)
-    }
-
-    private static func names(in directory: String) -> [String] {
-        guard let stream = unsafe opendir(directory) else { return [] }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        Directory.remove(self.directory)
     }
 }
 

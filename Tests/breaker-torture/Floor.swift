@@ -53,7 +53,7 @@ final class Floor: Sendable {
 
     func clear() {
         unsafe chmod(self.store, 0o700)
-        Stage.remove(self.directory)
+        Directory.remove(self.directory)
     }
 
     /// The time now, apart from that of every call.
@@ -89,7 +89,7 @@ final class Floor: Sendable {
         case .directoryMoved: try self.rename(self.store, to: self.newPlace())
         case .directoryDeleted:
             // Its workers may be about to put another file in it.
-            while Identity(self.store) != nil { Stage.remove(self.store) }
+            while Identity(self.store) != nil { Directory.remove(self.store) }
         case .directoryExchanged:
             let other = self.newPlace()
             try self.makeDirectory(other)
@@ -207,13 +207,13 @@ final class Floor: Sendable {
     }
 
     /// What lies in the store's directory, for those who look for a cause.
-    var names: String { Stage.names(in: self.store).sorted().joined(separator: " ") }
+    var names: String { Directory.names(in: self.store).sorted().joined(separator: " ") }
 
     /// Whether each byte of what took the database's place is as it was, wherever it is now.
     func strangersProblems() -> [String] {
         let places =
-            Stage.names(in: "\(self.directory)/parked").map { "\(self.directory)/parked/\($0)" }
-            + Stage.names(in: self.store).map { "\(self.store)/\($0)" }
+            Directory.names(in: "\(self.directory)/parked").map { "\(self.directory)/parked/\($0)" }
+            + Directory.names(in: self.store).map { "\(self.store)/\($0)" }
         var bytes: [(Identity, String)] = []
         for place in places { if let file = Identity(place) { bytes.append((file, place)) } }
         return self.state.withLock { $0.strangers }.compactMap { stranger in

@@ -1,3 +1,5 @@
+import BreakerTestSupport
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -37,16 +39,7 @@ extension KillLoop {
         /// The files whose paths begin like the database's.
         static func names(besides path: String) -> [String] {
             let end = path.lastIndex(of: "/") ?? path.startIndex
-            guard let directory = unsafe opendir(String(path[..<end])) else { return [] }
-            defer { unsafe closedir(directory) }
-            var names: [String] = []
-            while let entry = unsafe readdir(directory) {
-                let name = unsafe withUnsafePointer(to: entry.pointee.d_name) {
-                    unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-                }
-                if name != ".", name != ".." { names.append("\(path[..<end])/\(name)") }
-            }
-            return names
+            return Directory.names(in: String(path[..<end])).map { "\(path[..<end])/\($0)" }
         }
     }
 }

@@ -44,7 +44,7 @@ extension KillLoop {
             } catch {
                 self.violations.append("the harness itself failed: \(error)")
             }
-            if self.violations.isEmpty { Stage.remove(self.directory) }
+            if self.violations.isEmpty { Directory.remove(self.directory) }
         }
 
         private mutating func play(_ wave: Wave) throws {

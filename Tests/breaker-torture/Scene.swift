@@ -62,7 +62,7 @@ final class Scene: Sendable {
 
     func clear() {
         self.store.close()
-        Stage.remove(self.directory)
+        Directory.remove(self.directory)
     }
 
     var store: CircuitStore { self.state.withLock { $0.store } }

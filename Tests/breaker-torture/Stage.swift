@@ -26,28 +26,7 @@ final class Stage: Sendable {
         self.directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    func clear() { Self.remove(self.directory) }
-
-    /// Removes a file, or a directory with all that is in it.
-    static func remove(_ path: String) {
-        if unsafe unlink(path) == 0 { return }
-        for name in self.names(in: path) { Self.remove("\(path)/\(name)") }
-        unsafe rmdir(path)
-    }
-
-    /// What is in a directory; nothing if there is none.
-    static func names(in path: String) -> [String] {
-        guard let directory = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafePointer(to: entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
+    func clear() { Directory.remove(self.directory) }
 }
 
 /// Random numbers that follow from a seed (SplitMix64).

@@ -37,7 +37,7 @@ extension TornCase {
         var problems = found.problems.prefix(1).map {
             "integrity: \($0.split(separator: "\n").prefix(3).joined(separator: ", "))"
         }
-        let names = FileBytes.names(in: directory)
+        let names = Directory.names(in: directory)
         guard let kept = names.first(where: { $0.hasPrefix("a.db.corrupt-") }) else {
             report.add(1, "recovered")
             let lost = expected.content.filter { !found.content.contains($0) }
@@ -72,7 +72,7 @@ extension TornCase {
         for (file, bytes) in files where !FileBytes.areEqual(FileBytes.read("\(directory)/\(file.rawValue)"), bytes) {
             problems.append("\(file.rawValue) was refused, and changed")
         }
-        let others = FileBytes.names(in: directory).filter { name in
+        let others = Directory.names(in: directory).filter { name in
             name != "a.db-lock" && !Damage.File.allCases.contains { $0.rawValue == name }
         }
         if !others.isEmpty { problems.append("it was refused, and there are \(others)") }
@@ -81,7 +81,7 @@ extension TornCase {
 
     private func recoveredBySQLite(_ directory: String) throws -> Recovered {
         guard unsafe mkdir(directory, 0o700) == 0 else { throw SystemError("make \(directory)") }
-        defer { Stage.remove(directory) }
+        defer { Directory.remove(directory) }
         _ = try self.store.write(to: directory, self.damage)
         return Recovered(directory + "/a.db")
     }
@@ -104,7 +104,7 @@ extension TornCase {
         var problems: [String] = []
         if case .violation(let what) = use { problems.append(what) }
         if case .violation(let what) = leaving { problems.append(what) }
-        let kept = FileBytes.names(in: directory).first { $0.hasPrefix("a.db.corrupt-") }
+        let kept = Directory.names(in: directory).first { $0.hasPrefix("a.db.corrupt-") }
         report.add(1, kept == nil ? "survived" : "quarantined")
         let found = Recovered(directory + "/a.db")
         if case .refused(let code, _) = use, !found.isRefusedLawfully(code) { problems.append("\(use)") }

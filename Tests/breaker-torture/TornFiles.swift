@@ -49,7 +49,7 @@ struct TornFiles {
         var opener: OpenerProcess?
         while self.report.goesOn, let (number, torn) = waiting.withLock({ $0.popLast() }) {
             let directory = try self.directory(named: "\(number)")
-            defer { Stage.remove(directory) }
+            defer { Directory.remove(directory) }
             let process = try opener ?? OpenerProcess(self.stage.directory)
             opener = process
             let problems = try await torn.run(in: directory, process, self.report)

@@ -53,7 +53,7 @@ final class Trio: Sendable {
         self.halted.goOn()
         for process in [self.halted, self.other, self.late] { try await process.ask("close") }
         for problem in Integrity.problems(of: self.path) { self.violated("integrity: \(problem)") }
-        Stage.remove("\(self.stage.directory)/\(self.place.withLock { $0.number })")
+        Directory.remove("\(self.stage.directory)/\(self.place.withLock { $0.number })")
     }
 
     var path: String { "\(self.stage.directory)/\(self.place.withLock { $0.number })/a.db" }

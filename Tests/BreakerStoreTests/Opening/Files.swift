@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -26,14 +27,7 @@ enum Files {
         return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Removes a file, or a directory with all that is in it.
-    static func remove(_ path: String) {
-        if unsafe unlink(path) == 0 { return }
-        for name in Listing.names(in: path) where unsafe unlink("\(path)/\(name)") != 0 {
-            Self.remove("\(path)/\(name)")
-        }
-        unsafe rmdir(path)
-    }
+    static func remove(_ path: String) { Directory.remove(path) }
 
     static func read(_ path: String) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)

@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -51,7 +52,7 @@ enum KilledOpening {
                 DeathAtStep.install(step)
                 return (try? CircuitStore(path: path)) == nil ? 1 : 0
             }
-            let left = Listing.names(in: directory).map { "\($0): \(StoreFile.size("\(directory)/\($0)") ?? -1)" }
+            let left = Directory.names(in: directory).map { "\($0): \(StoreFile.size("\(directory)/\($0)") ?? -1)" }
             let after = Forked.run { Self.works(path) ? 0 : 1 }
             if after != .exited(0) { return fail("step \(step) (\(end)): \(after); it had left\(left)") }
             if end == .exited(0) {
@@ -73,7 +74,7 @@ enum KilledOpening {
             breaker.recordFailure()
             guard case .healthy = store.health, case .open = breaker.state else { return false }
             store.close()
-            let names = Set(Listing.names(in: String(path.dropLast("/a.db".count))))
+            let names = Set(Directory.names(in: String(path.dropLast("/a.db".count))))
             let known: Set = ["a.db", "a.db-wal", "a.db-shm", "a.db-lock"]
             let check = Foreign.value(path, "PRAGMA quick_check") ?? "nothing"
             if check != "ok" || names != known { Forked.say("\(check) \(names)") }

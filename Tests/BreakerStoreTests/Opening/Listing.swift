@@ -1,3 +1,5 @@
+import BreakerTestSupport
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -23,7 +25,7 @@ struct Listing: Equatable, CustomStringConvertible {
 
     var files: [File]
 
-    init(_ directory: String) { self.files = (["."] + Self.names(in: directory)).map { File($0, in: directory) } }
+    init(_ directory: String) { self.files = (["."] + Directory.names(in: directory)).map { File($0, in: directory) } }
 
     subscript(name: String) -> File? { self.files.first { $0.name == name } }
 
@@ -35,19 +37,6 @@ struct Listing: Equatable, CustomStringConvertible {
                 return "\(file.name) \(mode) #\(file.inode) \(file.size) \(file.modified) \(String(hash, radix: 16))"
             }
             .joined(separator: "\n")
-    }
-
-    static func names(in directory: String) -> [String] {
-        guard let stream = unsafe opendir(directory) else { return [] }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
     }
 }
 

@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -37,8 +38,8 @@ import Darwin
             unsafe mkdir("\(directory)/d", 0o700)
             unsafe symlink("d/b.db", "\(directory)/a.db")
             try Stores.make("\(directory)/a.db")
-            #expect(Listing.names(in: "\(directory)/d") == ["b.db", "b.db-lock", "b.db-shm", "b.db-wal"])
-            #expect(Listing.names(in: directory) == ["a.db", "d"])
+            #expect(Directory.names(in: "\(directory)/d") == ["b.db", "b.db-lock", "b.db-shm", "b.db-wal"])
+            #expect(Directory.names(in: directory) == ["a.db", "d"])
         }
     }
 
@@ -82,7 +83,7 @@ import Darwin
             let log = Listing(directory)["a.db-wal"]?.bytes
             try Stores.make(path)
             #expect(Foreign.value(path, "PRAGMA quick_check") == "ok")
-            let aside = Listing.names(in: directory).filter { $0.contains("-wal.stray-") }
+            let aside = Directory.names(in: directory).filter { $0.contains("-wal.stray-") }
             #expect(aside.count == 1 && Files.read("\(directory)/\(aside.first ?? "")") == log)
         }
     }

@@ -8,7 +8,7 @@ import Testing
     static let garbage = [UInt8](repeating: 0xA5, count: 20_000)
 
     private static func asideNames(in directory: String) -> [String] {
-        Listing.names(in: directory).filter { $0.contains(".corrupt-") }
+        Directory.names(in: directory).filter { $0.contains(".corrupt-") }
     }
 
     @Test(arguments: [1, 15, 20_000])

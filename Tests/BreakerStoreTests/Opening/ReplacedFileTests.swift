@@ -35,7 +35,7 @@ import Darwin
         await breaker.recordFailure()
         #expect(await eventually { store.isHealthy })
         #expect(try store.circuit(named: "copied")?.failures.count == 1)
-        #expect(Listing.names(in: directory).contains { $0.hasPrefix("a.db-wal.stray-") })
+        #expect(Directory.names(in: directory).contains { $0.hasPrefix("a.db-wal.stray-") })
         #expect(Foreign.value(path, "PRAGMA quick_check") == "ok")
     }
 

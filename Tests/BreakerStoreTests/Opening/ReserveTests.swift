@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -31,7 +32,7 @@ import Darwin
             let path = "\(directory)/a.db"
             try Stores.make(path)
             Foreign.run(path, "PRAGMA user_version")
-            #expect(Listing.names(in: directory) == ["a.db", "a.db-lock"])
+            #expect(Directory.names(in: directory) == ["a.db", "a.db-lock"])
             let store = try CircuitStore(path: path, configuration: Stores.configuration())
             #expect(self.blocks("\(path)-wal") >= 256 * 4096)
             #expect(self.blocks(path) < 2 * 256 * 4096)

@@ -38,7 +38,7 @@ import Darwin
     }
 
     private static var asideNames: [String] {
-        get throws { Listing.names(in: try Workplace.here.directory).filter { $0.hasPrefix("a.db.corrupt-") } }
+        get throws { Directory.names(in: try Workplace.here.directory).filter { $0.hasPrefix("a.db.corrupt-") } }
     }
 
     /// SQLite itself finds nothing wrong with a text of the schema.
