@@ -53,3 +53,11 @@ struct Failure: Error, Equatable, Sendable {
         }
     }
 }
+
+extension Console {
+    /// Tells what went wrong, and the hint.
+    func writeError(_ failure: Failure) {
+        self.writeError("\(Tool.name): \(failure.message)\n")
+        if let hint = failure.hint { self.writeError("hint: \(hint)\n") }
+    }
+}

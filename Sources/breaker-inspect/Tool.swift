@@ -48,8 +48,7 @@ func run(
         if parsed.has(.help) { return try HelpVerb(verb: verb).run(in: context) }
         return try verb.init(parsed).run(in: context)
     } catch {
-        console.writeError("\(Tool.name): \(error.message)\n")
-        if let hint = error.hint { console.writeError("hint: \(hint)\n") }
+        console.writeError(error)
         return error.code
     }
 }

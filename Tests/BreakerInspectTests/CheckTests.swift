@@ -34,8 +34,8 @@ import Testing
         let shop = try Shop()
         try shop.circuit("a")
         #expect(
-            shop.inspect("check", "--json").output == #"{"checked":1,"isClosed":true,"notClosed":[],"version":1}"#
-                + "\n")
+            shop.inspect("check", "--json").output
+                == #"{"checked":1,"isClosed":true,"notClosed":[],"unreadable":[],"version":1}"# + "\n")
         try shop.circuit("b", failures: 2)
         let (code, output, _) = shop.inspect("check", "--json")
         #expect(code == .notClosed)

@@ -51,7 +51,8 @@ import Testing
         #expect(output.isEmpty)
         #expect(talk == "nothing there is held\n")
         #expect(
-            shop.inspect("release", "a closed", "--json").output == #"{"changes":[],"dryRun":false,"version":1}"# + "\n"
+            shop.inspect("release", "a closed", "--json").output
+                == #"{"changes":[],"dryRun":false,"unreadable":[],"version":1}"# + "\n"
         )
         #expect(shop.inspect("release", "z*").talk == "no circuit matches 'z*'\n")
         #expect(shop.inspect("release", "nobody").code == .noSuchCircuit)

@@ -100,10 +100,14 @@ import Testing
 
     /// What does not meet the schema is found.
     @Test(arguments: [
-        (#"{"changes":[],"dryRun":false}"#, "lacks version"), (#"{"changes":[],"dryRun":0,"version":1}"#, "is no"),
-        (#"{"changes":[],"dryRun":false,"more":1,"version":1}"#, "has more"),
-        (#"{"changes":[],"dryRun":false,"version":2}"#, "is not 1"),
-        (#"{"changes":[{"from":"a","name":null,"to":"b"}],"dryRun":false,"version":1}"#, "$.changes[0].name is no"),
+        (#"{"changes":[],"dryRun":false,"unreadable":[]}"#, "lacks version"),
+        (#"{"changes":[],"dryRun":0,"unreadable":[],"version":1}"#, "is no"),
+        (#"{"changes":[],"dryRun":false,"more":1,"unreadable":[],"version":1}"#, "has more"),
+        (#"{"changes":[],"dryRun":false,"unreadable":[],"version":2}"#, "is not 1"),
+        (
+            #"{"changes":[{"from":"a","name":null,"to":"b"}],"dryRun":false,"unreadable":[],"version":1}"#,
+            "$.changes[0].name is no"
+        ),
         ("[]", "is no"), ("{", "it is no JSON"),
     ])
     func findsWhatDoesNotMeetIt(text: String, complaint: String) throws {

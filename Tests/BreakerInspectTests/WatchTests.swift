@@ -58,7 +58,9 @@ import Testing
         let console = self.console({ try shop.circuit("a", failures: 2) }, { try shop.store.forget("a") })
         let lines = shop.inspect("list", "--watch", "--json", on: console).output.split(separator: "\n")
         try #require(lines.count == 3)
-        #expect(lines[0].hasPrefix(#"{"circuits":[{"beneath":null,"#) && lines[0].hasSuffix(#"}],"version":1}"#))
+        #expect(
+            lines[0].hasPrefix(#"{"circuits":[{"beneath":null,"#)
+                && lines[0].hasSuffix(#"}],"unreadable":[],"version":1}"#))
         #expect(lines[1].hasPrefix(#"{"circuit":{"beneath":null,"#))
         #expect(lines[1].hasSuffix(#""workers":1},"event":"changed","version":1}"#))
         #expect(lines[2] == #"{"event":"forgotten","name":"a","version":1}"#)

@@ -3,8 +3,9 @@ extension CircuitStore {
     /// Does the same to all selected circuits, which are matched in the transaction that changes them.
     ///
     /// A circuit to which there is nothing to do, such as one that is to be released and is not held, is left out of the
-    /// answer. Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)` does; then nothing is
-    /// changed. Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// answer, and so is one whose row can't be read, if a pattern found it. Throws `noSuchCircuit` for a name that must
+    /// be there, `corrupt` for one whose row can't be read, else as `reset(_:by:reason:)` does; then nothing is changed.
+    /// Commits on the calling thread, which waits at most for `busyTimeout`.
     package func perform(
         _ action: OperatorAction,
         on selection: [CircuitSelector],
@@ -14,13 +15,19 @@ extension CircuitStore {
         if case .hold(_, let duration?) = action { try Validation.duration(duration, "duration") }
         return try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
             var changes: [StateChange] = []
-            for name in try transaction.names(of: selection) {
-                let change = try transaction.change(name, by: who) { circuit, moment -> StateChange? in
-                    let from = circuit.word(at: moment.now)
-                    guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
-                    return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
+            for found in try transaction.select(selection) {
+                let name = found.name
+                do throws(BreakerStoreError) {
+                    let change = try transaction.change(name, by: who) { circuit, moment -> StateChange? in
+                        let from = circuit.word(at: moment.now)
+                        guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
+                        return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
+                    }
+                    if case let change?? = change { changes.append(change) }
+                } catch {
+                    // Others are not to wait for the one whose row alone is at fault.
+                    guard error.code == .corrupt, error.sqliteCode == nil, !found.isNamed else { throw error }
                 }
-                if case let change?? = change { changes.append(change) }
             }
             return changes
         }
@@ -44,13 +51,13 @@ extension CircuitStore {
     ) throws(BreakerStoreError) -> [StateChange] {
         try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
             var changes: [StateChange] = []
-            for name in try transaction.names(of: selection) {
+            for found in try transaction.select(selection) {
                 // It may go because its row can't be read.
-                let circuit = try? transaction.circuit(name)
-                if !isForced { try transaction.requireUnused(name) }
+                let circuit = try? transaction.circuit(found.name)
+                if !isForced { try transaction.requireUnused(found) }
                 let from = circuit?.word(at: transaction.now) ?? StateChange.unreadable
-                guard try transaction.forget(name, by: who, reason: reason) else { continue }
-                changes.append(StateChange(name: name, from: from, to: StateChange.forgotten))
+                guard try transaction.forget(found.id, name: found.name, by: who, reason: reason) else { continue }
+                changes.append(StateChange(name: found.name, from: from, to: StateChange.forgotten))
             }
             return changes
         }
@@ -58,25 +65,26 @@ extension CircuitStore {
 }
 
 extension Transaction {
-    fileprivate func names(of selection: [CircuitSelector]) throws(BreakerStoreError) -> [String] {
-        let found = try self.database.names(of: selection)
-        if let missing = found.missing.first { throw .noSuchCircuit(missing, self.path) }
-        return found.names
+    fileprivate func select(
+        _ selection: [CircuitSelector]
+    ) throws(BreakerStoreError) -> [Database.Selected.Circuit] {
+        let selected = try self.database.select(selection)
+        if let missing = selected.missing.first { throw .noSuchCircuit(missing, self.path) }
+        return selected.circuits
     }
 
-    fileprivate func requireUnused(_ name: String) throws(BreakerStoreError) {
+    fileprivate func requireUnused(_ circuit: Database.Selected.Circuit) throws(BreakerStoreError) {
         let workers = try self.database.all(
             """
-            SELECT worker.id, worker.name, worker.pid FROM circuit
-            JOIN registration ON registration.circuit = circuit.id JOIN worker ON worker.id = registration.worker
-            WHERE circuit.name = ?1
+            SELECT worker.id, worker.name, worker.pid FROM registration
+            JOIN worker ON worker.id = registration.worker WHERE registration.circuit = ?1
             """,
-            .text(name)
+            .integer(circuit.id)
         ) { (id: $0.integer(0), name: $0.text(1), pid: $0.integer(2)) }
         guard let user = workers.first(where: { self.isAlive($0.id) }) else { return }
         throw BreakerStoreError(
             code: .inUse,
-            message: "circuit \(name.quoted) is registered by \(user.name.escaped)[\(user.pid)], which lives; "
+            message: "circuit \(circuit.name.quoted) is registered by \(user.name.escaped)[\(user.pid)], which lives; "
                 + "end all that use it first",
             path: self.path
         )

@@ -1,50 +1,68 @@
 /// Finding the circuits that an operator names.
 extension Database {
-    /// What selectors lead to: each name once, in the order of their bytes.
-    struct SelectedNames {
-        var names: [String] = []
+    /// What selectors lead to: each circuit once, in the order of the bytes of their names.
+    struct Selected {
+        struct Circuit {
+            /// By which it is found, too, if its name is no UTF-8.
+            var id: Int64
+            var name: String
+            /// Whether its name was given, not a pattern alone.
+            var isNamed: Bool
+        }
+
+        var circuits: [Circuit] = []
         /// Whether a pattern found some of them.
         var isBroad = false
         /// Names that must be there and are not.
         var missing: [String] = []
     }
 
-    func names(of selectors: [CircuitSelector]) throws(BreakerStoreError) -> SelectedNames {
-        var selected = SelectedNames()
-        var names: [CircuitName: String] = [:]
+    func select(_ selectors: [CircuitSelector]) throws(BreakerStoreError) -> Selected {
+        var selected = Selected()
+        var circuits: [Int64: Selected.Circuit] = [:]
         for selector in selectors {
-            let found: [String]
+            let found: [(id: Int64, name: String)]
+            var isNamed = true
             switch selector {
             case .named(let name):
-                found = try self.hasCircuit(name) ? [name] : []
+                found = try self.circuits(called: name)
                 if found.isEmpty { selected.missing.append(name) }
             case .namedIfPresent(let name):
-                found = try self.hasCircuit(name) ? [name] : []
+                found = try self.circuits(called: name)
             case .pattern(let pattern):
-                found = try self.names(matching: pattern)
-                selected.isBroad = selected.isBroad || !found.isEmpty
+                found = try self.identified(Self.matching, pattern)
+                isNamed = false
             case .nameOrPattern(let text):
-                if try self.hasCircuit(text) {
-                    found = [text]
-                } else if CircuitSelector.isPattern(text) {
-                    found = try self.names(matching: text)
-                    selected.isBroad = selected.isBroad || !found.isEmpty
-                } else {
-                    found = []
-                    selected.missing.append(text)
-                }
+                let called = try self.circuits(called: text)
+                isNamed = !called.isEmpty || !CircuitSelector.isPattern(text)
+                found = isNamed ? called : try self.identified(Self.matching, text)
+                if isNamed, found.isEmpty { selected.missing.append(text) }
             }
-            for name in found { names[CircuitName(name)] = name }
+            if !isNamed, !found.isEmpty { selected.isBroad = true }
+            for (id, name) in found {
+                let wasNamed = circuits[id]?.isNamed ?? false
+                circuits[id] = Selected.Circuit(id: id, name: name, isNamed: isNamed || wasNamed)
+            }
         }
-        selected.names = names.values.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        selected.circuits = circuits.values.sorted {
+            $0.name.utf8.elementsEqual($1.name.utf8)
+                ? $0.id < $1.id : $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+        }
         return selected
     }
 
-    private func hasCircuit(_ name: String) throws(BreakerStoreError) -> Bool {
-        try self.first("SELECT 1 FROM circuit WHERE name = ?1", .text(name)) { _ in true } ?? false
+    private static let called: SQL = "SELECT id, name FROM circuit WHERE name = ?1"
+    private static let matching: SQL = "SELECT id, name FROM circuit WHERE name GLOB ?1"
+    private static let notUTF8: SQL = "SELECT id, name FROM circuit WHERE ?1 <> ''"
+
+    /// The circuit of this name, or those that are shown as it because their names are no UTF-8.
+    private func circuits(called name: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
+        let found = try self.identified(Self.called, name)
+        guard found.isEmpty, name.unicodeScalars.contains("\u{FFFD}") else { return found }
+        return try self.identified(Self.notUTF8, name).filter { $0.name.utf8.elementsEqual(name.utf8) }
     }
 
-    private func names(matching pattern: String) throws(BreakerStoreError) -> [String] {
-        try self.all("SELECT name FROM circuit WHERE name GLOB ?1", .text(pattern)) { $0.text(0) }
+    private func identified(_ sql: SQL, _ text: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
+        try self.all(sql, .text(text)) { (id: $0.integer(0), name: $0.text(1)) }
     }
 }

@@ -11,6 +11,16 @@ package struct InspectedCircuit: Sendable, Hashable {
     package var beneath: CircuitState
 }
 
+/// A circuit whose row no version of this library can have written.
+package struct UnreadableCircuit: Sendable, Hashable {
+    /// As far as it is text.
+    package var name: String
+    /// Whether its name was given, not a pattern alone.
+    package var isNamed: Bool
+    /// How many live workers have registered it.
+    package var workers: Int
+}
+
 /// A circuit as it stands in the file, to be looked at as of any moment.
 struct CircuitRecord {
     var name: String

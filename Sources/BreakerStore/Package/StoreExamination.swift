@@ -37,17 +37,14 @@ package struct StoreExamination: Sendable {
         let now = view.clock.now
         self.schema = try database.connection.integer("PRAGMA user_version")
         self.damage = try database.all("PRAGMA quick_check(5)") { $0.text(0) }.filter { $0 != "ok" }
-        let names = try database.all("SELECT name FROM circuit ORDER BY name") { $0.text(0) }
-        self.circuits = names.count
+        var circuits = 0
         var unreadable: [String] = []
-        for name in names {
-            do throws(BreakerStoreError) {
-                _ = try database.circuit(named: name)
-            } catch {
-                unreadable.append(name)
-            }
+        try database.records(of: nil, withWorkers: false) { finding in
+            circuits += 1
+            if case .unreadable(let name, registered: _) = finding { unreadable.append(name) }
         }
-        self.unreadable = unreadable
+        self.circuits = circuits
+        self.unreadable = unreadable.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         self.pendingFrames = database.connection.walIndex()?.pendingFrames
         let boot = try database.first("SELECT boot FROM clock") { $0.text(0) }
         self.isOfThisBoot = boot == view.clock.host.bootID

@@ -11,6 +11,8 @@ package struct StoreLook {
     /// What a search for circuits found.
     package struct Found<Value> {
         package var value: Value
+        /// Those whose rows can't be read, by name.
+        package var unreadable: [UnreadableCircuit] = []
         /// Whether a pattern, or that all were meant, found some of them.
         package var isBroad: Bool
         /// A name that must be there and is not; then nothing was looked at.
@@ -31,18 +33,23 @@ package struct StoreLook {
         into initial: Value,
         _ body: (inout Value, InspectedCircuit) -> Void
     ) throws(BreakerStoreError) -> Found<Value> {
-        let found = try self.records(selectors, withWorkers: countsWorkers, into: initial) { value, record in
+        try self.records(selectors, withWorkers: countsWorkers, into: initial) { value, record in
             body(&value, record.inspected(by: self.reading))
         }
-        return found
     }
 
     /// The selected circuits, to be looked at again later without a look at the file.
     package func image(of selectors: [CircuitSelector]?) throws(BreakerStoreError) -> Found<StoreImage> {
         let found = try self.records(selectors, withWorkers: true, into: [CircuitRecord]()) { $0.append($1) }
         let records = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        let image = StoreImage(records: records, clock: self.view.clock, isAlive: self.view.isAlive)
-        return Found(value: image, isBroad: found.isBroad, missing: found.missing)
+        let image = StoreImage(
+            records: records, unreadable: found.unreadable, clock: self.view.clock, isAlive: self.view.isAlive)
+        return Found(value: image, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing)
+    }
+
+    /// Whether there is a circuit of this name, even one whose row can't be read.
+    package func hasCircuit(_ name: String) throws(BreakerStoreError) -> Bool {
+        try !self.view.database.select([.namedIfPresent(name)]).circuits.isEmpty
     }
 
     /// The names of all circuits.
@@ -87,21 +94,39 @@ package struct StoreLook {
         _ body: (inout Value, CircuitRecord) -> Void
     ) throws(BreakerStoreError) -> Found<Value> {
         let database = self.view.database
-        var value = initial
+        var found = Found(value: initial, isBroad: false, missing: nil)
         guard let selectors else {
-            var isBroad = false
-            try database.records(matching: nil, withWorkers: withWorkers) {
-                isBroad = true
-                body(&value, $0)
+            try database.records(of: nil, withWorkers: withWorkers) { finding in
+                found.isBroad = true
+                self.take(finding, isNamed: false, into: &found, body)
             }
-            return Found(value: value, isBroad: isBroad, missing: nil)
+            found.unreadable.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            return found
         }
-        let selected = try database.names(of: selectors)
-        if let missing = selected.missing.first { return Found(value: value, isBroad: false, missing: missing) }
-        for name in selected.names {
-            try database.records(matching: name, withWorkers: withWorkers) { body(&value, $0) }
+        let selected = try database.select(selectors)
+        found.missing = selected.missing.first
+        if found.missing != nil { return found }
+        found.isBroad = selected.isBroad
+        for circuit in selected.circuits {
+            try database.records(of: circuit.id, withWorkers: withWorkers) { finding in
+                self.take(finding, isNamed: circuit.isNamed, into: &found, body)
+            }
         }
-        return Found(value: value, isBroad: selected.isBroad, missing: nil)
+        return found
+    }
+
+    private func take<Value>(
+        _ finding: Database.Finding,
+        isNamed: Bool,
+        into found: inout Found<Value>,
+        _ body: (inout Value, CircuitRecord) -> Void
+    ) {
+        switch finding {
+        case .record(let record): body(&found.value, record)
+        case .unreadable(let name, let registered):
+            let workers = registered.count(where: self.reading.isAlive)
+            found.unreadable.append(UnreadableCircuit(name: name, isNamed: isNamed, workers: workers))
+        }
     }
 }
 
@@ -109,6 +134,8 @@ package struct StoreLook {
 /// each look.
 package struct StoreImage {
     let records: [CircuitRecord]
+    /// Those whose rows can't be read, by name.
+    package let unreadable: [UnreadableCircuit]
     let clock: StoreClock
     let isAlive: (Int64) -> Bool
 
@@ -132,38 +159,47 @@ extension CircuitStore {
 }
 
 extension Database {
+    /// What stands in the row of a circuit.
+    enum Finding {
+        case record(CircuitRecord)
+        /// What no version of this library can have written, with the workers that have registered it.
+        case unreadable(name: String, registered: [Int64])
+    }
+
     private static let recordColumns =
         "\(CircuitRow.columns), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
     private static let allRecords = SQL(composed: "SELECT \(recordColumns) FROM circuit")
-    private static let oneRecord = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE name = ?1")
+    private static let oneRecord = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id = ?1")
 
-    /// Hands over the circuit of this name, or all of them by name.
-    fileprivate func records(
-        matching name: String?,
+    /// Hands over the circuit of this number, or all of them in no order.
+    func records(
+        of id: Int64?,
         withWorkers: Bool,
-        _ body: (CircuitRecord) -> Void
+        _ body: (Finding) -> Void
     ) throws(BreakerStoreError) {
-        let path = self.connection.path
-        let values = name.map { [SQLValue.text($0)] } ?? []
-        try self.forEach(name == nil ? Self.allRecords : Self.oneRecord, values) { row throws(BreakerStoreError) in
-            let extra = CircuitRow.columnCount
-            let name = row.text(extra)
-            var record = CircuitRecord(
-                name: name,
-                row: try CircuitRow(row, name: name, path: path),
-                registered: []
-            )
-            let id = record.row.id
-            // Most circuits have none of these: what is not there is not looked for.
-            if row.integer(extra + 1) != 0 { record.row.circuit.failures = try self.failures(of: id) }
-            if case .halfOpen = record.row.circuit.state { record.row.circuit.probes = try self.probes(of: id) }
-            if withWorkers {
-                record.registered = try self.all(
-                    "SELECT worker FROM registration WHERE circuit = ?1",
-                    .integer(id)
-                ) { $0.integer(0) }
-            }
-            body(record)
+        let values = id.map { [SQLValue.integer($0)] } ?? []
+        try self.forEach(id == nil ? Self.allRecords : Self.oneRecord, values) { row throws(BreakerStoreError) in
+            body(try self.finding(row, withWorkers: withWorkers))
         }
+    }
+
+    private func finding(_ row: Row, withWorkers: Bool) throws(BreakerStoreError) -> Finding {
+        let extra = CircuitRow.columnCount
+        let name = row.text(extra)
+        // A name that is no UTF-8 could not be given back to SQLite.
+        guard row.isUTF8(name, extra),
+            let found = try? CircuitRow(row, name: name, path: self.connection.path)
+        else { return .unreadable(name: name, registered: try self.registered(row.integer(0))) }
+        var record = CircuitRecord(name: name, row: found, registered: [])
+        // Most circuits have none of these: what is not there is not looked for.
+        if row.integer(extra + 1) != 0 { record.row.circuit.failures = try self.failures(of: found.id) }
+        if case .halfOpen = found.circuit.state { record.row.circuit.probes = try self.probes(of: found.id) }
+        if withWorkers { record.registered = try self.registered(found.id) }
+        return .record(record)
+    }
+
+    /// The workers that have registered a circuit, dead or alive.
+    private func registered(_ circuit: Int64) throws(BreakerStoreError) -> [Int64] {
+        try self.all("SELECT worker FROM registration WHERE circuit = ?1", .integer(circuit)) { $0.integer(0) }
     }
 }

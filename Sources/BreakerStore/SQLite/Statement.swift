@@ -127,5 +127,12 @@ struct Row {
         return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
     }
 
+    /// Whether `text`, read from the column, is what stands there, so that nothing of it was no UTF-8.
+    func isUTF8(_ text: String, _ column: Int32) -> Bool {
+        guard let bytes = unsafe sqlite3_column_text(self.statement, column) else { return false }
+        let count = Int(unsafe sqlite3_column_bytes(self.statement, column))
+        return unsafe text.utf8.elementsEqual(UnsafeBufferPointer(start: bytes, count: count))
+    }
+
     private func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(self.statement, column) == SQLITE_NULL }
 }

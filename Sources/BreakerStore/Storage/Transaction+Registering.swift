@@ -66,19 +66,29 @@ extension Transaction {
         by operator: String? = nil,
         reason: String? = nil
     ) throws(BreakerStoreError) -> Bool {
-        let found = try self.database.first("SELECT id, epoch FROM circuit WHERE name = ?1", .text(name)) {
-            (id: $0.integer(0), epoch: $0.integer(1))
-        }
-        guard let found else { return false }
+        let id = try self.database.first("SELECT id FROM circuit WHERE name = ?1", .text(name)) { $0.integer(0) }
+        guard let id else { return false }
+        return try self.forget(id, name: name, by: `operator`, reason: reason)
+    }
+
+    /// The same for one whose name may be no UTF-8.
+    func forget(
+        _ id: Int64,
+        name: String,
+        by operator: String?,
+        reason: String?
+    ) throws(BreakerStoreError) -> Bool {
+        let stored = try self.database.first("SELECT epoch FROM circuit WHERE id = ?1", .integer(id)) { $0.integer(0) }
+        guard let stored else { return false }
         // It may be forgotten because its row can't be read.
         let circuit = try? self.circuit(name)
-        let epoch = max(found.epoch, circuit?.epoch ?? found.epoch)
+        let epoch = max(stored, circuit?.epoch ?? stored)
         self.unload(name)
         for sql: SQL in [
             "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
             "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM circuit WHERE id = ?1",
         ] {
-            try self.database.run(sql, .integer(found.id))
+            try self.database.run(sql, .integer(id))
         }
         // A new circuit of this name starts above: no late result fits it.
         try self.database.run(

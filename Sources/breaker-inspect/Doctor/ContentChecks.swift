@@ -20,7 +20,7 @@ struct ContentChecks {
             return .wrong(
                 "contents",
                 "no program of this library can have written the rows of \(Self.list(self.examination.unreadable))",
-                "services guard these in memory; docs/store-format.md tells what the rows may hold"
+                "services guard these in memory; '\(Tool.name) forget NAME' deletes such a row, and they write it anew"
             )
         }
         return .ok("contents", "SQLite finds no damage; \(self.examination.circuits) circuits can be read")

@@ -16,8 +16,8 @@ struct JSONList {
         self.items.append(Item(rank: rank, name: name, text: text))
     }
 
-    /// Writes a document of these circuits alone.
-    func writeDocument(to console: any Console) {
+    /// Writes a document of these circuits alone, and of the names of those that could not be read.
+    func writeDocument(_ unreadable: Unreadable, to console: any Console) {
         console.write("{\"circuits\":[")
         let sorted = self.items.sorted { first, second in
             guard first.rank == second.rank else { return first.rank < second.rank }
@@ -27,6 +27,8 @@ struct JSONList {
             if index > 0 { console.write(",") }
             console.write(item.text)
         }
-        console.write("],\"version\":1}\n")
+        var names = ""
+        unreadable.json.append(to: &names)
+        console.write("],\"unreadable\":\(names),\"version\":1}\n")
     }
 }

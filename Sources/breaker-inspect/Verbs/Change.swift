@@ -10,6 +10,8 @@ struct Change: Sendable {
         var question: String
         /// Whether it is asked about names, too.
         var alwaysAsks = false
+        /// Whether it is done to circuits, too, whose rows can't be read.
+        var takesUnreadable = false
         /// What a circuit becomes; nil where there is nothing to do.
         var expected: (InspectedCircuit) -> String?
         /// What is said if there is nothing to do for any of those that were found.
@@ -43,21 +45,22 @@ struct Change: Sendable {
     func run(
         _ plan: Plan,
         in context: Context,
-        verify: ([InspectedCircuit]) throws(Failure) -> Void = { _ in }
+        verify: (Selection.Found) throws(Failure) -> Void = { _ in }
     ) throws(Failure) -> ExitCode {
         let found = try self.selection.find(in: context)
-        try verify(found.circuits)
-        let planned = found.circuits.compactMap { circuit in
-            plan.expected(circuit).map {
-                StateChange(name: circuit.snapshot.name, from: circuit.snapshot.stateWord.rawValue, to: $0)
-            }
-        }
+        try verify(found)
+        // What a pattern finds keeps the others from nothing; who names a circuit means that one.
+        let passedOver = Unreadable(plan.takesUnreadable ? [] : found.unreadable.circuits)
+        let named = Unreadable(passedOver.circuits.filter(\.isNamed))
+        if let failure = named.failure { throw failure }
+        let planned = Self.planned(plan, found)
         if planned.isEmpty || self.isDryRun {
-            let nothing = found.circuits.isEmpty ? self.selection.nothingFound : plan.nothingToDo
+            let isNothing = found.circuits.isEmpty && passedOver.circuits.isEmpty
+            let nothing = isNothing ? self.selection.nothingFound : plan.nothingToDo
             if planned.isEmpty { context.console.writeError(nothing) }
-            self.report(planned, in: context)
+            self.report(planned, passedOver, in: context)
             if !planned.isEmpty { context.console.writeError("dry run: nothing was changed\n") }
-            return .done
+            return passedOver.tell(in: context)
         }
         let isAsked = (found.isBroad || plan.alwaysAsks) && !self.isConfirmed
         if isAsked, try !self.ask(plan.question, planned, in: context) {
@@ -67,8 +70,22 @@ struct Change: Sendable {
         // What was confirmed is what is changed: a circuit that came since is not touched.
         let confirmed = planned.map { CircuitSelector.namedIfPresent($0.name) }
         let selectors = isAsked ? confirmed : self.selection.selectors ?? [.pattern("*")]
-        self.report(try self.perform(plan, on: selectors, in: context), in: context)
-        return .done
+        self.report(try self.perform(plan, on: selectors, in: context), passedOver, in: context)
+        return passedOver.tell(in: context)
+    }
+
+    /// What would change, by name.
+    private static func planned(_ plan: Plan, _ found: Selection.Found) -> [StateChange] {
+        var planned = found.circuits.compactMap { circuit in
+            plan.expected(circuit).map {
+                StateChange(name: circuit.snapshot.name, from: circuit.snapshot.stateWord.rawValue, to: $0)
+            }
+        }
+        guard plan.takesUnreadable, !found.unreadable.circuits.isEmpty else { return planned }
+        planned += found.unreadable.circuits.map {
+            StateChange(name: $0.name, from: StateChange.unreadable, to: StateChange.forgotten)
+        }
+        return planned.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
     private func perform(
@@ -105,7 +122,7 @@ struct Change: Sendable {
         return ["y", "yes"].contains(answer?.lowercased())
     }
 
-    private func report(_ changes: [StateChange], in context: Context) {
+    private func report(_ changes: [StateChange], _ passedOver: Unreadable, in context: Context) {
         guard context.isJSON else {
             for line in Self.table(changes) { context.console.write(line + "\n") }
             return
@@ -113,7 +130,10 @@ struct Change: Sendable {
         let values = changes.map {
             JSONValue.object(["from": .string($0.from), "name": .string($0.name), "to": .string($0.to)])
         }
-        context.console.write(JSONValue.document(["changes": .array(values), "dryRun": .bool(self.isDryRun)]))
+        context.console.write(
+            JSONValue.document([
+                "changes": .array(values), "dryRun": .bool(self.isDryRun), "unreadable": passedOver.json,
+            ]))
     }
 
     /// A line for each circuit, the arrows below each other.

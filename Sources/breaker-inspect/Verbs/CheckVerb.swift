@@ -8,7 +8,8 @@ struct CheckVerb: Verb {
     static let details = """
         Prints a line for each circuit that is not closed.
         One that is held closed is not closed either: nothing is counted.
-        A name or pattern that fits no circuit ends with 4.
+        A name or pattern that fits no circuit ends with 4; a circuit whose row can't be read
+        ends with 1, if no other one is known not to be closed.
         """
     static let options: [Option] = [.exact]
 
@@ -35,8 +36,9 @@ struct CheckVerb: Verb {
             let values = notClosed.map { JSONValue.object(JSONValue.circuit($0, at: now)) }
             context.console.write(
                 JSONValue.document([
-                    "checked": .count(found.circuits.count), "isClosed": .bool(notClosed.isEmpty),
-                    "notClosed": .array(values),
+                    "checked": .count(found.circuits.count),
+                    "isClosed": .bool(notClosed.isEmpty && found.unreadable.circuits.isEmpty),
+                    "notClosed": .array(values), "unreadable": found.unreadable.json,
                 ])
             )
         } else {
@@ -46,11 +48,11 @@ struct CheckVerb: Verb {
                     "\(circuit.snapshot.name.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
             }
         }
-        return notClosed.isEmpty ? .done : .notClosed
+        return found.unreadable.tell(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
     }
 
     private static func require(_ found: Selection.Found, by selection: Selection) throws(Failure) {
-        guard found.circuits.isEmpty else { return }
+        guard found.circuits.isEmpty, found.unreadable.circuits.isEmpty else { return }
         throw Failure(
             .noSuchCircuit,
             String(selection.nothingFound.dropLast()),

@@ -34,7 +34,7 @@ struct CircuitsLog {
         self.context = context
     }
 
-    mutating func begin(with circuits: [InspectedCircuit]) {
+    mutating func begin(with circuits: [InspectedCircuit], _ unreadable: Unreadable) {
         let now = self.context.now
         var list = JSONList()
         for circuit in circuits where self.filter.admits(circuit.snapshot) {
@@ -48,16 +48,17 @@ struct CircuitsLog {
             }
         }
         if self.context.isJSON {
-            list.writeDocument(to: self.context.console)
+            list.writeDocument(unreadable, to: self.context.console)
         } else {
             self.writeTable(withHeading: true)
         }
     }
 
     /// Adds a line for each circuit that is not as it was told, and for each that is gone.
-    mutating func append(changesTo circuits: [InspectedCircuit]) {
+    mutating func append(changesTo circuits: [InspectedCircuit], _ unreadable: Unreadable) {
         let now = self.context.now
         var gone = self.told
+        for circuit in unreadable.circuits { gone[Array(circuit.name.utf8)] = nil }
         for circuit in circuits {
             let key = Array(circuit.snapshot.name.utf8)
             gone[key] = nil

@@ -39,6 +39,9 @@ struct CircuitsWatch {
         return self.lastCircuits
     }
 
+    /// Those of the last reading that could not be read.
+    var unreadable: Unreadable { Unreadable(self.image?.unreadable ?? []) }
+
     /// The circuits as they were read last, now.
     var lastCircuits: [InspectedCircuit] { self.image?.circuits() ?? [] }
 }

@@ -24,18 +24,21 @@ struct ForgetVerb: Verb {
         let plan = Change.Plan(
             question: "forget",
             alwaysAsks: true,
+            takesUnreadable: true,
             expected: { _ in StateChange.forgotten },
             perform: { (store, selectors) throws(BreakerStoreError) in
                 try store.forget(
                     selectors, evenIfInUse: self.isForced, by: context.who, reason: self.change.reason)
             }
         )
-        return try self.change.run(plan, in: context) { (circuits) throws(Failure) in
+        return try self.change.run(plan, in: context) { (found) throws(Failure) in
             // Nobody need be asked for what will be refused; what counts is asked again in the transaction.
-            guard !self.isForced, let used = circuits.first(where: { $0.snapshot.workers > 0 }) else { return }
-            let workers =
-                used.snapshot.workers == 1 ? "a live worker has" : "\(used.snapshot.workers) live workers have"
-            throw .inUse("\(workers) \(used.snapshot.name.quoted) registered", doing: plan.question)
+            let all =
+                found.circuits.map { (name: $0.snapshot.name, workers: $0.snapshot.workers) }
+                + found.unreadable.circuits.map { (name: $0.name, workers: $0.workers) }
+            guard !self.isForced, let used = all.first(where: { $0.workers > 0 }) else { return }
+            let workers = used.workers == 1 ? "a live worker has" : "\(used.workers) live workers have"
+            throw .inUse("\(workers) \(used.name.quoted) registered", doing: plan.question)
         }
     }
 }

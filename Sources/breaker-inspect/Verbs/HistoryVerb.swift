@@ -62,7 +62,7 @@ struct HistoryVerb: Verb {
     ) throws(BreakerStoreError) -> Result<[CircuitEvent], Failure> {
         let newest = try look.history(of: self.circuit, limit: self.limit)
         // The history of a circuit outlives it: only a name that nobody ever had is wrong.
-        if newest.isEmpty, let circuit = self.circuit,
+        if newest.isEmpty, let circuit = self.circuit, try !look.hasCircuit(circuit),
             case .failure(let failure) = try Selection(name: circuit).one(in: look)
         {
             return .failure(failure)

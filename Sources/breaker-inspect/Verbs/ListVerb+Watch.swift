@@ -33,7 +33,7 @@ extension ListVerb {
     ) {
         var frame = Frame(context.console)
         var circuits = first
-        var trouble: Failure?
+        var trouble = watch.unreadable.failure
         context.console.enterScreen()
         defer { context.console.leaveScreen() }
         while true {
@@ -64,10 +64,10 @@ extension ListVerb {
         return lines
     }
 
-    /// The circuits now, or those that were read last and why there are no newer ones.
+    /// The circuits now and which of them can't be read, or those that were read last and why there are no newer ones.
     private static func look(_ watch: inout CircuitsWatch) -> ([InspectedCircuit], Failure?) {
         do throws(Failure) {
-            return (try watch.circuits(), nil)
+            return (try watch.circuits(), watch.unreadable.failure)
         } catch {
             return (watch.lastCircuits, error)
         }
@@ -82,16 +82,17 @@ extension ListVerb {
         in context: Context
     ) {
         var log = CircuitsLog(self.filter, context)
-        log.begin(with: first)
+        log.begin(with: first, watch.unreadable)
         var trouble: Failure?
-        while context.console.pause(for: interval, listening: true) != .nobodyReads {
+        while true {
             let (circuits, newTrouble) = Self.look(&watch)
             // Once, and not again as long as it lasts.
             if let newTrouble, newTrouble.message != trouble?.message {
                 context.console.writeError("\(Tool.name): \(newTrouble.message)\n")
             }
             trouble = newTrouble
-            if trouble == nil || trouble?.code == .noSuchCircuit { log.append(changesTo: circuits) }
+            log.append(changesTo: circuits, watch.unreadable)
+            if context.console.pause(for: interval, listening: true) == .nobodyReads { return }
         }
     }
 }

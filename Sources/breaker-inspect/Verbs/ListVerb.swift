@@ -37,11 +37,12 @@ struct ListVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         if let interval = self.interval { return try self.watch(every: interval, in: context) }
-        if context.isJSON { try self.printJSON(in: context) } else { try self.printTable(in: context) }
-        return .done
+        let unreadable = context.isJSON ? try self.printJSON(in: context) : try self.printTable(in: context)
+        return unreadable.tell(in: context)
     }
 
-    private func printTable(in context: Context) throws(Failure) {
+    /// - Returns: what could not be shown.
+    private func printTable(in context: Context) throws(Failure) -> Unreadable {
         let now = context.now
         // Very many circuits: each becomes text as soon as it is read.
         let found = try self.selection.gather(
@@ -49,23 +50,27 @@ struct ListVerb: Verb {
         ) { found, circuit in
             found.count += 1
             if self.filter.admits(circuit.snapshot) { found.table.append(circuit.snapshot, at: now) }
-        }.value
-        if found.table.isEmpty {
-            context.console.writeError(
-                found.count > 0 ? Self.nothingWanted : self.selection.nothingFound)
-        } else {
-            found.table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
         }
+        let (table, count) = found.value
+        if !table.isEmpty {
+            table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
+        } else if count > 0 || found.unreadable.isEmpty {
+            context.console.writeError(count > 0 ? Self.nothingWanted : self.selection.nothingFound)
+        }
+        return Unreadable(found.unreadable)
     }
 
-    private func printJSON(in context: Context) throws(Failure) {
+    /// - Returns: what could not be shown.
+    private func printJSON(in context: Context) throws(Failure) -> Unreadable {
         let now = context.now
         let found = try self.selection.gather(into: JSONList(), in: context) { list, circuit in
             guard self.filter.admits(circuit.snapshot) else { return }
             list.append(
                 JSONValue.circuit(circuit, at: now), named: circuit.snapshot.name,
                 rank: circuit.snapshot.stateWord.urgency)
-        }.value
-        found.writeDocument(to: context.console)
+        }
+        let unreadable = Unreadable(found.unreadable)
+        found.value.writeDocument(unreadable, to: context.console)
+        return unreadable
     }
 }

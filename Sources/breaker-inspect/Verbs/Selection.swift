@@ -16,6 +16,7 @@ struct Selection: Sendable {
     /// What was found, each circuit once, by name.
     struct Found {
         var circuits: [InspectedCircuit]
+        var unreadable: Unreadable
         /// Whether a pattern, or that all were meant, found some of them.
         var isBroad: Bool
     }
@@ -24,7 +25,7 @@ struct Selection: Sendable {
     func find(in context: Context) throws(Failure) -> Found {
         let found = try self.gather(into: [InspectedCircuit](), in: context) { $0.append($1) }
         let circuits = found.value.sorted { $0.snapshot.name.utf8.lexicographicallyPrecedes($1.snapshot.name.utf8) }
-        return Found(circuits: circuits, isBroad: found.isBroad)
+        return Found(circuits: circuits, unreadable: Unreadable(found.unreadable), isBroad: found.isBroad)
     }
 
     /// Makes one value of all circuits, looked up one by one; a name must be there.
@@ -49,7 +50,8 @@ struct Selection: Sendable {
             try look.circuits(selectors, into: [InspectedCircuit]()) { $0.append($1) }
         }
         return found.flatMap { found in
-            found.value.first.map { .success($0) } ?? .failure(Failure(.noSuchCircuit, "no such circuit"))
+            if let circuit = found.value.first { return .success(circuit) }
+            return .failure(Unreadable(found.unreadable).failure ?? Failure(.noSuchCircuit, "no such circuit"))
         }
     }
 

@@ -56,7 +56,9 @@ struct WaitVerb: Verb {
     /// A file that can't be read for a while is no end of the waiting, a circuit that is gone is.
     private func look(_ circuits: inout CircuitsWatch, mayFail: Bool) throws(Failure) -> InspectedCircuit? {
         do throws(Failure) {
-            return try circuits.circuits().first
+            let circuit = try circuits.circuits().first
+            if let failure = circuits.unreadable.failure { throw failure }
+            return circuit
         } catch {
             guard mayFail, error.code != .noSuchCircuit else { throw error }
             return circuits.lastCircuits.first

@@ -1,0 +1,36 @@
+import BreakerStore
+
+/// Circuits whose rows can't be read: they are told, and keep nobody from the others.
+struct Unreadable {
+    private static let namesShown = 5
+
+    let circuits: [UnreadableCircuit]
+
+    init(_ circuits: [UnreadableCircuit]) { self.circuits = circuits }
+
+    /// What is wrong; nil if nothing is.
+    var failure: Failure? {
+        guard let first = self.circuits.first else { return nil }
+        let shown = self.circuits.prefix(Self.namesShown).map(\.name.quoted).joined(separator: ", ")
+        let hidden = self.circuits.count - Self.namesShown
+        let names = hidden > 0 ? "\(shown) and \(hidden) more" : shown
+        let isOne = self.circuits.count == 1
+        return Failure(
+            .failed,
+            isOne ? "the row of circuit \(names) can't be read" : "the rows of circuits \(names) can't be read",
+            hint: "services guard \(isOne ? "it" : "them") in memory; "
+                + "'\(Tool.name) forget \(isOne ? first.name.escaped : "NAME")' deletes the row, and they write it anew"
+        )
+    }
+
+    /// Tells of them on the standard error stream.
+    ///
+    /// - Returns: the code to end with, which is `code` if there are none.
+    func tell(in context: Context, orElse code: ExitCode = .done) -> ExitCode {
+        guard let failure = self.failure else { return code }
+        context.console.writeError(failure)
+        return code == .done ? failure.code : code
+    }
+
+    var json: JSONValue { .array(self.circuits.map { .string($0.name) }) }
+}

@@ -1,0 +1,148 @@
+import BreakerStore
+import Testing
+
+@testable import breaker_inspect
+
+/// One row that no program of this library can have written keeps nobody from the others.
+@Suite(.timeLimit(.minutes(1))) struct UnreadableTests {
+    /// What harms the row of one circuit, and how that one is shown then.
+    static let harms = [
+        ("UPDATE circuit SET trip_count = 2000000 WHERE name = 'b open'", "b open"),
+        ("UPDATE circuit SET state = 'ajar', open_until = NULL WHERE name = 'b open'", "b open"),
+        ("UPDATE circuit SET hold = 'sideways', hold_since = 1 WHERE name = 'b open'", "b open"),
+        ("UPDATE circuit SET name = CAST(x'62ff' AS TEXT) WHERE name = 'b open'", "b\u{FFFD}"),
+    ]
+
+    private func shop(_ harm: String, isClosed: Bool = true) throws -> Shop {
+        let shop = try Shop()
+        try shop.fillWithStates()
+        if isClosed { shop.store.close() }
+        try Shop.sqlite(shop.path, "PRAGMA ignore_check_constraints = ON; \(harm)")
+        return shop
+    }
+
+    private func says(_ name: String) -> String {
+        "breaker-inspect: the row of circuit '\(name)' can't be read\nhint: services guard it in memory; "
+            + "'breaker-inspect forget \(name)' deletes the row, and they write it anew\n"
+    }
+
+    @Test(arguments: Self.harms)
+    func showsTheOthers(harm: String, name: String) throws {
+        let shop = try self.shop(harm)
+        for line in [["list"], ["list", "*"], ["list", name, "a closed", "d*", "e*"]] {
+            let console = RecordingConsole()
+            let code = run(
+                arguments: line, environment: ["BREAKER_STORE": shop.path], console: console, clock: shop.clock)
+            #expect(code == .failed)
+            #expect(console.output.split(separator: "\n").count == 4, "\(line)")
+            #expect(console.talk == self.says(name))
+        }
+        let json = shop.inspect("list", "--json")
+        #expect(json.code == .failed)
+        #expect(json.output.hasSuffix(#"],"unreadable":["\#(name)"],"version":1}"# + "\n"))
+        #expect(json.output.matches(of: /"name":/).count == 3)
+        let check = shop.inspect("check")
+        #expect(check.code == .notClosed)
+        #expect(check.output == "d held open  held-open\ne held closed  held-closed\n")
+        #expect(check.talk == self.says(name))
+        #expect(shop.inspect("check", "[ab]*").code == .failed)
+        #expect(shop.inspect("check", "[ab]*", "--json").output.contains(#""isClosed":false"#))
+        #expect(shop.inspect("check", "a*").code == .done)
+        for line in [["show", name], ["wait", name, "--for", "closed"], ["reset", name], ["hold", "open", name]] {
+            let console = RecordingConsole()
+            let code = run(
+                arguments: line, environment: ["BREAKER_STORE": shop.path], console: console, clock: shop.clock)
+            #expect(code == .failed, "\(line)")
+            #expect(console.output.isEmpty)
+            #expect(console.talk == self.says(name), "\(line)")
+        }
+        #expect(shop.inspect("history", "b open").code == .done)
+        let doctor = shop.inspect("doctor")
+        #expect(doctor.code == .failed)
+        #expect(doctor.output.contains("no program of this library can have written the rows of \(name)\n"))
+        #expect(doctor.output.contains("'breaker-inspect forget NAME' deletes such a row"))
+    }
+
+    @Test(arguments: Self.harms)
+    func changesTheOthers(harm: String, name: String) throws {
+        let shop = try self.shop(harm)
+        let dry = shop.inspect("reset", "--all", "--dry-run")
+        #expect(dry.code == .failed)
+        #expect(dry.output.split(separator: "\n").count == 3)
+        #expect(dry.talk == "dry run: nothing was changed\n" + self.says(name))
+        let (code, output, talk) = shop.inspect("reset", "[bd]*", "--yes")
+        #expect(code == .failed)
+        #expect(output == "d held open  held-open -> closed\n")
+        #expect(talk == self.says(name))
+        let console = RecordingConsole()
+        console.canAsk = true
+        console.answers = ["y"]
+        let release = shop.inspect("release", "--all", "--json", on: console)
+        #expect(release.code == .failed)
+        #expect(
+            release.output == #"{"changes":[{"from":"held-closed","name":"e held closed","to":"closed"}],"#
+                + #""dryRun":false,"unreadable":["\#(name)"],"version":1}"# + "\n")
+        // All or none, where it was named.
+        #expect(shop.inspect("hold", "open", "a closed", name).code == .failed)
+        #expect(shop.inspect("list", "a closed", "--state", "closed").output.contains("a closed"))
+    }
+
+    @Test(arguments: Self.harms)
+    func canBeForgotten(harm: String, name: String) throws {
+        for operand in [name, "b*"] {
+            let shop = try self.shop(harm)
+            let console = RecordingConsole()
+            console.canAsk = true
+            console.answers = ["y"]
+            let (code, output, talk) = shop.inspect("forget", operand, "--reason", "broken", on: console)
+            #expect(code == .done)
+            #expect(output == "\(name)  unreadable -> forgotten\n")
+            #expect(talk == "This would forget 1 circuit:\n  \(name)  unreadable -> forgotten\nGo on? [y/N] ")
+            let list = shop.inspect("list")
+            #expect(list.code == .done)
+            #expect(list.output.split(separator: "\n").count == 4)
+            #expect(shop.inspect("doctor").code == .done)
+        }
+    }
+
+    /// What the hint promises.
+    @Test func isWrittenAnewByItsService() throws {
+        let shop = try self.shop("UPDATE circuit SET trip_count = 2000000 WHERE name = 'b open'", isClosed: false)
+        let breaker = try shop.circuit("b open")
+        let refused = shop.inspect("forget", "b open", "--yes")
+        #expect(refused.code == .failed)
+        #expect(refused.talk.hasPrefix("breaker-inspect: cannot forget: a live worker has 'b open' registered\n"))
+        #expect(shop.inspect("forget", "b open", "--yes", "--force").code == .done)
+        breaker.recordFailure(Boom())
+        _ = try breaker.run { 1 }
+        #expect(shop.inspect("show", "b open").output.contains("1 of 2 within 60 s"))
+        #expect(shop.inspect("list").code == .done)
+    }
+
+    @Test func isToldWhileWatching() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        try shop.circuit("b")
+        let harm = "UPDATE circuit SET trip_count = 2000000 WHERE name = 'b'"
+        for isTerminal in [false, true] {
+            let console = RecordingConsole()
+            console.inPauses = [
+                {
+                    try? Shop.sqlite(shop.path, harm)
+                    return .isOver
+                }, { .isOver },
+            ]
+            (console.outputIsTerminal, console.width, console.height) = (isTerminal, isTerminal ? 80 : nil, 24)
+            let code = shop.inspect("list", "--watch", "--color=never", on: console).code
+            #expect(code == .done)
+            let told = "the row of circuit 'b' can't be read"
+            if isTerminal {
+                #expect(console.output.contains("\u{1B}[1;1H\(told)\u{1B}[K"))
+            } else {
+                #expect(console.talk == "breaker-inspect: \(told)\n")
+                #expect(console.output.split(separator: "\n").count == 3)
+                #expect(!console.output.contains("forgotten"))
+            }
+        }
+    }
+}
