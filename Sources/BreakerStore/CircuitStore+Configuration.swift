@@ -55,6 +55,11 @@ extension CircuitStore {
         /// The default is `SystemHostClock()`.
         public var clock: any HostClock = SystemHostClock()
 
+        /// How long opening waits for others at least.
+        ///
+        /// The default is 10 s.
+        package var openingPatience: Duration = Opening.patience
+
         /// How long the store waits after a first attempt to bring the file back; twice as long after each more, at most
         /// 1 s.
         ///

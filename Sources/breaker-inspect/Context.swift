@@ -16,8 +16,8 @@ struct Context {
     private let operatorName: String?
     private let givenPath: String?
 
-    /// How long a change waits for other writers: longer than a service would, for a person can wait.
-    private static let patience = Duration.seconds(5)
+    /// How long opening, and then a change, waits for other writers: longer than a service would, but a person waits.
+    private static let patience = Duration.seconds(2)
 
     init(
         _ arguments: Arguments,
@@ -95,6 +95,7 @@ struct Context {
         configuration.access = access
         configuration.clock = self.clock
         configuration.busyTimeout = Self.patience
+        configuration.openingPatience = Self.patience
         configuration.workerName = Tool.name
         do throws(BreakerStoreError) {
             return try CircuitStore(path: path, configuration: configuration)

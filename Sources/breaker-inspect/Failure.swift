@@ -42,10 +42,12 @@ struct Failure: Error, Equatable, Sendable {
                 hint: "this tool creates none; name the file that the services use with --store or BREAKER_STORE"
             )
         case .busy:
+            let holder = (try? StoreFacts(path: path)).flatMap(WriterCheck.init)
             self.init(
                 .busy,
-                "cannot \(doing) \(path.quoted): \(reason)",
-                hint: "try again; a process that was stopped while it wrote (state T in ps) blocks the others"
+                "cannot \(doing) \(path.quoted): \(holder?.sentence ?? reason)",
+                hint: holder?.advice
+                    ?? "try again; a process that was stopped while it wrote (state T in ps) blocks the others"
             )
         default:
             let message = reason.hasPrefix("cannot ") ? reason : "cannot \(doing) \(path.quoted): \(reason)"

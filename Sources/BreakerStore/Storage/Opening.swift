@@ -47,7 +47,7 @@ struct Opening {
     private static let mostToLookThrough: Int64 = 16 << 20
 
     func run() throws(BreakerStoreError) -> Opened {
-        let deadline = Deadline(after: max(self.configuration.busyTimeout, Self.patience))
+        let deadline = Deadline(after: max(self.configuration.busyTimeout, self.configuration.openingPatience))
         var quarantined: String?
         if let left { try self.setAsideLog(of: left, until: deadline) }
         if self.isSuspect { quarantined = try self.setAsideIfBroken(until: deadline) }
