@@ -53,6 +53,19 @@ import Darwin
         #expect(try terminal.end() == 130)
     }
 
+    /// A signal that comes when no pause is under way is seen by the next.
+    @Test(arguments: [SIGWINCH, SIGCONT])
+    func missesNoDisturbance(signal: Int32) async {
+        await #expect(processExitsWith: .success) { [signal = signal as Int32] in
+            Screen.handleSignals()
+            let console = ProcessConsole()
+            #expect(console.pause(for: .milliseconds(1), listening: true) == .isOver)
+            kill(getpid(), signal)
+            #expect(console.pause(for: .seconds(10), listening: true) == .disturbed)
+            #expect(console.pause(for: .milliseconds(1), listening: true) == .isOver)
+        }
+    }
+
     @Test func givesTheScreenBackWhileItIsStopped() throws {
         let shop = try self.shop()
         // The shell that started it takes the terminal.

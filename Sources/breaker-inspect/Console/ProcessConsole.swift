@@ -75,13 +75,16 @@ final class ProcessConsole: Console {
         while true {
             let left = (end - .now) / .milliseconds(1)
             guard left > 0 else { return .isOver }
-            var output = pollfd(fd: listening ? STDOUT_FILENO : -1, events: 0, revents: 0)
             // A pipe whose reader has gone, or a terminal that hung up, says so unasked.
-            switch unsafe poll(&output, 1, Int32(min(left.rounded(.up), 1_000_000))) {
-            case 0: continue
-            case 1...: return .nobodyReads
-            default: if listening { return .disturbed }
-            }
+            var ends = [
+                pollfd(fd: listening ? STDOUT_FILENO : -1, events: 0, revents: 0),
+                pollfd(fd: listening ? Screen.disturbance : -1, events: Int16(POLLIN), revents: 0),
+            ]
+            // A signal that ends it has written to the pipe, if it matters.
+            guard unsafe poll(&ends, 2, Int32(min(left.rounded(.up), 1_000_000))) > 0 else { continue }
+            if ends[0].revents != 0 { return .nobodyReads }
+            Screen.forgetDisturbances()
+            return .disturbed
         }
     }
 

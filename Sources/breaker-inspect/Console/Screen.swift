@@ -12,6 +12,10 @@ import Darwin
 enum Screen {
     // Written by the one thread there is, and read by the handlers, which interrupt it.
     nonisolated(unsafe) private static var isOn = false
+    /// The ends of a pipe into which the handlers write that what stands on the screen may be something else by now.
+    ///
+    /// A flag could be raised between the look at it and the pause, which would go on.
+    nonisolated(unsafe) private static var disturbances: (output: Int32, input: Int32) = (-1, -1)
 
     /// The other screen, empty, without a cursor.
     private static let entering: StaticString = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[H\u{1B}[2J"
@@ -28,10 +32,27 @@ enum Screen {
         unsafe self.isOn = false
     }
 
+    /// What can be read once something has disturbed the screen; below zero before the signals are handled.
+    static var disturbance: Int32 { unsafe self.disturbances.output }
+
+    /// Forgets what has disturbed it so far.
+    static func forgetDisturbances() {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while unsafe read(self.disturbance, &bytes, bytes.count) > 0 {}
+    }
+
     static func handleSignals() {
+        var ends: [Int32] = [-1, -1]
+        if unsafe pipe(&ends) == 0 {
+            for end in ends {
+                _ = fcntl(end, F_SETFL, O_NONBLOCK)
+                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            }
+            unsafe self.disturbances = (output: ends[0], input: ends[1])
+        }
         // Nothing may be made for the first time in a handler.
         self.leave()
-        _ = (self.entering, self.leaving)
+        _ = unsafe (self.entering, self.leaving, self.disturbances)
         // A change is committed or not, whenever the process ends. The line that shows ^C is ended.
         signal(SIGINT) { _ in
             if unsafe Screen.isOn {
@@ -51,9 +72,16 @@ enum Screen {
         signal(SIGCONT) { _ in
             Screen.handleStop()
             if unsafe Screen.isOn { Screen.enter() }
+            Screen.noteDisturbance()
         }
-        // With a handler it ends the pause.
-        signal(SIGWINCH) { _ in }
+        signal(SIGWINCH) { _ in Screen.noteDisturbance() }
+    }
+
+    private static func noteDisturbance() {
+        let error = errno
+        // A pipe that is full says the same.
+        self.write("!", to: unsafe self.disturbances.input)
+        errno = error
     }
 
     private static func handleStop() {
