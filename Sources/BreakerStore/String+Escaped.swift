@@ -1,6 +1,8 @@
 extension Unicode.Scalar {
     /// Whether this scalar steers a terminal or breaks a line: a control character, or the line or paragraph separator.
     var isControl: Bool {
+        // Most text; the table of properties is slow.
+        if self.isASCII { return self.value < 0x20 || self.value == 0x7F }
         let category = self.properties.generalCategory
         return category == .control || category == .lineSeparator || category == .paragraphSeparator
     }
@@ -10,9 +12,7 @@ extension Unicode.Scalar {
     /// Whether this scalar makes text look other than it is: a control, or one that is not seen but turns the direction,
     /// joins or parts what stands around it.
     package var isDeceptive: Bool {
-        // Most text; the table of properties is slow.
-        if self.isASCII { return self.value < 0x20 || self.value == 0x7F }
-        return self.isControl || self.properties.generalCategory == .format
+        self.isControl || !self.isASCII && self.properties.generalCategory == .format
     }
 }
 

@@ -61,8 +61,8 @@ public struct SystemHostClock: HostClock {
     /// time_namespaces(7): each line is `<clock-id> <offset-secs> <offset-nanosecs>`; the kernel writes the clock as a
     /// word.
     static func boottimeShift(in offsets: some StringProtocol) -> Int64 {
-        for line in offsets.split(whereSeparator: \.isNewline) {
-            let fields = line.split(whereSeparator: \.isWhitespace)
+        for line in offsets.utf8.split(separator: 0x0A) {
+            let fields = line.split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }
             guard fields.count == 3, fields[0] == "boottime" || fields[0] == "7",
                 let seconds = Int64(fields[1]), let nanoseconds = Int64(fields[2])
             else { continue }
@@ -95,8 +95,9 @@ extension SystemHostClock {
 #else
 extension SystemHostClock {
     private static func readBootID() -> String {
-        let id = SmallFile.text("/proc/sys/kernel/random/boot_id")?.filter { !$0.isWhitespace } ?? ""
-        return id.isEmpty ? Self.unknownBootID : id
+        let text = SmallFile.text("/proc/sys/kernel/random/boot_id") ?? ""
+        let id = text.utf8.filter { $0 > 0x20 }
+        return id.isEmpty ? Self.unknownBootID : String(decoding: id, as: UTF8.self)
     }
 
     private static func readNamespaceShift() -> Int64 {

@@ -18,12 +18,13 @@ import Darwin
             environment: Self.environment,
             console: console
         )
-        exit(console.finish(code).rawValue)
+        // All is written: nothing is left for the libraries to clean up, which would be read in for that.
+        _exit(console.finish(code).rawValue)
     }
 
     /// The variables of the environment that the tool asks for: Foundation's reading of all of them costs memory.
-    private static var environment: [String: String] {
-        var environment: [String: String] = [:]
+    private static var environment: Environment {
+        var environment: Environment = [:]
         for name in ["BREAKER_STORE", "NO_COLOR", "TERM"] {
             if let value = unsafe getenv(name) { environment[name] = unsafe String(cString: value) }
         }

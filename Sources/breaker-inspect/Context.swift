@@ -21,7 +21,7 @@ struct Context {
 
     init(
         _ arguments: Arguments,
-        environment: [String: String],
+        environment: Environment,
         console: any Console,
         clock: any HostClock
     ) throws(Failure) {

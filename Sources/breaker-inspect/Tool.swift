@@ -32,7 +32,7 @@ enum Tool {
 ///   - clock: the clock that the store's processes go by.
 func run(
     arguments: [String],
-    environment: [String: String],
+    environment: Environment,
     console: any Console,
     clock: any HostClock = SystemHostClock()
 ) -> ExitCode {

@@ -71,12 +71,14 @@ import Testing
         #expect(colored == "\u{1B}[1mA\u{1B}[0m  \u{1B}[1mB\u{1B}[0m\n\u{1B}[1;31mx\u{1B}[0m  y\n")
     }
 
-    @Test(arguments: [
-        (ColorChoice.auto, true, [:], true), (.auto, false, [:], false), (.auto, true, ["NO_COLOR": "1"], false),
+    static let colors: [(choice: ColorChoice, onTerminal: Bool, environment: Environment, isOn: Bool)] = [
+        (.auto, true, [:], true), (.auto, false, [:], false), (.auto, true, ["NO_COLOR": "1"], false),
         (.auto, true, ["NO_COLOR": ""], true), (.auto, true, ["TERM": "dumb"], false),
         (.always, false, ["NO_COLOR": "1"], true), (.never, true, [:], false),
-    ])
-    func coloursWhereItIsWanted(choice: ColorChoice, onTerminal: Bool, environment: [String: String], isOn: Bool) {
+    ]
+
+    @Test(arguments: Self.colors)
+    func coloursWhereItIsWanted(choice: ColorChoice, onTerminal: Bool, environment: Environment, isOn: Bool) {
         #expect(choice.isOn(onTerminal: onTerminal, environment: environment) == isOn)
     }
 }

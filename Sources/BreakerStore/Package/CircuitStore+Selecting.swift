@@ -65,12 +65,16 @@ extension CircuitStore {
 }
 
 extension Transaction {
+    /// By name.
     fileprivate func select(
         _ selection: [CircuitSelector]
     ) throws(BreakerStoreError) -> [Database.Selected.Circuit] {
         let selected = try self.database.select(selection)
         if let missing = selected.missing.first { throw .noSuchCircuit(missing, self.path) }
-        return selected.circuits
+        return selected.circuits.sorted {
+            $0.name.utf8.elementsEqual($1.name.utf8)
+                ? $0.id < $1.id : $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+        }
     }
 
     fileprivate func requireUnused(_ circuit: Database.Selected.Circuit) throws(BreakerStoreError) {

@@ -17,6 +17,13 @@ package struct StoreLook {
         package var isBroad: Bool
         /// A name that must be there and is not; then nothing was looked at.
         package var missing: String?
+
+        /// With those that can't be read in the order of their names.
+        fileprivate var sorted: Self {
+            var sorted = self
+            sorted.unreadable.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            return sorted
+        }
     }
 
     /// Hands over the selected circuits one by one, each once; so many of them need no memory.
@@ -100,8 +107,7 @@ package struct StoreLook {
                 found.isBroad = true
                 self.take(finding, isNamed: false, into: &found, body)
             }
-            found.unreadable.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            return found
+            return found.sorted
         }
         let selected = try database.select(selectors)
         found.missing = selected.missing.first
@@ -112,7 +118,7 @@ package struct StoreLook {
                 self.take(finding, isNamed: circuit.isNamed, into: &found, body)
             }
         }
-        return found
+        return found.sorted
     }
 
     private func take<Value>(

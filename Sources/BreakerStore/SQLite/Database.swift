@@ -16,7 +16,8 @@ final class Database: @unchecked Sendable {
     }
 
     let connection: Connection
-    /// A few dozen at most.
+    // Some dozen at most. Not a dictionary: for the first one of a type the runtime looks for conformances in all libraries
+    // that are loaded, which brings a megabyte of them into memory.
     private var prepared: [Prepared] = []
 
     init(_ connection: consuming Connection) { self.connection = connection }
@@ -69,8 +70,9 @@ final class Database: @unchecked Sendable {
     func error(_ code: Int32) -> BreakerStoreError { self.connection.error(code) }
 
     private func prepare(_ sql: SQL) throws(BreakerStoreError) -> Prepared {
-        if let prepared = self.prepared.first(where: { $0.key == sql.key }) { return prepared }
-        let prepared = Prepared(sql.key, try self.connection.prepare(sql.text))
+        let key = sql.key
+        if let known = self.prepared.first(where: { $0.key == key }) { return known }
+        let prepared = Prepared(key, try self.connection.prepare(sql.text))
         self.prepared.append(prepared)
         return prepared
     }

@@ -5,12 +5,12 @@ struct Arguments: Sendable {
     private(set) var verb: (any Verb.Type)?
     private(set) var operands: [String] = []
     /// The value of each option that was given: the last one, and nothing for those that take none.
-    private var values: [Option: String] = [:]
+    private var values: [(option: Option, value: String)] = []
 
     /// Options may stand before and behind the verb and the operands; all after `--` are operands.
     init(_ arguments: [String]) throws(Failure) {
         // The verb tells which options there are, and options may stand before it.
-        let verbOptions = Set(Tool.verbs.flatMap { $0.options } + Option.common)
+        let verbOptions = Tool.verbs.flatMap { $0.options } + Option.common
         var rest = arguments[...]
         var given: [(option: String, value: String?)] = []
         var onlyOperands = false
@@ -35,9 +35,9 @@ struct Arguments: Sendable {
         for (name, value) in given { try self.set(name, value) }
     }
 
-    func has(_ option: Option) -> Bool { self.values[option] != nil }
+    func has(_ option: Option) -> Bool { self[option] != nil }
 
-    subscript(option: Option) -> String? { self.values[option] }
+    subscript(option: Option) -> String? { self.values.last { $0.option == option }?.value }
 
     var color: ColorChoice {
         get throws(Failure) {
@@ -71,7 +71,7 @@ struct Arguments: Sendable {
 
     private mutating func set(_ name: String, _ value: String?) throws(Failure) {
         let known = Option.common + (self.verb?.options ?? [])
-        guard let option = known.first(where: { $0.spelling == Self.aliases[name] ?? name }) else {
+        guard let option = known.first(where: { $0.spelling == (name == "-h" ? "--help" : name) }) else {
             let nearest = Spelling.nearest(to: name, among: known.map(\.spelling))
             let place = self.verb.map { " for '\($0.name)'" } ?? ""
             throw .usage(
@@ -81,17 +81,15 @@ struct Arguments: Sendable {
             )
         }
         switch (option.placeholder, value) {
-        case (_?, nil) where option.isValueOptional: self.values[option] = ""
-        case (nil, nil): self.values[option] = ""
+        case (_?, nil) where option.isValueOptional: self.values.append((option, ""))
+        case (nil, nil): self.values.append((option, ""))
         case (nil, _?): throw .usage("option '\(option.spelling)' takes no value", verb: self.verb?.name)
         case (_?, nil): throw .usage("option '\(option.spelling)' needs a value", verb: self.verb?.name)
         case (_?, let value?):
             guard !value.isEmpty else { throw .usage("the value of '\(option.spelling)' is empty") }
-            self.values[option] = value
+            self.values.append((option, value))
         }
     }
-
-    private static let aliases = ["-h": "--help"]
 
     private static func split(_ argument: String) -> (name: String, value: String?) {
         guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }

@@ -1,5 +1,5 @@
 /// An option of the command line.
-struct Option: Sendable, Hashable {
+struct Option: Sendable, Equatable {
     /// Its name, without the dashes.
     var name: String
     /// What stands for its value in the help; nil if it takes none.

@@ -1,34 +1,85 @@
-import BreakerStore
-
-/// The circuits of a JSON document as text, by rank and name: very many of them.
+/// The circuits of a JSON document by rank and name, kept small: very many of them.
+///
+/// Of each its name and the values of its members are kept as bytes; the keys, which all have, are kept once.
 struct JSONList {
-    private struct Item {
+    private struct Place {
+        var block: UInt32
+        var start: UInt32
+        /// Where the values begin.
+        var values: UInt32
+        var end: UInt32
         var rank: UInt8
-        var name: String
-        var text: String
     }
 
-    private var items: [Item] = []
+    private static let blockSize = 65_536
+    /// Stands behind each value: JSON writes it in no other way than escaped.
+    private static let separator: UInt8 = 0x1F
 
+    private static let null = Array("null".utf8)[...]
+
+    private var keys: [String] = []
+    private var places: [Place] = []
+    /// Not one array, which would be copied whenever it grows.
+    private var blocks: [[UInt8]] = []
+
+    /// Adds a circuit; all have the same members.
     mutating func append(_ members: [String: JSONValue], named name: String, rank: UInt8) {
-        var text = ""
-        JSONValue.object(members).append(to: &text)
-        self.items.append(Item(rank: rank, name: name, text: text))
+        if self.places.isEmpty { self.keys = members.keys.sorted() }
+        var bytes = Array(name.utf8)
+        let values = bytes.count
+        for key in self.keys {
+            var text = ""
+            // Nothing stands for null.
+            if let value = members[key], value != .null { value.append(to: &text) }
+            bytes += text.utf8
+            bytes.append(Self.separator)
+        }
+        if (self.blocks.last?.count ?? Self.blockSize) + bytes.count > Self.blockSize {
+            var block: [UInt8] = []
+            block.reserveCapacity(max(Self.blockSize, bytes.count))
+            self.blocks.append(block)
+        }
+        let block = self.blocks.count - 1
+        let start = self.blocks[block].count
+        self.blocks[block] += bytes
+        self.places.append(
+            Place(
+                block: UInt32(block), start: UInt32(start), values: UInt32(start + values),
+                end: UInt32(start + bytes.count), rank: rank))
     }
 
     /// Writes a document of these circuits alone, and of the names of those that could not be read.
     func writeDocument(_ unreadable: Unreadable, to console: any Console) {
         console.write("{\"circuits\":[")
-        let sorted = self.items.sorted { first, second in
-            guard first.rank == second.rank else { return first.rank < second.rank }
-            return first.name.utf8.lexicographicallyPrecedes(second.name.utf8)
-        }
-        for (index, item) in sorted.enumerated() {
-            if index > 0 { console.write(",") }
-            console.write(item.text)
+        let keys = self.keys.enumerated().map { Array("\($0 > 0 ? "," : "{")\"\($1)\":".utf8) }
+        var line: [UInt8] = []
+        for row in RowOrder.sorted(self.places.count, by: self.precedes) {
+            let place = self.places[row]
+            var rest = self.blocks[Int(place.block)][Int(place.values)..<Int(place.end)]
+            for key in keys {
+                let value = rest.prefix { $0 != Self.separator }
+                line += key
+                line += value.isEmpty ? Self.null : value
+                rest = rest.dropFirst(value.count + 1)
+            }
+            line.append(UInt8(ascii: "}"))
+            console.write(String(decoding: line, as: UTF8.self))
+            line.removeAll(keepingCapacity: true)
+            line.append(UInt8(ascii: ","))
         }
         var names = ""
         unreadable.json.append(to: &names)
         console.write("],\"unreadable\":\(names),\"version\":1}\n")
+    }
+
+    /// Whether a row stands before another: by rank, then by the bytes of the names.
+    private func precedes(_ first: Int, _ second: Int) -> Bool {
+        let (one, other) = (self.places[first], self.places[second])
+        guard one.rank == other.rank else { return one.rank < other.rank }
+        return self.name(one).lexicographicallyPrecedes(self.name(other))
+    }
+
+    private func name(_ place: Place) -> ArraySlice<UInt8> {
+        self.blocks[Int(place.block)][Int(place.start)..<Int(place.values)]
     }
 }

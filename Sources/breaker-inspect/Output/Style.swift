@@ -4,7 +4,7 @@ enum ColorChoice: String, CaseIterable, Sendable {
     case always
     case never
 
-    func isOn(onTerminal: Bool, environment: [String: String]) -> Bool {
+    func isOn(onTerminal: Bool, environment: Environment) -> Bool {
         switch self {
         case .always: true
         case .never: false

@@ -87,11 +87,11 @@ struct Table {
 
     /// The rows by rank, those of one rank as they came or by their first column.
     private func order() -> [Int] {
-        let rows = self.ranks.indices
-        guard self.isSorted else { return rows.sorted { self.ranks[$0] < self.ranks[$1] } }
+        let count = self.ranks.count
+        guard self.isSorted else { return RowOrder.sorted(count) { self.ranks[$0] < self.ranks[$1] } }
         return unsafe self.text.withUnsafeBytes { text in
             func start(_ row: Int) -> Int { row == 0 ? 0 : Int(self.places[row * self.columns.count - 1].end) }
-            return rows.sorted { first, second in
+            return RowOrder.sorted(count) { first, second in
                 if self.ranks[first] != self.ranks[second] { return self.ranks[first] < self.ranks[second] }
                 let (one, other) = (start(first), start(second))
                 let (length, otherLength) = (

@@ -33,7 +33,7 @@ struct Change: Sendable {
         case (true, false): throw .usage("'\(verb.name)' takes names or --all, not both", verb: verb.name)
         case (true, true), (false, false): break
         }
-        self.selection = Selection(operands, isExact: arguments.has(.exact))
+        self.selection = try Selection(operands, isExact: arguments.has(.exact))
         self.reason = arguments[.reason]
         self.isConfirmed = arguments.has(.yes)
         self.isDryRun = arguments.has(.dryRun)
@@ -93,7 +93,7 @@ struct Change: Sendable {
         on selectors: [CircuitSelector],
         in context: Context
     ) throws(Failure) -> [StateChange] {
-        try context.changing { (store) throws(BreakerStoreError) -> Result<[StateChange], Failure> in
+        try context.changing { (store) throws(BreakerStoreError) -> Outcome<[StateChange]> in
             do throws(BreakerStoreError) {
                 return .success(try plan.perform(store, selectors))
             } catch {

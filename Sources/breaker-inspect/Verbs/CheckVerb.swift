@@ -18,27 +18,33 @@ struct CheckVerb: Verb {
 
     init(_ arguments: Arguments) throws(Failure) {
         let isExact = arguments.has(.exact)
-        self.selection = Selection(arguments.operands, isExact: isExact)
-        self.patterns = arguments.operands.map { Selection([$0], isExact: isExact) }
+        self.selection = try Selection(arguments.operands, isExact: isExact)
+        var patterns: [Selection] = []
+        for operand in arguments.operands { patterns.append(try Selection([operand], isExact: isExact)) }
+        self.patterns = patterns
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         // A pattern that fits nothing any longer would pass for ever.
         if self.patterns.count > 1 {
-            for pattern in self.patterns { try Self.require(pattern.find(in: context), by: pattern) }
+            for pattern in self.patterns { try Self.require(Self.look(for: pattern, in: context), by: pattern) }
         }
-        let found = try self.selection.find(in: context)
+        let found = try Self.look(for: self.selection, in: context)
         if !self.patterns.isEmpty { try Self.require(found, by: self.selection) }
-        let notClosed = found.circuits.filter { $0.snapshot.stateWord != .closed }
-            .sorted { $0.snapshot.stateWord < $1.snapshot.stateWord }
+        let unreadable = Unreadable(found.unreadable)
+        let notClosed = found.value.notClosed.sorted {
+            let (first, second) = ($0.snapshot, $1.snapshot)
+            guard first.stateWord == second.stateWord else { return first.stateWord < second.stateWord }
+            return first.name.utf8.lexicographicallyPrecedes(second.name.utf8)
+        }
         if context.isJSON {
             let now = context.now
             let values = notClosed.map { JSONValue.object(JSONValue.circuit($0, at: now)) }
             context.console.write(
                 JSONValue.document([
-                    "checked": .count(found.circuits.count),
-                    "isClosed": .bool(notClosed.isEmpty && found.unreadable.circuits.isEmpty),
-                    "notClosed": .array(values), "unreadable": found.unreadable.json,
+                    "checked": .count(found.value.count),
+                    "isClosed": .bool(notClosed.isEmpty && unreadable.circuits.isEmpty),
+                    "notClosed": .array(values), "unreadable": unreadable.json,
                 ])
             )
         } else {
@@ -48,11 +54,24 @@ struct CheckVerb: Verb {
                     "\(circuit.snapshot.name.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
             }
         }
-        return found.unreadable.tell(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
+        return unreadable.tell(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
     }
 
-    private static func require(_ found: Selection.Found, by selection: Selection) throws(Failure) {
-        guard found.circuits.isEmpty, found.unreadable.circuits.isEmpty else { return }
+    /// How many circuits there are, and those that are not closed.
+    private typealias Checked = (count: Int, notClosed: [InspectedCircuit])
+
+    private static func look(
+        for selection: Selection,
+        in context: Context
+    ) throws(Failure) -> StoreLook.Found<Checked> {
+        try selection.gather(into: (count: 0, notClosed: []), in: context) { checked, circuit in
+            checked.count += 1
+            if circuit.snapshot.stateWord != .closed { checked.notClosed.append(circuit) }
+        }
+    }
+
+    private static func require(_ found: StoreLook.Found<Checked>, by selection: Selection) throws(Failure) {
+        guard found.value.count == 0, found.unreadable.isEmpty else { return }
         throw Failure(
             .noSuchCircuit,
             String(selection.nothingFound.dropLast()),

@@ -2,12 +2,12 @@ import BreakerStore
 
 /// Which of the circuits that were found are wanted.
 struct CircuitFilter: Sendable {
-    private let states: Set<StateWord>
+    private let states: [StateWord]
     private let group: String?
 
     /// - Parameter states: words with commas between them; nil for all.
     init(states: String?, group: String?) throws(Failure) {
-        self.states = try states.map(Self.words) ?? Set(StateWord.allCases)
+        self.states = try states.map(Self.words) ?? StateWord.allCases
         self.group = group
     }
 
@@ -16,10 +16,10 @@ struct CircuitFilter: Sendable {
     }
 
     /// The states that a list of words names.
-    private static func words(_ list: String) throws(Failure) -> Set<StateWord> {
-        var states: Set<StateWord> = []
+    private static func words(_ list: String) throws(Failure) -> [StateWord] {
+        var states: [StateWord] = []
         for word in list.split(separator: ",", omittingEmptySubsequences: false) {
-            states.formUnion(try Arguments.choice(String(word), of: StateChoice.allCases, for: .state).words)
+            states += try Arguments.choice(String(word), of: StateChoice.allCases, for: .state).words
         }
         return states
     }
@@ -35,7 +35,7 @@ enum StateChoice: String, CaseIterable, Sendable {
     case heldOpen = "held-open"
     case heldClosed = "held-closed"
 
-    var words: Set<StateWord> {
+    var words: [StateWord] {
         switch self {
         case .open: [.open]
         case .halfOpen: [.halfOpen]

@@ -20,7 +20,7 @@ struct CircuitsWatch {
     /// Throws what keeps them from being read; those that were read before are still there then.
     mutating func circuits() throws(Failure) -> [InspectedCircuit] {
         let selection = self.selection
-        let found: Result<StoreImage, Failure>?
+        let found: Outcome<StoreImage>?
         do throws(BreakerStoreError) {
             found = try self.watch.lookIfChanged { (look, _) throws(BreakerStoreError) in
                 try selection.image(in: look)

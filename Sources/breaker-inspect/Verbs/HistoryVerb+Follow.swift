@@ -43,7 +43,7 @@ extension HistoryVerb {
 
     /// Prints what has happened so far; returns the number of the last event of all.
     private func begin(_ watch: StoreWatch, in context: Context) throws(Failure) -> (Int64, Table) {
-        let found: (events: Result<[CircuitEvent], Failure>, newest: Int64)?
+        let found: (events: Outcome<[CircuitEvent]>, newest: Int64)?
         do throws(BreakerStoreError) {
             found = try watch.lookIfChanged { (look, _) throws(BreakerStoreError) in
                 (try self.newest(in: look, for: context), try look.newestEvent())

@@ -59,7 +59,7 @@ struct HistoryVerb: Verb {
     func newest(
         in look: StoreLook,
         for context: Context
-    ) throws(BreakerStoreError) -> Result<[CircuitEvent], Failure> {
+    ) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
         let newest = try look.history(of: self.circuit, limit: self.limit)
         // The history of a circuit outlives it: only a name that nobody ever had is wrong.
         if newest.isEmpty, let circuit = self.circuit, try !look.hasCircuit(circuit),

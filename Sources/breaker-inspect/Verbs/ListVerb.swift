@@ -21,7 +21,7 @@ struct ListVerb: Verb {
     private let interval: Duration?
 
     init(_ arguments: Arguments) throws(Failure) {
-        self.selection = Selection(arguments.operands, isExact: arguments.has(.exact))
+        self.selection = try Selection(arguments.operands, isExact: arguments.has(.exact))
         self.filter = try CircuitFilter(states: arguments[.state], group: arguments[.group])
         self.interval = try arguments[Self.watch].map(Self.interval)
     }

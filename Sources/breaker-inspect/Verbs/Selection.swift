@@ -6,7 +6,7 @@ struct Selection: Sendable {
     var selectors: [CircuitSelector]?
 
     /// - Parameter operands: names and patterns; none are all circuits.
-    init(_ operands: [String], isExact: Bool) {
+    init(_ operands: [String], isExact: Bool) throws(Failure) {
         self.selectors = operands.isEmpty ? nil : operands.map { isExact ? .named($0) : .nameOrPattern($0) }
     }
 
@@ -45,7 +45,7 @@ struct Selection: Sendable {
     }
 
     /// The one circuit that is named.
-    func one(in look: StoreLook) throws(BreakerStoreError) -> Result<InspectedCircuit, Failure> {
+    func one(in look: StoreLook) throws(BreakerStoreError) -> Outcome<InspectedCircuit> {
         let found = try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in
             try look.circuits(selectors, into: [InspectedCircuit]()) { $0.append($1) }
         }
@@ -56,7 +56,7 @@ struct Selection: Sendable {
     }
 
     /// The circuits, to be looked at again later; a name must be there.
-    func image(in look: StoreLook) throws(BreakerStoreError) -> Result<StoreImage, Failure> {
+    func image(in look: StoreLook) throws(BreakerStoreError) -> Outcome<StoreImage> {
         try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in try look.image(of: selectors) }
             .map(\.value)
     }
@@ -65,7 +65,7 @@ struct Selection: Sendable {
     private func orMissing<Value>(
         in look: StoreLook,
         _ find: ([CircuitSelector]?) throws(BreakerStoreError) -> StoreLook.Found<Value>
-    ) throws(BreakerStoreError) -> Result<StoreLook.Found<Value>, Failure> {
+    ) throws(BreakerStoreError) -> Outcome<StoreLook.Found<Value>> {
         let found = try find(self.selectors)
         guard let missing = found.missing else { return .success(found) }
         return .failure(.noSuchCircuit(missing, nearest: Spelling.nearest(to: missing, among: try look.names())))

@@ -30,7 +30,7 @@ struct ShowVerb: Verb {
         let detail = try context.reading { (store) throws(BreakerStoreError) in
             try store.look { (look) throws(BreakerStoreError) in
                 switch try selection.one(in: look) {
-                case .failure(let failure): return Result<CircuitDetail, Failure>.failure(failure)
+                case .failure(let failure): return Outcome<CircuitDetail>.failure(failure)
                 case .success(let circuit):
                     return .success(
                         CircuitDetail(

@@ -16,7 +16,7 @@ struct WaitVerb: Verb {
     private static let interval = Duration.milliseconds(100)
 
     private let circuit: String
-    private let words: Set<StateWord>
+    private let words: [StateWord]
     private let timeout: Duration?
 
     init(_ arguments: Arguments) throws(Failure) {

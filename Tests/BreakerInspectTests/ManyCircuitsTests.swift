@@ -1,0 +1,64 @@
+import BreakerStore
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+/// Very many circuits: each costs little memory.
+@Suite(.timeLimit(.minutes(1))) struct ManyCircuitsTests {
+    static let count = 20_000
+
+    private func shop() throws -> Shop {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("one", group: "shop", failures: 2, error: "connection refused by 10.0.0.1:443")
+        shop.store.close()
+        let columns = """
+            label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap, recovery_jitter,
+            probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, open_until, successes,
+            trips, last_error, registered
+            """
+        try Shop.sqlite(
+            shop.path,
+            """
+            WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(Self.count))
+            INSERT INTO circuit (name, \(columns)) SELECT 'service-' || (i * 7919 % 99991), \(columns) FROM circuit, n;
+            """)
+        return shop
+    }
+
+    /// The most memory that a line of the tool took, in bytes.
+    private func peak(_ line: String, _ shop: Shop) throws -> Int {
+        let program = """
+            import os, subprocess, sys
+            child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+            print(os.wait4(child.pid, 0)[2].ru_maxrss)
+            """
+        let result = try Child.shell("exec python3 -c '\(program)' \"$0\" \(line)", store: shop.path)
+        return (try #require(Int(result.output.dropLast()))) * 1_024
+    }
+
+    @Test func costLittleMemoryEach() throws {
+        let shop = try self.shop()
+        let base = try self.peak("list one", shop)
+        for (line, limit) in [("list", 300), ("list --json", 420), ("check 'service-1*'", 900)] {
+            let each = (try self.peak(line, shop) - base) / Self.count
+            #expect(each <= limit, "\(line): \(each) bytes for each circuit")
+        }
+    }
+
+    @Test func areListedInOrder() throws {
+        let shop = try self.shop()
+        let names = shop.inspect("list").output.split(separator: "\n").dropFirst().map { $0.prefix { $0 != " " } }
+        #expect(names.count == Self.count + 1)
+        #expect(names == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        let json = shop.inspect("list", "--json").output.matches(of: /"name":"([^"]*)"/).map { $0.1 }
+        #expect(json == names)
+    }
+
+    @Test(arguments: [0, 1, 2, 3, 7, 64, 65, 1_000])
+    func areSortedAsTheStandardLibraryDoes(count: Int) {
+        let keys = (0..<count).map { $0 * 7_919 % 31 }
+        let expected = keys.indices.sorted { keys[$0] == keys[$1] ? $0 < $1 : keys[$0] < keys[$1] }
+        #expect(RowOrder.sorted(count) { keys[$0] < keys[$1] } == expected)
+    }
+}
