@@ -6,7 +6,7 @@ import Testing
     struct Wrong: Sendable, CustomTestStringConvertible {
         var line: [String]
         var talk: String
-        var testDescription: String { self.line.joined(separator: " ") }
+        var testDescription: String { String(self.line.joined(separator: " ").prefix(60)) }
     }
 
     static let wrong: [Wrong] = [
@@ -34,6 +34,11 @@ import Testing
         .init(line: ["list"], talk: "no store is named\nhint: name its file with --store PATH, or in BREAKER_STORE"),
         .init(line: ["reset"], talk: "'reset' needs a circuit's name, a pattern or --all\n"),
         .init(line: ["reset", "a", "--all"], talk: "'reset' takes names or --all, not both\n"),
+        .init(
+            line: ["list", String(repeating: "*", count: 50_001)],
+            talk: "a pattern has 50000 bytes at most, not 50001\nhint: give several shorter ones"),
+        .init(line: ["check", "a", String(repeating: "?", count: 60_000)], talk: "at most, not 60000\n"),
+        .init(line: ["reset", "--yes", String(repeating: "[a]", count: 20_000)], talk: "at most, not 60000\n"),
         .init(line: ["help", "a", "b"], talk: "'help' takes one verb\n"),
         .init(line: ["help", "rest"], talk: "unknown verb 'rest'\nhint: did you mean 'reset'?"),
     ]

@@ -7,6 +7,13 @@ struct Selection: Sendable {
 
     /// - Parameter operands: names and patterns; none are all circuits.
     init(_ operands: [String], isExact: Bool) throws(Failure) {
+        let longest = CircuitSelector.longestPattern
+        if !isExact, let pattern = operands.first(where: { $0.utf8.count > longest && CircuitSelector.isPattern($0) }) {
+            throw .usage(
+                "a pattern has \(longest) bytes at most, not \(pattern.utf8.count)",
+                hint: "give several shorter ones, or '--exact' to take it for a name"
+            )
+        }
         self.selectors = operands.isEmpty ? nil : operands.map { isExact ? .named($0) : .nameOrPattern($0) }
     }
 
