@@ -31,7 +31,8 @@ import Testing
 
     @Test func fitsATerminal() {
         let texts = [HelpText.short, HelpText.long] + Tool.verbs.map { HelpText.of($0) }
-        for line in texts.flatMap({ $0.split(separator: "\n") }) { #expect(String(line).displayWidth <= 100) }
+        for line in texts.flatMap({ $0.split(separator: "\n") }) { #expect(String(line).displayWidth <= 80) }
+        #expect(HelpText.of(WorkersVerb.self).hasPrefix("usage: breaker-inspect workers [OPTION…]\n"))
     }
 
     @Test func tellsItInJSON() {

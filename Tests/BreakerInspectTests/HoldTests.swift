@@ -32,6 +32,12 @@ import Testing
         #expect(shop.inspect("hold", "open", "*").code == .usage)
     }
 
+    @Test func suggestsTheState() {
+        let console = RecordingConsole()
+        #expect(run(arguments: ["hold", "opne", "a"], environment: [:], console: console) == .usage)
+        #expect(console.talk.hasSuffix("hint: did you mean 'open'?\n"))
+    }
+
     @Test(arguments: [["a"], ["opne", "a"], ["open"], ["open", "a", "--for", "x"], ["open", "a", "--all"], []])
     func refusesWhatItCannotRead(operands: [String]) {
         let console = RecordingConsole()

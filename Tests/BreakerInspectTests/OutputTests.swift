@@ -64,6 +64,35 @@ import Testing
         #expect(table.text(width: 3, plain) == "NAME   N  ERROR\n東京  10  a lon…\nabc…   9\n")
     }
 
+    @Test func cutsTheWidestFirst() {
+        var table = Table(columns: [.init(title: "NAME", minimumWidth: 4), .init(title: "ERROR", minimumWidth: 4)])
+        table.append([.init(text: "abcdefgh"), .init(text: "abcdefghijklmnop")])
+        let plain = Style(isColored: false)
+        #expect(table.text(width: 20, plain) == "NAME      ERROR\nabcdefgh  abcdefghi…\n")
+        #expect(table.text(width: 14, plain) == "NAME    ERROR\nabcde…  abcde…\n")
+    }
+
+    @Test func writesBelowWhatHasNoRoomBeside() {
+        var table = Table(columns: [
+            .init(title: "TIME"), .init(title: "REASON", minimumWidth: 6, mayStandBelow: true),
+        ])
+        table.append([.init(text: "2026-01-01 00:00:00Z"), .init(text: "all of a long reason, and all of it")])
+        table.append([.init(text: "2026-01-01 00:00:01Z"), .init(text: "")])
+        let plain = Style(isColored: false)
+        #expect(
+            table.text(width: 30, plain) == """
+                TIME
+                2026-01-01 00:00:00Z
+                    all of a long reason, and
+                    all of it
+                2026-01-01 00:00:01Z
+
+                """)
+        let wide = "2026-01-01 00:00:00Z  all of a long reason, and all of it\n"
+        #expect(table.text(width: 57, plain).contains(wide))
+        #expect(table.text(width: nil, plain).contains(wide))
+    }
+
     @Test func colorCarriesNoMeaningAlone() {
         var table = Table(columns: [.init(title: "A"), .init(title: "B")])
         table.append([.init(text: "x", look: .bad), .init(text: "y")])

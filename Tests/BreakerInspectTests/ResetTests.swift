@@ -18,6 +18,16 @@ import Testing
         #expect(event.reason == "provider is back")
     }
 
+    /// One long name moves not all arrows out of sight.
+    @Test func alignsTheArrowsOfShortNames() throws {
+        let shop = try Shop()
+        let long = String(repeating: "long-", count: 20)
+        for name in ["a", "bcd", long] { try shop.circuit(name) }
+        #expect(
+            shop.inspect("reset", "--all", "--dry-run").output
+                == "a    closed -> closed\nbcd  closed -> closed\n\(long)  closed -> closed\n")
+    }
+
     @Test func saysWhoDidItAsTold() throws {
         let shop = try Shop()
         try shop.circuit("a")

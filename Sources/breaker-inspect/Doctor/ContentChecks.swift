@@ -36,7 +36,7 @@ struct ContentChecks {
             return .note(
                 "SQLite",
                 "\(version) has the WAL-reset bug: a commit during a checkpoint can damage the file",
-                "services of this library check-point under the write lock and avoid it; let no other program write "
+                "services of this library checkpoint under the write lock and avoid it; let no other program write "
                     + "to the store, or update SQLite to 3.51.3 or newer"
             )
         }

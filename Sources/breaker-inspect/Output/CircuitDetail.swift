@@ -54,6 +54,12 @@ struct CircuitDetail {
         return fields
     }
 
+    /// A number without a fraction that says nothing.
+    private static func factor(_ number: Double) -> String {
+        let text = "\(number)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
     private static func count(_ number: Int64, _ what: String) -> String {
         number == 1 ? "1 \(what)" : "\(number) \(what)s"
     }
@@ -124,7 +130,8 @@ struct CircuitDetail {
         if config.minimumReporters > 1 { lines[0] += ", seen by \(config.minimumReporters) workers" }
         var open = "stays open for \(recovery.timeout.readable)"
         if recovery.multiplier > 1 {
-            open += ", times \(recovery.multiplier) for each further trip, at most \(recovery.cap.readable)"
+            open +=
+                ", times \(Self.factor(recovery.multiplier)) for each further trip, at most \(recovery.cap.readable)"
         }
         if recovery.jitter > 0 { open += ", plus up to \(Int(recovery.jitter * 100)) %" }
         lines.append(open)

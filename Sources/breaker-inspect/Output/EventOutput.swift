@@ -33,7 +33,7 @@ extension Table {
             .init(title: "TIME"), .init(title: "CIRCUIT", minimumWidth: 8, usualWidth: mayGrow ? 12 : 0),
             .init(title: "EVENT", usualWidth: mayGrow ? 8 : 0), .init(title: "CHANGE", usualWidth: mayGrow ? 19 : 0),
             .init(title: "WHO", minimumWidth: 6, usualWidth: mayGrow ? 12 : 0),
-            .init(title: "REASON", minimumWidth: 6),
+            .init(title: "REASON", minimumWidth: 6, mayStandBelow: true),
         ]
         if !namingCircuits { columns.remove(at: 1) }
         var table = Table(columns: columns)

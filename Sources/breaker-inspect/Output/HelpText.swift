@@ -57,7 +57,7 @@ enum HelpText {
     private static var verbs: String { Self.lines(Tool.verbs.map { ($0.name, $0.summary) }) }
 
     private static func usage(_ verb: any Verb.Type) -> String {
-        "\(Tool.name) \(verb.name) \(verb.synopsis) [OPTION…]"
+        [Tool.name, verb.name, verb.synopsis, "[OPTION…]"].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     private static func sentence(_ summary: String) -> String {

@@ -13,6 +13,8 @@ struct Table {
         var isRightAligned = false
         /// How narrow it may become where the terminal is; nil if it is never cut.
         var minimumWidth: Int?
+        /// Whether its texts stand below their rows where a terminal has no room for them beside; of the last column only.
+        var mayStandBelow = false
         /// How wide it is at least where there is room: later rows may need it.
         var usualWidth = 0
     }
@@ -29,8 +31,12 @@ struct Table {
     }
 
     private static let gap = 2
+    /// What stands below a row begins here.
+    private static let indent = 4
+    /// As much of a text that may stand below is enough of it.
+    private static let enough = 40
 
-    /// Where there is no room the last of those that may be cut is cut first.
+    /// Where there is no room the widest of those that may be cut is cut first.
     let columns: [Column]
     /// Whether rows of one rank stand in the order of the bytes of their first column.
     private let isSorted: Bool
@@ -78,11 +84,27 @@ struct Table {
     /// Hands over line by line, the heading first.
     func forEachLine(width: Int?, withHeading: Bool = true, _ style: Style, _ body: (String) -> Void) {
         var widths = self.widths
+        let below = width.flatMap { self.standsBelow($0) ? max(20, $0 - Self.indent) : nil }
+        if below != nil { widths.removeLast() }
         if let width { self.shrink(&widths, to: width) }
         if withHeading {
             body(self.line(self.columns.map { ($0.title, $0.title.displayWidth, .heading) }, widths, style))
         }
-        for row in self.order() { body(self.line(self.cells(of: row), widths, style)) }
+        for row in self.order() {
+            let cells = self.cells(of: row)
+            body(self.line(cells, widths, style))
+            guard let below, let last = cells.last, !last.text.isEmpty else { continue }
+            for line in last.text.wrapped(to: below) {
+                body(String(repeating: " ", count: Self.indent) + style.paint(line, last.look) + "\n")
+            }
+        }
+    }
+
+    /// Whether the last column's texts are to stand below their rows on a terminal of so many columns.
+    private func standsBelow(_ width: Int) -> Bool {
+        guard self.columns.last?.mayStandBelow == true, let last = self.widths.last else { return false }
+        let room = width - self.widths.dropLast().reduce(0) { $0 + $1 + Self.gap }
+        return room < min(last, Self.enough)
     }
 
     /// The rows by rank, those of one rank as they came or by their first column.
@@ -116,12 +138,15 @@ struct Table {
     }
 
     private func shrink(_ widths: inout [Int], to available: Int) {
-        var excess = widths.reduce(Self.gap * (widths.count - 1), +) - available
-        for index in self.columns.indices.reversed() {
-            guard excess > 0, let minimum = self.columns[index].minimumWidth else { continue }
-            let given = min(excess, max(0, widths[index] - minimum))
-            widths[index] -= given
-            excess -= given
+        let excess = widths.reduce(Self.gap * (widths.count - 1), +) - available
+        guard excess > 0 else { return }
+        for _ in 0..<excess {
+            var widest: Int?
+            for (index, width) in widths.enumerated() where width > self.columns[index].minimumWidth ?? .max {
+                if width >= widest.map({ widths[$0] }) ?? 0 { widest = index }
+            }
+            guard let widest else { return }
+            widths[widest] -= 1
         }
     }
 
@@ -129,7 +154,7 @@ struct Table {
         // Blanks are written only where something follows: no line ends with one.
         var line = ""
         var blanks = 0
-        for (index, cell) in cells.enumerated() {
+        for (index, cell) in cells.prefix(widths.count).enumerated() {
             let isCut = cell.width > widths[index]
             let shown = isCut ? cell.text.cut(to: widths[index]) : cell.text
             let padding = widths[index] - (isCut ? shown.displayWidth : cell.width)

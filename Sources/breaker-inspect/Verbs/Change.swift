@@ -136,12 +136,15 @@ struct Change: Sendable {
             ]))
     }
 
+    /// The arrows of longer names stand where those end.
+    private static let widestName = 40
+
     /// A line for each circuit, the arrows below each other.
     private static func table(_ changes: [StateChange]) -> [String] {
         let names = changes.map(\.name.escaped)
-        let width = names.map(\.displayWidth).max() ?? 0
+        let width = names.map(\.displayWidth).filter { $0 <= Self.widestName }.max() ?? 0
         return zip(names, changes).map { name, change in
-            let padding = String(repeating: " ", count: width - name.displayWidth)
+            let padding = String(repeating: " ", count: max(0, width - name.displayWidth))
             return "\(name)\(padding)  \(change.from) -> \(change.to)"
         }
     }

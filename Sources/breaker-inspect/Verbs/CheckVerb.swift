@@ -8,8 +8,8 @@ struct CheckVerb: Verb {
     static let details = """
         Prints a line for each circuit that is not closed.
         One that is held closed is not closed either: nothing is counted.
-        A name or pattern that fits no circuit ends with 4; a circuit whose row can't be read
-        ends with 1, if no other one is known not to be closed.
+        A name or pattern that fits no circuit ends with 4; a circuit whose row can't
+        be read ends with 1, if no other one is known not to be closed.
         """
     static let options: [Option] = [.exact]
 

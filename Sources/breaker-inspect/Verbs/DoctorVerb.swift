@@ -4,7 +4,7 @@ import BreakerStore
 struct DoctorVerb: Verb {
     static let name = "doctor"
     static let synopsis = ""
-    static let summary = "look for what is wrong with the store, and say what to do; exit with 1 if anything is"
+    static let summary = "find what is wrong, and say what to do; exit with 1 if anything is"
     static let details = ""
     static let options: [Option] = []
 

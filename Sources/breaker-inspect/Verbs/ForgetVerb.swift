@@ -6,8 +6,9 @@ struct ForgetVerb: Verb {
     static let synopsis = "(NAME|PATTERN…)"
     static let summary = "delete circuits that no service uses any more; their history stays"
     static let details = """
-        Shows what it would delete, and asks. Refuses while a live worker has one of them registered;
-        with --force it goes all the same, and the worker registers it anew at its next call.
+        Shows what it would delete, and asks. Refuses while a live worker has one of
+        them registered; with --force it goes all the same, and the worker registers
+        it anew at its next call.
         """
     static let force = Option("force", help: "delete also what live workers have registered")
     static let options: [Option] = [Self.force] + Change.options.filter { $0 != .all }

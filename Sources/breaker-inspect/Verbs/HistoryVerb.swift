@@ -12,7 +12,8 @@ struct HistoryVerb: Verb {
     static let synopsis = "[NAME]"
     static let summary = "show what happened to one circuit or to all, oldest first"
     static let details = """
-        Shows the newest 100 events, or all since --since. A DURATION is such as 90s, 15m, 1.5h or 2d.
+        Shows the newest 100 events, or all since --since. A DURATION is such as 90s,
+        15m, 1.5h or 2d.
         """
     static let since = Option("since", "DURATION", help: "only what happened so long ago or later")
     static let limit = Option("limit", "N", help: "the newest N at most")

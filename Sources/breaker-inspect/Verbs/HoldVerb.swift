@@ -6,7 +6,8 @@ struct HoldVerb: Verb {
     static let synopsis = "(open|closed) (NAME|PATTERN… | --all)"
     static let summary = "refuse all calls, or let all through"
     static let details = """
-        A hold counts until it is released, reset, or its time is over; it survives restarts.
+        A hold counts until it is released, reset, or its time is over; it survives
+        restarts.
         What a pattern matches, or --all, is shown first, and you are asked.
         """
     static let duration = Option("for", "DURATION", help: "for how long, such as 90s, 15m or 2h; else until released")
@@ -18,7 +19,11 @@ struct HoldVerb: Verb {
 
     init(_ arguments: Arguments) throws(Failure) {
         guard let word = arguments.operands.first, let state = HoldState(rawValue: word) else {
-            throw .usage("'hold' needs 'open' or 'closed' before the circuits", verb: Self.name)
+            let words = [HoldState.open, .closed].map(\.rawValue)
+            let nearest = arguments.operands.first.flatMap { Spelling.nearest(to: $0, among: words) }
+            throw .usage(
+                "'hold' needs 'open' or 'closed' before the circuits", hint: nearest.map { "did you mean '\($0)'?" },
+                verb: Self.name)
         }
         self.state = state
         var duration: Duration?

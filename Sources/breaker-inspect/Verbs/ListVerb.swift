@@ -6,9 +6,10 @@ struct ListVerb: Verb {
     static let synopsis = "[PATTERN…]"
     static let summary = "show the circuits, those that refuse calls first"
     static let details = """
-        A PATTERN is a circuit's name, or a text with *, ? or [ in it that names may match.
+        A PATTERN is a circuit's name, or a text with *, ? or [ in it that names match.
         FAILURES are those that count now, of those that trip the circuit.
-        --watch redraws a terminal until Ctrl-C; to a pipe or a file it adds a line for each change.
+        --watch redraws a terminal until Ctrl-C; to a pipe or a file it adds a line
+        for each change.
         """
     static let watch = Option(
         "watch", "SECONDS", isValueOptional: true, help: "show it again every second, or at that interval")

@@ -6,7 +6,8 @@ struct ReleaseVerb: Verb {
     static let synopsis = "(NAME|PATTERN… | --all)"
     static let summary = "take holds off circuits, which go on in the state beneath"
     static let details = """
-        A name is released at once; what a pattern matches, or --all, is shown first, and you are asked.
+        A name is released at once; what a pattern matches, or --all, is shown first,
+        and you are asked.
         Circuits that are not held are left alone.
         """
     static let options = Change.options

@@ -6,8 +6,9 @@ struct ResetVerb: Verb {
     static let synopsis = "(NAME|PATTERN… | --all)"
     static let summary = "close circuits and forget their failures, trips and holds"
     static let details = """
-        Running services obey at their next call. A name is reset at once; what a pattern matches, or --all,
-        is shown first, and you are asked. Patterns hold *, ? or [ as in a shell; quote them.
+        Running services obey at their next call. A name is reset at once; what a
+        pattern matches, or --all, is shown first, and you are asked. Patterns hold
+        *, ? or [ as in a shell; quote them.
         """
     static let options = Change.options
 

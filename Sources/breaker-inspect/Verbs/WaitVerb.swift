@@ -4,9 +4,10 @@ import BreakerStore
 struct WaitVerb: Verb {
     static let name = "wait"
     static let synopsis = "NAME --for STATE"
-    static let summary = "wait until a circuit is in a state; exit with 124 when the time is over"
+    static let summary = "wait until a circuit is in a state; exit with 124 when time is over"
     static let details = """
-        STATE is open, half-open, closed or held. Without --timeout it waits as long as it takes.
+        STATE is open, half-open, closed or held. Without --timeout it waits as long
+        as it takes.
         """
     static let state = Option("for", "STATE", help: "open, half-open, closed or held")
     static let timeout = Option("timeout", "DURATION", help: "how long at most, such as 90s, 15m or 2h")
