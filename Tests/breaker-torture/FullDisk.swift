@@ -110,7 +110,7 @@ struct FullDisk {
         for _ in 0..<900 where !self.isDegraded(scene.store) { await self.fail(scene) }
         guard self.isDegraded(scene.store) else { return self.report.violated("\(what): the disk was never full") }
         for _ in 0..<20 { await self.fail(scene) }
-        try await self.comeBack(scene, what, losses: 1...1)
+        try await self.comeBack(scene, what)
     }
 
     /// Names of circuits take all the room that was kept.
@@ -131,21 +131,22 @@ struct FullDisk {
         guard inVain > 0 else { return self.report.violated("\(what): the disk was never full") }
         self.report.raise(number, "circuits before the disk was full")
         for _ in 0..<500 { await self.fail(scene) }
-        try await self.comeBack(scene, what, losses: 1...1_000)
+        try await self.comeBack(scene, what)
     }
 
-    private func comeBack(_ scene: Scene, _ what: String, losses: ClosedRange<Int>) async throws {
+    private func comeBack(_ scene: Scene, _ what: String) async throws {
         try await scene.protectInMemory()
         self.free()
         let start = ContinuousClock.now
         try await scene.comeBack()
         self.report.raise(Int((ContinuousClock.now - start) / .milliseconds(1)), "ms until it was back at most")
-        let kinds = try scene.store.history(limit: 10_000).map(\.kind)
-        for kind in [CircuitEvent.Kind.degraded, .restored] {
-            let count = kinds.count { $0 == kind }
-            if !losses.contains(count) { self.report.violated("\(what): \(count) events '\(kind.rawValue)'") }
-            self.report.raise(count, "events '\(kind.rawValue)' of one fault at most")
+        // Small changes may find room where larger ones don't, so that the store comes back for a moment.
+        let kinds = try scene.store.history(limit: 10_000).map(\.kind).filter { $0 == .degraded || $0 == .restored }
+        let pairs = kinds.count { $0 == .degraded }
+        if pairs == 0 || kinds.reversed() != (0..<pairs).flatMap({ _ in [CircuitEvent.Kind.degraded, .restored] }) {
+            self.report.violated("\(what): the history tells \(kinds)")
         }
+        self.report.raise(pairs, "times degraded at most")
     }
 
     /// A store that may degrade opens, guards in memory, and comes to the file later.

@@ -7,16 +7,23 @@ import Synchronization
 /// Release builds have none.
 package enum Hook {
     #if BREAKERSTORE_HOOKS
-    private static let action = Mutex<(@Sendable (String) -> Void)?>(nil)
+    /// In a type of its own: a bare closure in a mutex is wrapped once more each time that it is looked at.
+    private struct Action: Sendable {
+        let run: @Sendable (String) -> Void
+    }
 
-    package static func install(_ action: (@Sendable (String) -> Void)?) { self.action.withLock { $0 = action } }
+    private static let action = Mutex<Action?>(nil)
+
+    package static func install(_ action: (@Sendable (String) -> Void)?) {
+        self.action.withLock { $0 = action.map(Action.init) }
+    }
     #endif
 
     @inline(__always)
     static func reached(_ name: StaticString) {
         #if BREAKERSTORE_HOOKS
         guard let action = self.action.withLock({ $0 }) else { return }
-        action("\(name)")
+        action.run("\(name)")
         #endif
     }
 }
