@@ -159,8 +159,10 @@ extension StoreCore {
     /// Whether the connection that is open commits again; false if others still lock the file, nil if it must be opened
     /// anew.
     private func canWrite(_ opened: Opened) -> Bool? {
+        // Others use the file by turns: who asks just once in a while may ask in vain for long.
+        let deadline = Deadline(after: self.configuration.busyTimeout)
         do throws(BreakerStoreError) {
-            guard try opened.writer.begin(unless: { true }) else { return false }
+            guard try opened.writer.begin(unless: { deadline.isOver || self.isClosed }) else { return false }
             defer { opened.writer.rollback() }
             // A value that stays the same would write nothing, and prove nothing.
             try opened.writer.run(

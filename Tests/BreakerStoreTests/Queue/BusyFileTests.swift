@@ -69,6 +69,25 @@ import Testing
         #expect(await eventually { self.fixture.isHealthy })
     }
 
+    /// Others use the file by turns: who looks for a moment, and then waits longer and longer, may look in vain for long.
+    @Test func whoComesBackWaitsForItsTurn() async throws {
+        let fixture = try StoreFixture()
+        let core = try #require(fixture.core)
+        let writer = try WriteLock(fixture.store)
+        core.degrade(core.busy)
+        var looks = 0
+        #expect(
+            await eventually {
+                let isWaiting = core.session.withLockIfAvailable { _ in true } == nil
+                looks = isWaiting ? looks + 1 : 0
+                return looks == 20
+            }
+        )
+        #expect(!fixture.isHealthy)
+        try writer.release()
+        #expect(await eventually { fixture.isHealthy })
+    }
+
     /// A store that has nothing to write does not mind.
     @Test func aLockThatNobodyWaitsForIsNoTrouble() async throws {
         let core = try #require(self.fixture.core)
