@@ -201,7 +201,8 @@ final class BusyWorker: Sendable {
             let problems = self.problems(windows)
             if problems.isEmpty { return "ok" }
             if ContinuousClock.now > deadline {
-                return "wrong \(problems.count): \(problems.prefix(Self.shownProblems).joined(separator: "; "))"
+                let shown = problems.prefix(Self.shownProblems) + problems.suffix(1)
+                return "wrong \(problems.count): \(shown.joined(separator: "; "))"
             }
             try await Task.sleep(for: .milliseconds(5))
         }

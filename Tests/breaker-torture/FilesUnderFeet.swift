@@ -50,12 +50,14 @@ struct FilesUnderFeet {
         defer { for worker in workers { worker.clear() } }
         var windows: [Window] = []
         for (round, fault) in faults.enumerated() where self.report.goesOn {
-            let what = "scene \(number), round \(round), \(fault.rawValue)"
             let halted =
                 self.stage.options.isShort || Int.random(in: 0..<3, using: &random) > 0
                 ? nil : workers.randomElement(using: &random)
             let haltedLonger = Bool.random(using: &random)
             let delay = delays.randomElement(using: &random) ?? 0
+            let what =
+                "scene \(number), round \(round), \(fault.rawValue) for \(delay) ms"
+                + (halted.map { ", \($0.pid) halted for \(haltedLonger ? "longer" : "as long")" } ?? "")
             // Faults in a row make the stores wait longer and longer before they try again.
             let isCalm = !self.stage.options.isShort && Int.random(in: 0..<6, using: &random) == 0
             if isCalm { try await Task.sleep(for: .milliseconds(3_100)) }
@@ -156,7 +158,9 @@ struct FilesUnderFeet {
         self.report.raise(sum, "calls in a scene at most")
         let texts = windows.map { "\($0)" }.joined(separator: " ")
         for (number, answer) in try await workers.ask("verify \(texts)").enumerated() where answer.description != "ok" {
-            self.report.violated("\(what): worker \(number) misses: \(answer); there are \(floor.names)")
+            self.report.violated(
+                "\(what): worker \(number) (\(workers[number].pid)) misses: \(answer); windows \(texts); there are \(floor.names)"
+            )
         }
         for problem in Integrity.problems(of: floor.path) { self.report.violated("\(what): integrity: \(problem)") }
         try await workers.ask("go")
