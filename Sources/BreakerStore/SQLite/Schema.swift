@@ -38,21 +38,23 @@ enum Schema {
         throw Self.stranger(file, "it is the database of another program")
     }
 
-    /// Whether the log has a first page that makes a store of the file: a checkpoint that was cut short may have torn the one
-    /// in the database.
+    /// Whether the log makes a whole store of the file: a checkpoint that was cut short may have torn the first page in the
+    /// database.
+    ///
+    /// The first page alone says nothing: somebody else's file may have taken the place of a store whose log was left.
     private static func isOursByLog(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
         // SQLite takes a file of one byte for an empty one, whose log it deletes (Quarantine.isDue).
         guard LockFile.exists(at: file.lock), Self.hasContent(file.log), StoreFile.size(file.path) ?? 0 > 1 else {
             return false
         }
-        let identity = try? StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
-            try (
-                id: database.connection.integer("PRAGMA application_id"),
-                version: database.connection.integer("PRAGMA user_version")
-            )
+        let version = try? StoreReader.look(at: file) { (database) throws(BreakerStoreError) -> Int64? in
+            guard try database.connection.integer("PRAGMA application_id") == Self.applicationID,
+                try database.isWhole()
+            else { return nil }
+            return try database.connection.integer("PRAGMA user_version")
         }
-        guard let identity, identity.id == Self.applicationID else { return false }
-        try Self.requireKnownVersion(identity.version, of: file)
+        guard let version else { return false }
+        try Self.requireKnownVersion(version, of: file)
         return true
     }
 

@@ -201,7 +201,7 @@ struct Opening {
         guard self.mayCreate, self.previous == nil, !lock.isNew, !lock.hasOtherWorkers,
             1...Self.mostToLookThrough ~= StoreFile.size(self.file.path) ?? 0
         else { return }
-        guard try Quarantine.isWhole(writer) else {
+        guard try writer.isWhole() else {
             throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
         }
     }

@@ -33,24 +33,13 @@ struct Quarantine {
         }
         do throws(BreakerStoreError) {
             return try StoreReader.look(at: self.file) { (database) throws(BreakerStoreError) in
-                try !Self.isWhole(database)
+                try !database.isWhole()
             }
         } catch {
             // Not that it can't be read just now: that it can't be a database.
             guard error.code == .corrupt else { throw error }
             return true
         }
-    }
-
-    /// Whether nothing is wrong with the file but values of rows, each of which harms its own row alone.
-    static func isWhole(_ database: Database) throws(BreakerStoreError) -> Bool {
-        // The quick check would leave the indexes out.
-        let lines = try database.all("PRAGMA integrity_check") { $0.text(0) }
-        let isSound = lines.allSatisfy {
-            $0 == "ok" || $0.hasPrefix("CHECK constraint failed in ") || $0.contains(" value in ")
-        }
-        guard isSound else { return false }
-        return try Schema.isWhole(database)
     }
 
     /// Renames the database, then its log, then the index; returns the new name of the first.

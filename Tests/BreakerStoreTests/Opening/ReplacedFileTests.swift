@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -13,6 +14,18 @@ import Darwin
 
 /// Another store that takes the place of an open one, as when a copy is restored.
 @Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ReplacedFileTests {
+    enum Newcomer: CaseIterable, Codable, Sendable {
+        case garbage, stranger, store
+
+        func make(_ path: String) throws {
+            switch self {
+            case .garbage: Files.write(QuarantineTests.garbage, to: path)
+            case .stranger: Foreign.run(path, Strangers.log)
+            case .store: try ReplacedFileTests.makeCopy(path)
+            }
+        }
+    }
+
     /// SQLite would take the log for the newcomer's, and its pages with it.
     @Test(arguments: ["at once", "after a stranger's"])
     func newcomerIsNotReadThroughTheLogThatWasLeft(comes: String) async throws {
@@ -55,6 +68,44 @@ import Darwin
         #expect(try store.circuits().map(\.name) == ["a"])
     }
 
+    /// Read through the log that lies beside it, its first page would be a store's.
+    @Test(arguments: [Newcomer.garbage, .stranger])
+    func newcomerIsNotTakenForTheStoreWhoseLogIsThere(_ newcomer: Newcomer) throws {
+        let directory = try Workplace.here.directory
+        let path = directory + "/a.db"
+        let other = directory + "/other.db"
+        try newcomer.make(other)
+        let bytes = Files.read(other)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        // Names take pages from the reserve, which the first page keeps the account of.
+        for number in 0..<50 {
+            _ = try store.breaker(Stores.config(String(repeating: "n", count: 180) + "\(number)"))
+        }
+        store.close()
+        #expect(unsafe ts_exchange(path, other) == 0)
+        let opened = Result { try CircuitStore(path: path, configuration: Stores.configuration()) }
+        (try? opened.get())?.close()
+        switch newcomer {
+        case .garbage:
+            // It is set aside, and the log with it.
+            #expect(Listing.names(in: directory).filter { $0.contains("-wal.corrupt-") }.count == 1)
+        case .stranger:
+            #expect(throws: BreakerStoreError.self) { try opened.get() }
+            let isAsItWas = Files.read(path) == bytes
+            #expect(isAsItWas)
+            #expect(unsafe ts_exchange(path, other) == 0)
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            #expect(try store.circuits().count == 50)
+            store.close()
+        case .store:
+            break
+        }
+        let broken = Listing.names(in: directory).first { $0.hasPrefix("a.db.corrupt-") }
+        let isKept = broken.map { Files.read("\(directory)/\($0)") == bytes } ?? true
+        #expect(isKept)
+        #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
+    }
+
     #if BREAKERSTORE_HOOKS
     /// It was garbage that was found broken.
     @Test func storeThatComesBackIsNotSetAsideInPlaceOfWhatWasBroken() async {
@@ -75,7 +126,7 @@ import Darwin
     }
     #endif
 
-    private static func makeCopy(_ path: String) throws {
+    fileprivate static func makeCopy(_ path: String) throws {
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         let breaker = try store.breaker(Stores.config("copied"))
         breaker.recordFailure()
