@@ -78,6 +78,13 @@ static inline int bs_persist_wal(sqlite3 *db) {
     return sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
 }
 
+// Whether the connection's path leads to another file by now, or to none. Where SQLite can't tell, it does not.
+static inline int bs_has_moved(sqlite3 *db) {
+    int moved = 0;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return moved;
+}
+
 // Reads from the database file through SQLite: to open and close it by hand would drop this process's locks on it.
 static inline int bs_read_file(sqlite3 *db, void *buffer, int count, int64_t offset) {
     sqlite3_file *file = 0;

@@ -106,6 +106,9 @@ struct Connection: ~Copyable {
     /// Whether a transaction is open; SQLite itself rolls back after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.handle) == 0 }
 
+    /// Whether the path leads to another file than the one that is open, or to none.
+    var hasMoved: Bool { unsafe bs_has_moved(self.handle) != 0 }
+
     /// Syncs the write-ahead log to the disk.
     func syncLog() throws(BreakerStoreError) {
         let code = unsafe bs_sync_wal(self.handle)

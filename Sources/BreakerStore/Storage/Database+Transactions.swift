@@ -18,11 +18,22 @@ extension Database {
         }
     }
 
-    /// Another connection to a store that is open.
-    static func sharing(_ file: StoreFile) throws(BreakerStoreError) -> Database {
+    /// Another connection to a store that is open: these files and no others.
+    static func sharing(_ file: StoreFile, as identity: FileIdentity) throws(BreakerStoreError) -> Database {
         let database = Database(try Connection(path: file.path, access: .readWrite))
+        guard database.isOpen(at: file, as: identity) else { throw .moved(file.path) }
         try database.connection.configureForSharing()
+        guard FileIdentity(of: file).hasAll(of: identity) else { throw .moved(file.path) }
         return database
+    }
+
+    /// Whether what was opened just now is the database that has been at the path all the time; asked before it is used.
+    ///
+    /// SQLite opens it by its name. What had its place for a moment would be read through the store's log, and that be copied
+    /// into it.
+    func isOpen(at file: StoreFile, as identity: FileIdentity) -> Bool {
+        // It tells whether another is there now. Before and after it the right one is: so it was in between.
+        identity.hasDatabase(of: file) && !self.connection.hasMoved && identity.hasDatabase(of: file)
     }
 
     /// Runs `body` in a transaction of its own.

@@ -66,11 +66,21 @@ extension Opening {
         }
     }
 
-    /// Somebody has removed the log alone: the index tells of frames that nobody will find.
+    /// What is there to be opened, without an index whose log somebody has removed: it tells of frames that nobody will find.
     ///
     /// Those who still have both open notice by the index that is gone.
-    func removeIndexWithoutLog() {
-        if StoreFile.size(self.file.log) == nil { unsafe unlink(self.file.index) }
+    func filesToOpen() -> FileIdentity {
+        let files = FileIdentity(of: self.file)
+        guard files.hasIndexWithoutLog else { return files }
+        unsafe unlink(self.file.index)
+        return FileIdentity(of: self.file)
+    }
+
+    func requireUnchanged(_ files: FileIdentity) throws(BreakerStoreError) {
+        if FileIdentity(of: self.file).hasAll(of: files) { return }
+        // The log was removed just now, and SQLite has made another.
+        if files.hasIndexWithoutLog(at: self.file) { unsafe unlink(self.file.index) }
+        throw .moved(self.file.path)
     }
 
     func createFile() throws(BreakerStoreError) {

@@ -101,30 +101,34 @@ struct Opening {
     }
 
     private func openStore(until deadline: Deadline, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
-        // Before anything is written: whose file is it?
-        let finding = try self.recognise(until: deadline)
-        try self.requireAccess(finding, until: deadline)
         while true {
+            // Before anything is written: whose file is it?
+            var found = FileIdentity(of: self.file)
+            let finding = try self.recognise(until: deadline)
+            try self.requireAccess(finding, until: deadline)
             let lock = try self.lockFile()
             // Before the guard is asked for: whoever has it may wait for those who live.
             if let previous { _ = lock.lock(worker: previous.worker) }
             let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) -> Opened? in
+                // Between opening and locking somebody may have removed it: then others lock another file. And what was looked
+                // at may have been set aside, and another be there.
+                guard lock.isInPlace, finding == .new || found.hasDatabase(of: self.file) else { return nil }
                 Hook.reached("open.guarded")
-                // Between opening and locking somebody may have removed it: then others lock another file.
-                guard lock.isInPlace else { return nil }
-                // Another may have created it meanwhile.
-                if finding == .new || StoreFile.size(self.file.path) ?? 0 == 0,
-                    try Schema.recognise(self.file) == .new
-                {
-                    guard self.mayCreate else { throw Schema.missing(self.file) }
-                    try self.createFile()
+                if finding == .new || StoreFile.size(self.file.path) ?? 0 == 0 {
+                    // Another may have created it meanwhile.
+                    found = FileIdentity(of: self.file)
+                    if try Schema.recognise(self.file) == .new {
+                        guard self.mayCreate else { throw Schema.missing(self.file) }
+                        try self.createFile()
+                        found = FileIdentity(of: self.file)
+                    }
                 }
-                self.removeIndexWithoutLog()
-                return try self.openGuarded(lock, deadline, quarantined)
+                return try self.openGuarded(lock, found, deadline, quarantined)
             }
             if let opened { return opened }
             guard !deadline.isOver else {
-                throw BreakerStoreError(code: .busy, message: "the lock file keeps vanishing", path: self.file.lock)
+                throw BreakerStoreError(
+                    code: .busy, message: "a file of the store keeps being replaced", path: self.file.path)
             }
         }
     }
@@ -146,14 +150,20 @@ struct Opening {
 
     private func openGuarded(
         _ lock: LockFile,
+        _ found: FileIdentity,
         _ deadline: Deadline,
         _ quarantined: String?
     ) throws(BreakerStoreError) -> Opened {
-        let found = FileIdentity(of: self.file)
+        let files = self.filesToOpen()
         let writer = Database(try Connection(path: self.file.path, access: .readWrite))
         Hook.reached("open.connected")
+        guard files.hasDatabase(of: found), writer.isOpen(at: self.file, as: files) else {
+            throw .moved(self.file.path)
+        }
         try writer.connection.waitWhenBusy(deadline.remaining)
         try writer.connection.configureForSharing()
+        // Before anything is written: the log and the index are those of this database.
+        try self.requireUnchanged(files)
         try self.requireWhole(writer, lock)
         try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
         guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
@@ -164,7 +174,11 @@ struct Opening {
             )
         }
         Hook.reached("open.logged")
-        let reader = try Database.sharing(self.file)
+        // A new file's log and index are made by the first read.
+        _ = try writer.connection.integer("SELECT count(*) FROM clock")
+        let identity = FileIdentity(of: self.file)
+        guard identity.isComplete, identity.hasAll(of: files) else { throw .moved(self.file.path) }
+        let reader = try Database.sharing(self.file, as: identity)
         self.giveTheGroup()
         try writer.connection.waitWhenBusy(.zero)
         try self.reserveSpace(writer, reader, deadline)
@@ -174,14 +188,7 @@ struct Opening {
         let after = try self.tag(of: reader)
         Hook.reached("open.registered")
         // Files that were renamed while SQLite opened them would pass for those that it has open.
-        let identity = FileIdentity(of: self.file)
-        guard identity.isComplete, identity.hasAll(of: found), lock.isInPlace else {
-            throw BreakerStoreError(
-                code: .unavailable,
-                message: "a file of the store was removed or replaced while it was opened",
-                path: self.file.path
-            )
-        }
+        guard FileIdentity(of: self.file) == identity, lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
             writer: writer,
             reader: reader,

@@ -139,13 +139,7 @@ extension StoreCore: CommitQueue.Committer {
         guard FileIdentity(of: self.file) == opened.identity else { throw self.moved }
     }
 
-    var moved: BreakerStoreError {
-        BreakerStoreError(
-            code: .unavailable,
-            message: "a file of the store was removed or replaced",
-            path: self.file.path
-        )
-    }
+    var moved: BreakerStoreError { .moved(self.file.path) }
 
     var busy: BreakerStoreError {
         BreakerStoreError(
@@ -164,6 +158,10 @@ extension StoreCore: CommitQueue.Committer {
 }
 
 extension BreakerStoreError {
+    static func moved(_ path: String) -> BreakerStoreError {
+        BreakerStoreError(code: .unavailable, message: "a file of the store was removed or replaced", path: path)
+    }
+
     static func closed(_ path: String) -> BreakerStoreError {
         BreakerStoreError(code: .closed, message: "the store was closed", path: path)
     }

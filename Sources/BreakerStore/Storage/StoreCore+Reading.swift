@@ -150,9 +150,7 @@ extension StoreCore {
         let identity = self.reading.withLock { $0.database == nil ? nil : $0.newest?.identity }
         guard let identity else { throw self.closedOrLost }
         guard FileIdentity(of: self.file) == identity else { throw self.moved }
-        let database = try Database.sharing(self.file)
-        guard FileIdentity(of: self.file) == identity else { throw self.moved }
-        return database
+        return try Database.sharing(self.file, as: identity)
     }
 
     /// The answer as the cached form has it.

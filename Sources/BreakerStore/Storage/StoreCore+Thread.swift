@@ -89,7 +89,7 @@ extension StoreCore {
         try opened.lock.withGuard(until: Deadline(after: .zero)) { () throws(BreakerStoreError) in
             guard self.hasFilesAndLock(opened) else { throw self.moved }
             if checkpointer == nil {
-                checkpointer = try Database.sharing(self.file)
+                checkpointer = try Database.sharing(self.file, as: opened.identity)
                 try checkpointer?.connection.syncLog()
             }
             guard let other = checkpointer else { return }

@@ -171,6 +171,13 @@ struct FileIdentity: Hashable, Sendable {
 
     func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
 
+    var hasIndexWithoutLog: Bool { self.log == nil && self.index != nil }
+
+    /// Whether the index is there still, but its log is not.
+    func hasIndexWithoutLog(at file: StoreFile) -> Bool {
+        self.log != nil && One(file.log) != self.log && self.index != nil && self.hasIndex(of: file)
+    }
+
     /// What is there just now.
     ///
     /// `stat` takes no lock and drops none.

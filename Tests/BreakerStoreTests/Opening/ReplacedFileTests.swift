@@ -124,6 +124,44 @@ import Darwin
             }
         }
     }
+
+    /// SQLite opens it by its name; the log that lies beside it would be read through it, and copied into it.
+    @Test(arguments: Newcomer.allCases, [true, false])
+    func whatComesBetweenLookingAndOpeningIsNotWrittenTo(_ newcomer: Newcomer, _ goesAgain: Bool) async {
+        await #expect(processExitsWith: .success) { [newcomer, goesAgain] in
+            try Files.withDirectory { directory in
+                let path = directory + "/a.db"
+                let other = directory + "/other.db"
+                try Stores.make(path)
+                try newcomer.make(other)
+                let bytes = Files.read(other)
+                let step = Locked(0)
+                Hook.install { name in
+                    let swaps = step.withLock { step in
+                        switch (step, name) {
+                        case (0, "open.guarded"): step = 1
+                        case (1, "open.connected") where goesAgain: step = 2
+                        default: return false
+                        }
+                        return true
+                    }
+                    if swaps { unsafe ts_exchange(path, other) }
+                }
+                #expect(throws: BreakerStoreError.self) {
+                    try CircuitStore(path: path, configuration: Stores.configuration()).close()
+                }
+                Hook.install(nil)
+                if !goesAgain { unsafe ts_exchange(path, other) }
+                #expect(step.withLock { $0 } == (goesAgain ? 2 : 1))
+                let isAsItWas = Files.read(other) == bytes
+                #expect(isAsItWas)
+                let store = try CircuitStore(path: path, configuration: Stores.configuration())
+                #expect(try store.circuit(named: "a")?.failures.count == 1)
+                store.close()
+                #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
+            }
+        }
+    }
     #endif
 
     fileprivate static func makeCopy(_ path: String) throws {

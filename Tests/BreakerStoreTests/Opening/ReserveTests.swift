@@ -72,7 +72,8 @@ import Darwin
             try FullDisk.use { path, store, breaker in
                 let lock = try LockFile(path: path + "-lock", creatingWith: nil, owner: nil)
                 try lock.withGuard(until: Deadline(after: .seconds(20))) { () throws(BreakerStoreError) in
-                    let other = try Database.sharing(StoreFile(resolving: path))
+                    let file = try StoreFile(resolving: path)
+                    let other = try Database.sharing(file, as: FileIdentity(of: file))
                     try other.connection.waitWhenBusy(.seconds(10))
                     while (try? other.run("UPDATE circuit SET refusals = refusals + 1")) != nil {}
                     breaker.recordFailure()

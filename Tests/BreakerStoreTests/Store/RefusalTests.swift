@@ -62,7 +62,8 @@ import Testing
     @Test func numberOfTheFileNeverOverflows() throws {
         let fixture = try StoreFixture()
         _ = try fixture.breaker()
-        let database = try Database.sharing(try #require(fixture.core).file)
+        let file = try #require(fixture.core).file
+        let database = try Database.sharing(file, as: FileIdentity(of: file))
         let name = CircuitName("a")
         try database.add(refusals: [name: .max])
         try database.add(refusals: [name: .max])
