@@ -28,7 +28,7 @@ struct Opening {
     let clock: StoreClock
     /// Where and as whom this process was there before.
     var previous: Membership?
-    /// Files whose database this process had open when another took its place, and whose log was left.
+    /// What this process had open last: another database may take its place, and the log be left.
     var left: FileIdentity?
     /// Whether SQLite has called the file broken: then it is looked through first.
     var isSuspect = false
@@ -63,15 +63,24 @@ struct Opening {
 
     /// Moves aside what a database left here that another has replaced, before anybody reads that one through it.
     private func setAsideLog(of left: FileIdentity, until deadline: Deadline) throws(BreakerStoreError) {
+        let newcomer = FileIdentity(of: self.file)
         guard left.hasLeftLog(at: self.file), StoreFile.size(self.file.path) ?? 0 > 0,
             try DatabaseHeader(of: self.file)?.applicationID == Schema.applicationID
         else { return }
         let lock = try self.lockFile()
         try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
-            // Another process may have done it, and have the newcomer's log open.
-            guard lock.isInPlace, left.hasLeftLog(at: self.file) else { return }
-            try self.moveStraysAside()
+            if lock.isInPlace { try self.moveLogAside(of: left, beside: newcomer) }
         }
+    }
+
+    /// Does so unless another process has done it, and may have the newcomer's log open.
+    ///
+    /// - Parameter newcomer: what was looked at; a stranger's file may have its place for a moment, and ours come back to its
+    ///   log.
+    private func moveLogAside(of left: FileIdentity, beside newcomer: FileIdentity) throws(BreakerStoreError) {
+        guard !left.hasDatabase(of: newcomer), newcomer.hasDatabase(of: self.file), left.hasLeftLog(at: self.file)
+        else { return }
+        try self.moveStraysAside()
     }
 
     /// A log or an index without its database would be taken for the next one's.
@@ -102,6 +111,7 @@ struct Opening {
 
     private func openStore(until deadline: Deadline, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
         while true {
+            Hook.reached("open.begin")
             // Before anything is written: whose file is it?
             var found = FileIdentity(of: self.file)
             let finding = try self.recognise(until: deadline)
@@ -123,6 +133,8 @@ struct Opening {
                         found = FileIdentity(of: self.file)
                     }
                 }
+                // It may have come since that was asked last.
+                if let left { try self.moveLogAside(of: left, beside: found) }
                 return try self.openGuarded(lock, found, deadline, quarantined)
             }
             if let opened { return opened }

@@ -57,7 +57,7 @@ final class StoreCore: Sendable {
     let viewer = Mutex<Database?>(nil)
     /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
     let membership = Mutex<Opening.Membership?>(nil)
-    /// What was open when another database took its place, until the next one is open.
+    /// What was open last, until the next is open: another database may take its place, and the log be left.
     private let left = Mutex<FileIdentity?>(nil)
     private let gates = Mutex<[Gate]>([])
     let refusals = Refusals()
@@ -141,9 +141,7 @@ final class StoreCore: Sendable {
         let previous = session.map { Opening.Membership(lock: $0.opened.lock, worker: $0.opened.worker.id) }
         // Asked while it is still open: nobody else gets its number.
         let isSameFile = self.reading.withLock { $0.newest?.identity.hasDatabase(of: self.file) ?? false }
-        if let opened = session?.opened, opened.identity.hasLeftLog(at: self.file) {
-            self.left.withLock { $0 = opened.identity }
-        }
+        if let opened = session?.opened { self.left.withLock { $0 = opened.identity } }
         // All at once: as long as one connection is left, SQLite gives the next one the same old wal-index.
         session = nil
         // In this order: without it nobody opens the other.

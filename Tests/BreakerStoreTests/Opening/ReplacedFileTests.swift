@@ -107,6 +107,29 @@ import Darwin
     }
 
     #if BREAKERSTORE_HOOKS
+    @Test func newcomerThatComesWhileItIsOpenedIsNotReadThroughTheLogThatWasLeft() async {
+        await #expect(processExitsWith: .success) {
+            try Files.withDirectory { directory in
+                let path = directory + "/a.db"
+                let copy = directory + "/copy.db"
+                try Self.makeCopy(copy)
+                let stranger = directory + "/stranger.db"
+                Foreign.run(stranger, "CREATE TABLE guest (name TEXT)")
+                let store = try CircuitStore(path: path, configuration: Stores.configuration())
+                let breaker = try store.breaker(Stores.config(maxFailures: 100))
+                for _ in 0..<3 { breaker.recordFailure() }
+                Hook.install { name in if name == "open.begin" { unsafe rename(copy, path) } }
+                #expect(unsafe rename(stranger, path) == 0)
+                breaker.recordFailure()
+                while !store.isHealthy { usleep(1_000) }
+                #expect(try store.circuit(named: "copied")?.failures.count == 1)
+                #expect(Listing.names(in: directory).contains { $0.hasPrefix("a.db-wal.stray-") })
+                store.close()
+                #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
+            }
+        }
+    }
+
     /// It was garbage that was found broken.
     @Test func storeThatComesBackIsNotSetAsideInPlaceOfWhatWasBroken() async {
         await #expect(processExitsWith: .success) {
