@@ -1,5 +1,12 @@
 /// A config and the machine's rules say the same, the one in durations, the other in microseconds.
 extension Rules {
+    /// The rules for memory: one reporter is enough, it hears of no other.
+    static func inMemory(_ config: CircuitBreaker.Config) -> Rules {
+        var rules = Rules(config)
+        rules.minimumReporters = 1
+        return rules
+    }
+
     /// The config must have been validated.
     init(_ config: CircuitBreaker.Config) {
         let trip: Trip =

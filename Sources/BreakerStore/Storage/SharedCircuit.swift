@@ -20,8 +20,6 @@ final class SharedCircuit: Sendable {
     let slot = AnswerSlot()
     let refusals: Refusals.Counter
     /// The rules as this process first registered them: for memory, where the file's can't be read.
-    ///
-    /// One reporter is enough: memory hears of no other.
     let firstRules: Rules
     private let registered: Mutex<CircuitBreaker.Config>
     private let toldLast: Mutex<Told>
@@ -29,9 +27,7 @@ final class SharedCircuit: Sendable {
     init(_ config: CircuitBreaker.Config, refusals: Refusals.Counter) {
         self.name = config.name
         self.refusals = refusals
-        var rules = Rules(config)
-        rules.minimumReporters = 1
-        self.firstRules = rules
+        self.firstRules = .inMemory(config)
         self.registered = Mutex(config)
         self.toldLast = Mutex(Told(group: config.group))
     }

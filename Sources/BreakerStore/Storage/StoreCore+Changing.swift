@@ -65,12 +65,22 @@ extension StoreCore {
                 until: deadline,
                 orElse: { error in
                     // What the row or the value is at fault for would fail again each time.
-                    if error.isOfTheFile || error.code == .busy { self.memory.keep(kept) }
+                    if error.isOfTheFile || error.code == .busy { self.keepAgain(kept) }
                 },
                 { (transaction) throws(BreakerStoreError) in
                     try transaction.apply(kept.telling, to: kept.config.name, registering: kept.config)
                 }
             )
+        }
+    }
+
+    /// Counts a failure again, too, for memory has forgotten it when the file came back.
+    private func keepAgain(_ kept: MemoryGuard.Kept) {
+        self.memory.keep(kept)
+        guard case .failed(var report) = kept.telling else { return }
+        self.memory.change(kept.config.name, rules: .inMemory(kept.config), at: self.clock.now) { circuit, moment in
+            report.epoch = circuit.epoch
+            _ = circuit.callFailed(report, at: moment)
         }
     }
 

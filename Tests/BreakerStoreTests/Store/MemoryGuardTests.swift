@@ -1,6 +1,7 @@
-import BreakerStore
 import FoundationEssentials
 import Testing
+
+@testable import BreakerStore
 
 /// What guards calls while the file can't be used.
 @Suite struct MemoryGuardTests {
@@ -43,6 +44,20 @@ import Testing
         await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
         #expect(!breaker.isCallPermitted)
         try writer.release()
+    }
+
+    /// Memory forgets when the file comes back.
+    @Test func whatTheFileDoesNotTakeAfterAllCountsAgain() async throws {
+        let fixture = try StoreFixture()
+        let core = try #require(fixture.core)
+        let breaker = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
+        try core.session.withLock { try $0?.opened.writer.connection.execute("PRAGMA query_only = ON") }
+        for _ in 0..<2 { await breaker.recordFailure(Boom()) }
+        #expect(!fixture.isHealthy)
+        core.recovered()
+        #expect(await eventually { !fixture.isHealthy })
+        await breaker.recordFailure(Boom())
+        #expect(await eventually { !breaker.isCallPermitted })
     }
 
     @Test func aRefusalOfMemoryTellsTheLastError() async throws {
