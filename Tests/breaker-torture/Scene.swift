@@ -187,17 +187,27 @@ final class Scene: Sendable {
     }
 
     /// While nothing can be written, failures trip the circuit all the same: in memory, and it is refused there.
-    func protectInMemory() async throws {
-        guard case .degraded = self.store.health else { return }
+    ///
+    /// False if the store came back in between, even for a moment: the file may hold one of the failures then, and memory
+    /// the others, or the file be asked alone.
+    @discardableResult
+    func protectInMemory() async throws -> Bool {
+        guard case .degraded(let since, error: _) = self.store.health else { return false }
         self.state.withLock { $0.wasDegraded = true }
+        // From now on a loss has another time.
+        self.tick()
         for _ in 0..<3 { _ = try? await self.held.run { () async throws in throw Boom() } }
+        var wasLetThrough = false
         do {
             try await self.held.run {}
-            self.violated("memory lets a call through that three failures should have stopped")
+            wasLetThrough = true
         } catch is CircuitOpenError {
         } catch {
             self.violated("the call ended with \(error)")
         }
+        guard case .degraded(since, error: _) = self.store.health else { return false }
+        if wasLetThrough { self.violated("memory lets a call through that three failures should have stopped") }
+        return true
     }
 
     // MARK: - Afterwards
