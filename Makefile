@@ -1,11 +1,11 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test torture tsan coverage bench lint docs clean
+.PHONY: help setup demo test torture tsan coverage bench bench-inspect install lint docs clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
 
 help: ## list these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-15s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-19s %s\n", $$1, $$2 }'
 
 setup: ## install what is missing to build and test, Swift apart
 	@scripts/setup.sh
@@ -33,6 +33,17 @@ coverage: setup ## run all tests, print the line coverage of the library, fail u
 
 bench: setup ## print the figures of the benchmarks, fail when a count is over its limit
 	@swift run -c release --package-path Benchmarks breaker-bench $(FLAGS)
+
+bench-inspect: setup ## print time and memory of breaker-inspect, fail when memory is over its limit
+	@scripts/bench-inspect.py $(FLAGS)
+
+PREFIX := /usr/local
+
+# On Linux with Swift linked in: what is installed needs SQLite alone.
+install: setup ## build breaker-inspect and install it into PREFIX/bin
+	@swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib) \
+		--scratch-path .build/static --product breaker-inspect
+	@install -D -m 0755 .build/static/release/breaker-inspect $(DESTDIR)$(PREFIX)/bin/breaker-inspect
 
 lint: ## check format and layout
 	@scripts/lint.sh

@@ -28,12 +28,14 @@ import Testing
 
     /// The most memory that a line of the tool took, in bytes.
     private func peak(_ line: String, _ shop: Shop) throws -> Int {
+        // A small process: what a child needs before it runs its program counts as the child's.
         let program = """
-            import os, subprocess, sys
-            child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
-            print(os.wait4(child.pid, 0)[2].ru_maxrss)
+            import os, sys
+            silence = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
+            child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=silence)
+            print(os.wait4(child, 0)[2].ru_maxrss)
             """
-        let result = try Child.shell("exec python3 -c '\(program)' \"$0\" \(line)", store: shop.path)
+        let result = try Child.shell("exec python3 -I -S -c '\(program)' \"$0\" \(line)", store: shop.path)
         return (try #require(Int(result.output.dropLast()))) * 1_024
     }
 
