@@ -261,8 +261,9 @@ final class StoreCore: Sendable {
         guard let lost else { return }
         self.noteLoss(since: lost.since, lost.error)
         self.tellUntold()
-        self.tellKept()
+        // First: what the file does not take after all counts in memory again, at once.
         self.memory.forgetCircuits()
+        self.tellKept()
         self.openGates()
     }
 

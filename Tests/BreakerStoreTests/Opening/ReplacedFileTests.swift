@@ -88,7 +88,7 @@ import Darwin
         switch newcomer {
         case .garbage:
             // It is set aside, and the log with it.
-            #expect(Listing.names(in: directory).filter { $0.contains("-wal.corrupt-") }.count == 1)
+            #expect(Directory.names(in: directory).filter { $0.contains("-wal.corrupt-") }.count == 1)
         case .stranger:
             #expect(throws: BreakerStoreError.self) { try opened.get() }
             let isAsItWas = Files.read(path) == bytes
@@ -100,7 +100,7 @@ import Darwin
         case .store:
             break
         }
-        let broken = Listing.names(in: directory).first { $0.hasPrefix("a.db.corrupt-") }
+        let broken = Directory.names(in: directory).first { $0.hasPrefix("a.db.corrupt-") }
         let isKept = broken.map { Files.read("\(directory)/\($0)") == bytes } ?? true
         #expect(isKept)
         #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
@@ -123,7 +123,7 @@ import Darwin
                 breaker.recordFailure()
                 while !store.isHealthy { usleep(1_000) }
                 #expect(try store.circuit(named: "copied")?.failures.count == 1)
-                #expect(Listing.names(in: directory).contains { $0.hasPrefix("a.db-wal.stray-") })
+                #expect(Directory.names(in: directory).contains { $0.hasPrefix("a.db-wal.stray-") })
                 store.close()
                 #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
             }
