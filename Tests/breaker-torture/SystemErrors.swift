@@ -25,6 +25,7 @@ struct SystemErrors {
         static let all = [
             Fault(name: "EIO", kinds: .all, error: EIO),
             Fault(name: "ENOSPC", kinds: .growing, error: ENOSPC),
+            Fault(name: "EIO behind the first page", kinds: FAULTS_READ_BEHIND, error: EIO),
             Fault(name: "EDQUOT", kinds: .growing, error: EDQUOT),
             Fault(name: "EACCES", kinds: FAULTS_OPEN | FAULTS_LOOK, error: EACCES),
             Fault(name: "short write", kinds: FAULTS_SHORT_WRITE, error: ENOSPC),

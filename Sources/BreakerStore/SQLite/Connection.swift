@@ -150,6 +150,20 @@ struct Connection: ~Copyable {
         return code == SQLITE_OK ? bytes : nil
     }
 
+    /// Reads the whole database file, and throws if the system does not hand out all of it.
+    func readThrough() throws(BreakerStoreError) {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let size = StoreFile.size(self.path) ?? 0
+        for offset in stride(from: 0, to: size, by: buffer.count) {
+            let count = Int32(min(Int64(buffer.count), size - offset))
+            let code = unsafe bs_read_file(self.handle, &buffer, count, offset)
+            guard code == SQLITE_OK else {
+                throw BreakerStoreError(
+                    code: .unavailable, message: "a part of the file can't be read", sqliteCode: code, path: self.path)
+            }
+        }
+    }
+
     /// Copies the database file, read through SQLite, into a new file.
     func copyFile(to target: String) throws(BreakerStoreError) {
         let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

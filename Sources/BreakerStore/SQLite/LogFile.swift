@@ -13,19 +13,35 @@ struct LogFile: ~Copyable {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
 
+    private let path: String
     private let descriptor: Int32
     private let size: Int64
     private let header: [UInt8]
 
-    /// Nil if there is none, or it can't be read.
-    init?(at path: String) {
-        self.descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        self.size = StoreFile.size(path) ?? 0
-        self.header = self.descriptor < 0 ? [] : Self.read(self.descriptor, Self.headerSize, at: 0)
-        guard self.descriptor >= 0 else { return nil }
+    /// Nil if there is none; throws if it can't be read, for the database without its log may be no whole one.
+    static func at(_ path: String) throws(BreakerStoreError) -> LogFile? {
+        // Whoever has put a pipe there must not make us wait.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw BreakerStoreError(systemError: errno, doing: "read", path: path)
+        }
+        do throws(BreakerStoreError) {
+            let header = try Self.read(descriptor, Self.headerSize, at: 0, path)
+            return LogFile(path: path, descriptor: descriptor, size: StoreFile.size(path) ?? 0, header: header)
+        } catch {
+            close(descriptor)
+            throw error
+        }
     }
 
-    deinit { if self.descriptor >= 0 { close(self.descriptor) } }
+    /// Reads it all, and throws if the system does not hand out all of it.
+    func readThrough() throws(BreakerStoreError) {
+        let count = 4_096
+        for place in stride(from: 0, to: self.size, by: count) { _ = try self.read(count, at: place) }
+    }
+
+    deinit { close(self.descriptor) }
 
     /// Whether there is anything behind a whole header; SQLite takes a log without one for empty.
     var hasFrames: Bool { self.size > Self.headerSize && self.isValid }
@@ -33,17 +49,16 @@ struct LogFile: ~Copyable {
     private var pageSize: UInt32 { Self.word(self.header, 2) }
 
     /// The versions that first pages in the log give the schema, whether or not those frames count.
-    static func versions(at path: String) -> [Int64] {
-        guard let log = LogFile(at: path), log.hasFrames else { return [] }
+    static func versions(at path: String) throws(BreakerStoreError) -> [Int64] {
+        guard let log = try LogFile.at(path), log.hasFrames else { return [] }
         let frameSize = Int64(Self.frameHeaderSize) + Int64(log.pageSize)
         var versions: [Int64] = []
         for place in stride(from: Int64(Self.headerSize), to: log.size, by: Int(frameSize)) {
-            let frame = Self.read(log.descriptor, Self.frameHeaderSize, at: place)
+            let frame = try log.read(Self.frameHeaderSize, at: place)
             // Frames of an earlier round of the log have other salts.
             guard frame.count == Self.frameHeaderSize, frame[8..<16] == log.header[16..<24] else { break }
             guard Self.word(frame, 0) == 1 else { continue }
-            let version = Self.read(
-                log.descriptor, 4, at: place + Int64(Self.frameHeaderSize + DatabaseHeader.versionPlace))
+            let version = try log.read(4, at: place + Int64(Self.frameHeaderSize + DatabaseHeader.versionPlace))
             if version.count == 4 { versions.append(Int64(Int32(bitPattern: Self.word(version, 0)))) }
         }
         return versions
@@ -71,10 +86,17 @@ struct LogFile: ~Copyable {
         bytes[place * 4..<place * 4 + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     }
 
+    private func read(_ count: Int, at place: Int64) throws(BreakerStoreError) -> [UInt8] {
+        try Self.read(self.descriptor, count, at: place, self.path)
+    }
+
     /// As many bytes as there are.
-    private static func read(_ descriptor: Int32, _ count: Int, at place: Int64) -> [UInt8] {
+    private static func read(
+        _ descriptor: Int32, _ count: Int, at place: Int64, _ path: String
+    ) throws(BreakerStoreError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let found = unsafe pread(descriptor, &bytes, count, off_t(place))
-        return found == count ? bytes : Array(bytes.prefix(max(0, found)))
+        guard found >= 0 else { throw BreakerStoreError(systemError: errno, doing: "read", path: path) }
+        return found == count ? bytes : Array(bytes.prefix(found))
     }
 }

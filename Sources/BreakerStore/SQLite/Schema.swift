@@ -63,7 +63,7 @@ enum Schema {
         if Self.hasContent(file.journal) { return header.userVersion }
         // A connection that only reads would have to go through the whole log, where nobody else has it open: it is asked
         // which page counts where one of them is of a later version.
-        let versions = LogFile.versions(at: file.log) + [header.userVersion]
+        let versions = try LogFile.versions(at: file.log) + [header.userVersion]
         guard !versions.allSatisfy(Self.isKnown) else { return header.userVersion }
         return try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
             try database.connection.integer("PRAGMA user_version")

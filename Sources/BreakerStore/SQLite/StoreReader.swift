@@ -28,9 +28,10 @@ final class StoreReader {
         var path = file.path
         var access = Connection.Access.immutable
         var copy: String?
-        if trustingIndex, Self.sharesLog(file) {
+        let hasFrames = try Self.hasFrames(file)
+        if trustingIndex, hasFrames, StoreFile.size(file.index) != nil {
             access = .sharedReader
-        } else if Self.hasFrames(file) {
+        } else if hasFrames {
             let directory = try Self.copy(file)
             path = directory + Self.copyName
             access = .readWrite
@@ -47,12 +48,14 @@ final class StoreReader {
     }
 
     /// Whether the file is to be read through its log and its wal-index.
-    static func sharesLog(_ file: StoreFile) -> Bool { self.hasFrames(file) && StoreFile.size(file.index) != nil }
+    static func sharesLog(_ file: StoreFile) -> Bool {
+        (try? self.hasFrames(file)) == true && StoreFile.size(file.index) != nil
+    }
 
     /// Without a whole header and frames, a reader that may not write the wal-index would try for ten seconds to find in the
     /// log what the index promises.
-    private static func hasFrames(_ file: StoreFile) -> Bool {
-        guard let log = LogFile(at: file.log) else { return false }
+    private static func hasFrames(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
+        guard let log = try LogFile.at(file.log) else { return false }
         return log.hasFrames
     }
 

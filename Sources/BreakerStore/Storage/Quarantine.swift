@@ -31,6 +31,13 @@ struct Quarantine {
             guard header.applicationID == Schema.applicationID else { return false }
             if !header.isWritable { return true }
         }
+        guard try self.isBroken() else { return false }
+        try self.requireBytes()
+        // The system may have come to its senses in between.
+        return try self.isBroken()
+    }
+
+    private func isBroken() throws(BreakerStoreError) -> Bool {
         do throws(BreakerStoreError) {
             return try StoreReader.look(at: self.file) { (database) throws(BreakerStoreError) in
                 try !database.isWhole()
@@ -40,6 +47,13 @@ struct Quarantine {
             guard error.code == .corrupt else { throw error }
             return true
         }
+    }
+
+    /// SQLite calls it damage, too, when the system fails to read (vdbe.c makes SQLITE_CORRUPT of SQLITE_IOERR_CORRUPTFS, the
+    /// integrity check a line of any error): what is wrong with the disk for a while is not wrong with the file.
+    private func requireBytes() throws(BreakerStoreError) {
+        try Connection(path: self.file.path, access: .immutable).readThrough()
+        try LogFile.at(self.file.log)?.readThrough()
     }
 
     /// Renames the database, then its log, then the index; returns the new name of the first.

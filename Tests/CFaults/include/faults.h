@@ -17,6 +17,8 @@ enum faults_kind {
     FAULTS_MAP = 64,
     /// A write that writes half, and then no more.
     FAULTS_SHORT_WRITE = 128,
+    /// A read of a page of the database behind the first.
+    FAULTS_READ_BEHIND = 256,
 };
 
 /// Takes the calls over; once, before the first connection is opened. Returns 0, or SQLite's error.
