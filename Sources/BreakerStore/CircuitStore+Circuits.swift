@@ -3,9 +3,10 @@ extension CircuitStore {
     /// The circuits whose names match an SQLite GLOB pattern, in the order of their names.
     ///
     /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
-    /// - Parameter pattern: `*` for any characters, `?` for one, `[…]` for one of several.
+    /// - Parameter pattern: `*` for any characters, `?` for one, `[…]` for one of several; at most 50,000 bytes.
     public func circuits(matching pattern: String = "*") throws(BreakerStoreError) -> [CircuitSnapshot] {
-        try self.view { (view) throws(BreakerStoreError) in
+        try Validation.pattern(pattern)
+        return try self.view { (view) throws(BreakerStoreError) in
             let dates = view.clock.dates()
             let now = view.clock.now
             return try view.database.circuits(matching: pattern).map { (found) throws(BreakerStoreError) in

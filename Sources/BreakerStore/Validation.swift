@@ -14,6 +14,14 @@ enum Validation {
         }
     }
 
+    /// A pattern no longer than SQLite takes: what it says of a longer one would pass for a broken schema.
+    static func pattern(_ value: String) throws(BreakerStoreError) {
+        let count = value.utf8.count
+        guard count <= CircuitSelector.longestPattern else {
+            throw Self.error("pattern", "\(count) bytes long", allowed: "at most \(CircuitSelector.longestPattern) bytes")
+        }
+    }
+
     static func count(_ value: Int, in range: ClosedRange<Int>, _ field: String) throws(BreakerStoreError) {
         guard range.contains(value) else {
             throw Self.error(field, "\(value)", allowed: "\(range.lowerBound) to \(range.upperBound)")

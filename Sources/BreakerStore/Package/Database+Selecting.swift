@@ -30,12 +30,12 @@ extension Database {
             case .namedIfPresent(let name):
                 found = try self.circuits(called: name)
             case .pattern(let pattern):
-                found = try self.identified(Self.matching, pattern)
+                found = try self.circuits(matching: pattern)
                 isNamed = false
             case .nameOrPattern(let text):
                 let called = try self.circuits(called: text)
                 isNamed = !called.isEmpty || !CircuitSelector.isPattern(text)
-                found = isNamed ? called : try self.identified(Self.matching, text)
+                found = isNamed ? called : try self.circuits(matching: text)
                 if isNamed, found.isEmpty { selected.missing.append(text) }
             }
             if !isNamed, !found.isEmpty { selected.isBroad = true }
@@ -57,6 +57,11 @@ extension Database {
         let found = try self.identified(Self.called, name)
         guard found.isEmpty, name.unicodeScalars.contains("\u{FFFD}") else { return found }
         return try self.identified(Self.notUTF8, name).filter { $0.name.utf8.elementsEqual(name.utf8) }
+    }
+
+    private func circuits(matching pattern: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
+        try Validation.pattern(pattern)
+        return try self.identified(Self.matching, pattern)
     }
 
     private func identified(_ sql: SQL, _ text: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {

@@ -1,0 +1,15 @@
+import BreakerStore
+import Testing
+
+/// SQLite takes no pattern that long: an error of the caller's, not of the file's.
+@Suite struct LongPatternTests {
+    @Test func patternThatIsTooLongDegradesNothing() async throws {
+        let store = try CircuitStore.temporary()
+        defer { store.close() }
+        _ = try store.breaker(.init(name: "a"))
+        #expect(throws: BreakerStoreError.self) { try store.circuits(matching: String(repeating: "*", count: 60_000)) }
+        #expect(store.isHealthy)
+        #expect(try store.circuits(matching: String(repeating: "*", count: 50_000)).map(\.name) == ["a"])
+        #expect(try store.history().allSatisfy { $0.kind != .degraded })
+    }
+}
