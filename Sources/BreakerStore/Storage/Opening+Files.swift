@@ -60,7 +60,10 @@ extension Opening {
         guard let group = self.owner?.1 else { return }
         for path in [self.file.log, self.file.index] {
             var info = stat()
-            guard unsafe lstat(path, &info) == 0, info.st_gid != group, info.st_uid == geteuid() else { continue }
+            // In a directory that others may write to it may be a second name of anything that is this user's.
+            guard unsafe lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1,
+                info.st_gid != group, info.st_uid == geteuid()
+            else { continue }
             // Whoever is not of the group can't.
             _ = unsafe lchown(path, uid_t.max, group)
         }

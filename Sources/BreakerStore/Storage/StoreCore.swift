@@ -114,7 +114,7 @@ final class StoreCore: Sendable {
         session = Session(opened: opened)
         self.membership.withLock { $0 = Opening.Membership(lock: opened.lock, worker: opened.worker.id) }
         self.workerID.store(opened.worker.id, ordering: .relaxed)
-        self.ownWorkers.withLock { $0.append(opened.worker.id) }
+        self.ownWorkers.withLock { if !$0.contains(opened.worker.id) { $0.append(opened.worker.id) } }
         self.reading.withLock {
             $0.database = opened.reader
             $0.generation += 1
