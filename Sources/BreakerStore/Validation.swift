@@ -18,7 +18,8 @@ enum Validation {
     static func pattern(_ value: String) throws(BreakerStoreError) {
         let count = value.utf8.count
         guard count <= CircuitSelector.longestPattern else {
-            throw Self.error("pattern", "\(count) bytes long", allowed: "at most \(CircuitSelector.longestPattern) bytes")
+            throw Self.error(
+                "pattern", "\(count) bytes long", allowed: "at most \(CircuitSelector.longestPattern) bytes")
         }
     }
 

@@ -36,13 +36,23 @@ extension Schema {
 
         var isIndex: Bool { self.text.utf8.starts(with: "index ".utf8) }
 
-        /// Whether it is the known one, or that with something put in at one place, as `ALTER TABLE … ADD COLUMN` does.
+        /// Whether it says what the known one says, and maybe something more at one place, as after
+        /// `ALTER TABLE … ADD COLUMN`.
         func isAtLeast(_ known: Object) -> Bool {
             guard self.name == known.name else { return false }
-            guard self.text.utf8.count > known.text.utf8.count else { return self.text == known.text }
-            let begin = zip(self.text.utf8, known.text.utf8).prefix { $0 == $1 }.count
-            let end = zip(self.text.utf8.reversed(), known.text.utf8.reversed()).prefix { $0 == $1 }.count
-            return begin + end >= known.text.utf8.count
+            guard self.text != known.text else { return true }
+            let (mine, other) = (self.bareText, known.bareText)
+            let begin = zip(mine, other).prefix { $0 == $1 }.count
+            let end = zip(mine.reversed(), other.reversed()).prefix { $0 == $1 }.count
+            return mine.count > other.count ? begin + end >= other.count : mine == other
+        }
+
+        /// Without comments, spaces and quotes around names: tools that copy and rename a table set those anew.
+        private var bareText: [UInt8] {
+            self.text.utf8.split(separator: UInt8(ascii: "\n")).flatMap { line in
+                let code = line.indices.first { line[$0...].starts(with: "--".utf8) }.map { line[..<$0] } ?? line
+                return code.filter { $0 > UInt8(ascii: " ") && !"\"`[]".utf8.contains($0) }
+            }
         }
     }
 

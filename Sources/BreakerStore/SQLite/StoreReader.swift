@@ -87,6 +87,8 @@ final class StoreReader {
                     continue
                 }
                 if FileStamp(of: file) == before { break }
+                // It may be no more than the change.
+                failure = nil
             }
         }
         throw failure

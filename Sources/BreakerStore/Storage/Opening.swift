@@ -43,8 +43,8 @@ struct Opening {
     static let patience = Duration.seconds(10)
     /// Free pages that the file keeps, and blocks that the log keeps: on a full disk they are there.
     static let reservedPages: Int64 = 256
-    /// A larger file is not looked through before it is used: SQLite reads about a gigabyte in a second.
-    private static let mostToLookThrough: Int64 = 16 << 20
+    /// More than this, with the log, is not looked through before it is used: others wait meanwhile, and a disk may be slow.
+    private static let mostToLookThrough: Int64 = 8 << 20
 
     func run() throws(BreakerStoreError) -> Opened {
         let deadline = Deadline(after: max(self.configuration.busyTimeout, self.configuration.openingPatience))
@@ -54,11 +54,18 @@ struct Opening {
         do throws(BreakerStoreError) {
             return try self.openStore(until: deadline, quarantined)
         } catch {
-            guard error.mayBeOfABrokenFile, self.isQuarantineAllowed else { throw error }
+            guard self.mayBeBroken(error), self.isQuarantineAllowed else { throw error }
             // Another process may have done it in the meantime, so again in any case.
             quarantined = try self.setAsideIfBroken(until: deadline)
             return try self.openStore(until: deadline, quarantined)
         }
+    }
+
+    /// Whether an error may come from a broken file: SQLite calls it so, or does no more than read what a garbled header calls a
+    /// file of a later format.
+    private func mayBeBroken(_ error: BreakerStoreError) -> Bool {
+        error.code == .corrupt || error.code == .notAStore
+            || error.code == .permissionDenied && (try? DatabaseHeader(of: self.file))?.isWritable == false
     }
 
     /// Moves aside what a database left here that another has replaced, before anybody reads that one through it.
@@ -218,7 +225,8 @@ struct Opening {
     /// Not in a store that others use, or that takes long to look through: there, whoever meets the damage sees to it.
     private func requireWhole(_ writer: Database, _ lock: LockFile) throws(BreakerStoreError) {
         guard self.mayCreate, self.previous == nil, !lock.isNew, !lock.hasOtherWorkers,
-            1...Self.mostToLookThrough ~= StoreFile.size(self.file.path) ?? 0
+            let size = StoreFile.size(self.file.path), size > 0,
+            size + (StoreFile.size(self.file.log) ?? 0) <= Self.mostToLookThrough
         else { return }
         guard try writer.isWhole() else {
             throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
@@ -300,13 +308,6 @@ extension Database {
         try self.run("DELETE FROM probe WHERE worker = ?1", .integer(id))
         try self.run("DELETE FROM registration WHERE worker = ?1", .integer(id))
         try self.run("DELETE FROM worker WHERE id = ?1", .integer(id))
-    }
-}
-
-extension BreakerStoreError {
-    /// Whether the file may be broken, for its header forbids to write or SQLite calls it so.
-    fileprivate var mayBeOfABrokenFile: Bool {
-        self.code == .corrupt || self.code == .notAStore || self.code == .permissionDenied && self.sqliteCode != nil
     }
 }
 

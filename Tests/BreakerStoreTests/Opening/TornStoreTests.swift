@@ -81,6 +81,18 @@ import Darwin
         #expect(try Self.asideNames.isEmpty)
     }
 
+    /// What tools do that can't change a table in place.
+    @Test func tableThatWasCopiedAndRenamedIsTheSame() throws {
+        let path = try Self.make()
+        let text = try #require(Foreign.value(path, "SELECT sql FROM sqlite_schema WHERE name = 'worker'"))
+        Foreign.run(path, text.replacing("CREATE TABLE worker", with: "CREATE TABLE \"copy\""))
+        Foreign.run(path, "INSERT INTO copy SELECT * FROM worker; DROP TABLE worker; ALTER TABLE copy RENAME TO worker")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(try store.circuits().map(\.name) == ["a"])
+        #expect(try Self.asideNames.isEmpty)
+    }
+
     /// Others have it open: whoever meets the damage sees to it, not whoever comes.
     @Test func brokenStoreInUseIsNotReplacedByANewcomer() async throws {
         let path = try Self.make()
