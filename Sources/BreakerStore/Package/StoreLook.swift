@@ -113,7 +113,8 @@ package struct StoreLook {
         found.missing = selected.missing.first
         if found.missing != nil { return found }
         found.isBroad = selected.isBroad
-        for circuit in selected.circuits {
+        // As they lie in the file: in another order, pages of a large one would be read again and again.
+        for circuit in selected.circuits.sorted(by: { $0.id < $1.id }) {
             try database.records(of: circuit.id, withWorkers: withWorkers) { finding in
                 self.take(finding, isNamed: circuit.isNamed, into: &found, body)
             }
