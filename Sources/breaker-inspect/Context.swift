@@ -18,6 +18,8 @@ struct Context {
 
     /// How long opening, and then a change, waits for other writers: longer than a service would, but a person waits.
     private static let patience = Duration.seconds(2)
+    /// Opening gives those who live two seconds to come to a lock file that is new.
+    private static let openingPatience = Duration.seconds(3)
 
     init(
         _ arguments: Arguments,
@@ -89,16 +91,21 @@ struct Context {
         }
     }
 
-    private func open(_ access: Access) throws(Failure) -> CircuitStore {
-        let path = try self.path()
+    /// How the store is opened.
+    func configuration(_ access: Access) -> CircuitStore.Configuration {
         var configuration = CircuitStore.Configuration()
         configuration.access = access
         configuration.clock = self.clock
         configuration.busyTimeout = Self.patience
-        configuration.openingPatience = Self.patience
+        configuration.openingPatience = Self.openingPatience
         configuration.workerName = Tool.name
+        return configuration
+    }
+
+    private func open(_ access: Access) throws(Failure) -> CircuitStore {
+        let path = try self.path()
         do throws(BreakerStoreError) {
-            return try CircuitStore(path: path, configuration: configuration)
+            return try CircuitStore(path: path, configuration: self.configuration(access))
         } catch {
             throw Failure(error, path: path, doing: "open")
         }
