@@ -132,6 +132,11 @@ import Testing
         let breaker = try self.fixture.breaker(trip: .consecutiveFailures(1))
         await breaker.recordFailure()
         await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        // The store's thread tells of refusals now and then: with a commit, after which the answer is read anew.
+        self.fixture.clock.advance(by: .seconds(5))
+        self.core.thread.wake()
+        #expect(await eventually { (try? self.fixture.store.circuit(named: "a"))??.refusals == 1 })
+        await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
         let locks = HeldLocks(.sessionAndReading, of: self.core)
         for _ in 0..<1_000 { await #expect(throws: CircuitOpenError.self) { try await breaker.run {} } }
         locks.letGo()
