@@ -15,11 +15,13 @@ extension Schema {
             try fresh.connection.execute(String(decoding: step.sql, as: UTF8.self))
         }
         let known = try Self.objects(of: fresh)
-        let isThere = known.allSatisfy { object in
+        for object in known {
             // Without an index all works, if slower.
-            found.contains { $0.isAtLeast(object) } || object.isIndex && !found.contains { $0.name == object.name }
+            guard let own = found.first(where: { $0.name == object.name }) else {
+                if object.isIndex { continue } else { return false }
+            }
+            guard own.text == object.text || own.isAtLeast(object) && own.compiles else { return false }
         }
-        guard isThere else { return false }
         guard version < Self.version else { return true }
         for step in Migration.all where Int64(step.version) > version {
             try fresh.connection.execute(String(decoding: step.sql, as: UTF8.self))
@@ -33,18 +35,24 @@ extension Schema {
     private struct Object {
         let name: String
         let text: String
+        let sql: String
 
         var isIndex: Bool { self.text.utf8.starts(with: "index ".utf8) }
 
         /// Whether it says what the known one says, and maybe something more at one place, as after
         /// `ALTER TABLE … ADD COLUMN`.
         func isAtLeast(_ known: Object) -> Bool {
-            guard self.name == known.name else { return false }
-            guard self.text != known.text else { return true }
             let (mine, other) = (self.bareText, known.bareText)
             let begin = zip(mine, other).prefix { $0 == $1 }.count
             let end = zip(mine.reversed(), other.reversed()).prefix { $0 == $1 }.count
             return mine.count > other.count ? begin + end >= other.count : mine == other
+        }
+
+        /// Whether SQLite can make such a table: a connection that only reads minds no broken text.
+        ///
+        /// An index can't be made without its table.
+        var compiles: Bool {
+            self.isIndex || (try? Connection(path: ":memory:", access: .readWrite).execute(self.sql)) != nil
         }
 
         /// Without comments, spaces and quotes around names: tools that copy and rename a table set those anew.
@@ -59,8 +67,8 @@ extension Schema {
     /// Tables and indexes; SQLite's own have no text.
     private static func objects(of database: Database) throws(BreakerStoreError) -> [Object] {
         try database.all(
-            "SELECT name, type || ' ' || tbl_name || ' ' || sql FROM sqlite_schema WHERE sql IS NOT NULL"
-        ) { Object(name: $0.text(0), text: $0.text(1)) }
+            "SELECT name, type || ' ' || tbl_name || ' ' || sql, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+        ) { Object(name: $0.text(0), text: $0.text(1), sql: $0.text(2)) }
     }
 }
 

@@ -31,10 +31,14 @@ import Darwin
 
     private static func put(_ text: String, over old: String, in path: String) throws {
         try self.change(path) { bytes in
-            let old = Array(old.utf8)
-            let place = try #require(bytes.indices.first { bytes[$0...].starts(with: old) })
-            bytes.replaceSubrange(place..<place + old.count, with: text.utf8)
+            let place = try Self.place(of: old, in: bytes)
+            bytes.replaceSubrange(place..<place + old.utf8.count, with: text.utf8)
         }
+    }
+
+    private static func place(of text: String, in bytes: [UInt8]) throws -> Int {
+        let text = Array(text.utf8)
+        return try #require(bytes.indices.first { bytes[$0...].starts(with: text) })
     }
 
     private static var asideNames: [String] {
@@ -43,7 +47,8 @@ import Darwin
 
     /// SQLite itself finds nothing wrong with a text of the schema.
     @Test(arguments: [
-        "changed check", "changed column", "changed state", "older version", "unknown format", "write version",
+        "changed check", "changed column", "changed state", "changed space", "no text", "lone quote", "older version",
+        "unknown format", "write version",
         "free list",
     ])
     func unusableStoreIsReplaced(what: String) throws {
@@ -52,6 +57,9 @@ import Darwin
         case "changed check": try Self.put("trap_count > 0", over: "trip_count > 0", in: path)
         case "changed column": try Self.put("    bopt TEXT", over: "    boot TEXT", in: path)
         case "changed state": try Self.put("'closed', 'opep'", over: "'closed', 'open'", in: path)
+        case "changed space": try Self.put("CHECK (recovery$> 0)", over: "CHECK (recovery > 0)", in: path)
+        case "no text": try Self.change(path) { try $0[Self.place(of: "lease > 0", in: $0) + 5] ^= 0x80 }
+        case "lone quote": try Self.put("CHECK (recovery\"> 0)", over: "CHECK (recovery > 0)", in: path)
         case "older version": try Self.change(path) { $0[63] ^= 8 }
         case "unknown format": try Self.change(path) { $0[47] ^= 64 }
         case "write version": try Self.change(path) { $0[18] ^= 64 }
