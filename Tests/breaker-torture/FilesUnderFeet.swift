@@ -14,7 +14,7 @@ import Darwin
 struct FilesUnderFeet {
     private static let workers = 3
     private static let roundsOfAScene = 8
-    private static let scenes = 100
+    private static let scenes = 60
     /// How long workers may take to meet again; a machine that is busy with other things is no violation.
     private static let patience = Duration.seconds(20)
     private static let promised = Duration.seconds(2)
