@@ -152,12 +152,10 @@ final class BusyWorker: Sendable {
                 runs += 1
                 throw Boom()
             }
-        } catch is Boom {
-            return runs == 1 ? nil : "the operation ran \(runs) times"
+            return self.problem(nil, runs)
         } catch {
-            return "the call ended with \(error)"
+            return self.problem(error, runs)
         }
-        return "the call ended without its error"
     }
 
     private func callAsynchronously() async -> String? {
@@ -167,12 +165,17 @@ final class BusyWorker: Sendable {
                 runs += 1
                 throw Boom()
             }
-        } catch is Boom {
-            return runs == 1 ? nil : "the operation ran \(runs) times"
+            return self.problem(nil, runs)
         } catch {
-            return "the call ended with \(error)"
+            return self.problem(error, runs)
         }
-        return "the call ended without its error"
+    }
+
+    /// What is wrong with how a call ended: its operation runs once, and its error comes back.
+    private func problem(_ error: (any Error)?, _ runs: Int) -> String? {
+        guard let error else { return "the call ended without its error" }
+        guard error is Boom else { return "the call ended with \(error)" }
+        return runs == 1 ? nil : "the operation ran \(runs) times"
     }
 
     private var tally: String {

@@ -50,7 +50,7 @@ extension KillLoop {
         private mutating func play(_ wave: Wave) throws {
             var garbage: [UInt8]?
             switch wave {
-            case .quarantine: garbage = self.garble()
+            case .quarantine: garbage = try self.garble()
             case .creation, .migration, .calls, .checkpoint: break
             }
             let (kills, acts) = (self.counts["kills", default: 0], self.ledger.acts.count)
@@ -69,13 +69,13 @@ extension KillLoop {
         }
 
         /// What nobody has open becomes no database at all, or one without its pages; nor does a log help.
-        private mutating func garble() -> [UInt8] {
+        private mutating func garble() throws -> [UInt8] {
             var bytes = [UInt8](repeating: 0xA5, count: 20_000)
             if Bool.random(using: &self.random) {
-                bytes.replaceSubrange(..<100, with: Files.bytes(of: self.path).prefix(100))
+                bytes.replaceSubrange(..<100, with: (FileBytes.read(self.path) ?? []).prefix(100))
             }
-            Files.write(bytes, to: self.path)
-            Files.write(
+            try FileBytes.write(bytes, to: self.path)
+            try FileBytes.write(
                 [UInt8](repeating: 0xA5, count: Bool.random(using: &self.random) ? 0 : 9_000), to: self.path + "-wal")
             self.ledger = Ledger(wasGarbled: true)
             return bytes
