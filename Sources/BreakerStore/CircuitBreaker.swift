@@ -81,7 +81,10 @@ public final class CircuitBreaker: Sendable {
 
     /// The circuit in the file, or the one in memory that guards in its place.
     private var currentCircuit: Circuit {
-        if let row = self.storedCircuit { return row.circuit }
+        if var circuit = self.storedCircuit?.circuit {
+            circuit.takeStampsAhead(for: self.core.clock.now)
+            return circuit
+        }
         return self.memory.change(self.name, rules: self.circuit.firstRules, at: self.core.clock.now) { circuit, _ in
             circuit
         }

@@ -67,10 +67,8 @@ public final class CircuitStore: Sendable {
         do throws(BreakerStoreError) {
             try core.register(config, until: Deadline(after: max(self.configuration.busyTimeout, Opening.patience)))
         } catch {
-            // Memory guards until the file is there, whatever keeps it away, and in place of a row that can't be read.
-            guard core.isDegraded || error.code == .busy || error.code == .corrupt || error.isOfTheFile else {
-                throw error
-            }
+            // Memory guards until the file is there, whatever keeps it away.
+            if error.code == .closed || error.code == .forked { throw error }
         }
         let circuit = self.state.withLock {
             if let known = $0.circuits[name] {

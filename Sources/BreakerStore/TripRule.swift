@@ -1,10 +1,12 @@
 /// When a closed circuit trips.
 ///
 /// A struct, so that rules can be added without breaking code that switches over them.
-public struct TripRule: Sendable, Hashable, Codable {
+public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         case failures(Int, within: Duration)
         case consecutiveFailures(Int)
+        /// As a later version has stored it, by its word.
+        case unknown(String)
     }
 
     package let kind: Kind
@@ -26,6 +28,15 @@ public struct TripRule: Sendable, Hashable, Codable {
         TripRule(kind: .consecutiveFailures(count))
     }
 
+    /// What the rule says, in words; a rule that a later version of the library has stored is named by its word.
+    public var description: String {
+        switch self.kind {
+        case .failures(let count, within: let window): "\(count) within \(window.readable)"
+        case .consecutiveFailures(let count): "\(count) in a row"
+        case .unknown(let word): "\(word.escaped), a rule of a later version"
+        }
+    }
+
     func validate() throws(BreakerStoreError) {
         switch self.kind {
         case .failures(let count, let window):
@@ -33,6 +44,8 @@ public struct TripRule: Sendable, Hashable, Codable {
             try Validation.duration(window, "trip.window")
         case .consecutiveFailures(let count):
             try Validation.count(count, in: 1...1_000_000, "trip.count")
+        case .unknown(let word):
+            throw Validation.error("trip", word.quoted, allowed: "a rule that this version of the library knows")
         }
     }
 }
@@ -67,7 +80,7 @@ extension TripRule {
 
     /// Writes the rule as a word and whole numbers, the window in microseconds.
     ///
-    /// Throws `EncodingError.invalidValue` when the window overflows them.
+    /// Throws `EncodingError.invalidValue` when the window overflows them, and for a rule of a later version.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self.kind {
@@ -78,6 +91,10 @@ extension TripRule {
         case .consecutiveFailures(let count):
             try container.encode(RuleWord.consecutiveFailures.rawValue, forKey: .rule)
             try container.encode(count, forKey: .count)
+        case .unknown(let word):
+            let context = EncodingError.Context(
+                codingPath: container.codingPath, debugDescription: "unknown trip rule \(word.quoted)")
+            throw EncodingError.invalidValue(self, context)
         }
     }
 }

@@ -100,7 +100,7 @@ import Testing
         try file.close()
         let (code, unwell) = self.examine(shop.path, shop.clock)
         #expect(code == .failed)
-        #expect(unwell["contents"]?.contains("the services move a damaged file aside") == true, "\(unwell)")
+        #expect(unwell["contents"]?.contains("sets the file aside") == true, "\(unwell)")
     }
 
     @Test(.ownDirectory) func findsWhatKilledWorkersLeft() async throws {

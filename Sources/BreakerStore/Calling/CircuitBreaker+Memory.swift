@@ -16,7 +16,7 @@ extension CircuitBreaker {
     /// What could not be committed counts in memory, and is kept for the file.
     func tellMemory(_ telling: Telling) {
         switch telling {
-        case .failed(let report):
+        case .failed(let report), .failedUnread(let report):
             self.count(report, failed: true)
             self.keep(telling)
         case .succeeded(let report):
@@ -60,15 +60,23 @@ extension CircuitBreaker {
         }
     }
 
-    /// A failure that no admission of the file's belongs to: it counts there if nothing has changed since it was last read.
+    /// A failure that no admission of the file's belongs to: it counts there if nothing has changed since it was last
+    /// read, or if it never was.
     private func keepFailure(_ report: Report) {
+        guard let epoch = self.circuit.told.epoch else {
+            self.keep(.failedUnread(report))
+            return
+        }
         var report = report
-        report.epoch = self.circuit.told.epoch
+        report.epoch = epoch
         self.keep(.failed(report))
     }
 
     private func keep(_ telling: Telling) {
-        self.memory.keep(MemoryGuard.Kept(config: self.circuit.registeredConfig, telling: telling))
+        let time = telling.failure?.at ?? self.core.clock.now
+        self.memory.keep(
+            MemoryGuard.Kept(
+                config: self.circuit.registeredConfig, telling: telling, uptime: self.core.clock.uptime(of: time)))
     }
 
     private func inMemory<Value>(at now: StoreTime, _ event: (inout Circuit, Moment) -> Value) -> Value {

@@ -37,8 +37,10 @@ extension Circuit {
         guard report.epoch == self.epoch, self.hold == nil else { return .stale }
         switch self.state {
         case .closed: break
-        case .open, .halfOpen: return .stale
+        case .open, .halfOpen, .unknown: return .stale
         }
+        // Nobody knows what counts: not even what has failed is kept.
+        guard self.rules.isKnown else { return .unchanged }
         let failure = Failure(
             at: min(report.at, moment.now),
             worker: report.worker,
@@ -61,10 +63,10 @@ extension Circuit {
         guard report.epoch == self.epoch, self.hold == nil else { return .stale }
         switch self.state {
         case .closed: break
-        case .open, .halfOpen: return .stale
+        case .open, .halfOpen, .unknown: return .stale
         }
         switch self.rules.trip {
-        case .failures: return .unchanged
+        case .failures, .unknown: return .unchanged
         case .consecutiveFailures: break
         }
         let ended = min(report.at, moment.now)
@@ -91,6 +93,8 @@ extension Circuit {
                 "\(count) \(count == 1 ? "failure" : "failures") within \(Duration.microseconds(window).readable)"
             case .consecutiveFailures:
                 count == 1 ? "1 failure" : "\(count) failures in a row"
+            case .unknown:
+                count == 1 ? "1 failure" : "\(count) failures"
             }
         guard let error = self.lastError else { return failures }
         return "\(failures), the last: \(error)"
@@ -100,7 +104,7 @@ extension Circuit {
         // In the very instant of a success nobody knows which came first: count it, the clock may stand still.
         if let forgotten = self.forgottenUntil, failure.at < forgotten {
             switch self.rules.trip {
-            case .failures: break
+            case .failures, .unknown: break
             case .consecutiveFailures: return true
             }
         }
@@ -118,7 +122,7 @@ extension Circuit {
         switch self.rules.trip {
         case .failures(_, let window):
             self.failures.removeAll { now.microseconds(since: $0.at) > window }
-        case .consecutiveFailures:
+        case .consecutiveFailures, .unknown:
             break
         }
     }

@@ -15,7 +15,7 @@ extension Circuit {
         self.endHoldIfOver(at: now)
         let from = self.word
         switch self.state {
-        case .closed, .open: self.enter(self.state, at: self.since, epochAt: now)
+        case .closed, .open, .unknown: self.enter(self.state, at: self.since, epochAt: now)
         case .halfOpen: self.enter(.open(until: now), at: now)
         }
         self.hold = Hold(state: state, since: now, until: duration.map(now.adding), by: who, reason: reason)

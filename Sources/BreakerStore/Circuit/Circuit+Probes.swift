@@ -3,7 +3,7 @@ extension Circuit {
     /// What a call gets, as far as asking can tell.
     enum Answer: Hashable, Sendable {
         case proceed
-        /// Held closed: let through and not counted.
+        /// Let through and not counted: held closed, or of a state or a rule that this version does not know.
         case uncounted
         case refuse(RefusalCause, until: StoreTime?)
         /// A probe is due: the call is let through if it gets a slot.
@@ -33,7 +33,9 @@ extension Circuit {
         }
         switch self.state {
         case .closed:
-            return .proceed
+            return self.rules.isKnown ? .proceed : .uncounted
+        case .unknown:
+            return .uncounted
         case .open(let until):
             return now < until ? .refuse(.open, until: until) : .claim
         case .halfOpen:
@@ -55,7 +57,7 @@ extension Circuit {
         case .claim: break
         }
         switch self.state {
-        case .open, .closed: self.move(to: .halfOpen(successes: 0), at: moment.now, as: .probing)
+        case .open, .closed, .unknown: self.move(to: .halfOpen(successes: 0), at: moment.now, as: .probing)
         case .halfOpen: self.sweepProbes(at: moment.now, isAlive: isAlive)
         }
         self.probes.append(
@@ -157,7 +159,7 @@ extension Circuit {
         }
         switch self.state {
         case .halfOpen(let successes): return successes
-        case .closed, .open: return nil
+        case .closed, .open, .unknown: return nil
         }
     }
 

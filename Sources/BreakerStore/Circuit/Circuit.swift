@@ -11,6 +11,8 @@ struct Circuit: Equatable, Sendable {
         case open(until: StoreTime)
         /// A few probes try the service. Enough successes lead to `closed`, one failure leads back to `open`.
         case halfOpen(successes: Int)
+        /// A state of a later version: calls go through uncounted. Only an operator's reset leads out of it, to `closed`.
+        case unknown(String, until: StoreTime?)
     }
 
     /// A failed call, with the key of the report that told of it.
@@ -84,15 +86,6 @@ struct Circuit: Equatable, Sendable {
         self.init(rules: rules, state: .closed, since: now, epoch: max(now.microseconds, epochFloor))
     }
 
-    /// The newest instant that this circuit knows of; the clock never reads less.
-    var newestStamp: StoreTime {
-        var newest = self.since
-        if let failure = self.failures.last { newest = max(newest, failure.at) }
-        for probe in self.probes { newest = max(newest, probe.since) }
-        if let hold = self.hold { newest = max(newest, hold.since) }
-        return newest
-    }
-
     /// Whether anything but failures and probes differs.
     func columnsDiffer(from other: Circuit) -> Bool {
         self.state != other.state || self.since != other.since || self.epoch != other.epoch
@@ -112,7 +105,7 @@ struct Circuit: Equatable, Sendable {
         switch self.rules.trip {
         case .failures(_, let window):
             return self.failures.count { now.microseconds(since: $0.at) <= window }
-        case .consecutiveFailures:
+        case .consecutiveFailures, .unknown:
             return self.failures.count
         }
     }
@@ -166,11 +159,20 @@ struct Circuit: Equatable, Sendable {
 }
 
 extension Circuit.State {
+    /// Whether this version can tell what becomes of it.
+    var isKnown: Bool {
+        switch self {
+        case .closed, .open, .halfOpen: true
+        case .unknown: false
+        }
+    }
+
     var word: String {
         switch self {
         case .closed: "closed"
         case .open: "open"
         case .halfOpen: "half-open"
+        case .unknown(let word, until: _): word
         }
     }
 }

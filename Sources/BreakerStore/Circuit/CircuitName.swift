@@ -1,5 +1,8 @@
 /// A circuit's name as a key: the same bytes, as SQLite compares them, where `String` takes two spellings of `é` for one.
 struct CircuitName: Hashable, Sendable {
+    /// How many Unicode scalars a name has.
+    static let lengths = 1...200
+
     let text: String
 
     init(_ text: String) { self.text = text }

@@ -3,6 +3,8 @@ struct Rules: Hashable, Sendable {
     enum Trip: Hashable, Sendable {
         case failures(Int, window: Int64)
         case consecutiveFailures(Int)
+        /// A rule of a later version: nothing trips here, and the rule is kept as it is.
+        case unknown(String, count: Int, window: Int64)
     }
 
     var trip: Trip
@@ -20,15 +22,30 @@ struct Rules: Hashable, Sendable {
         switch self.trip {
         case .failures(let count, window: _): count
         case .consecutiveFailures(let count): count
+        case .unknown: .max
+        }
+    }
+
+    /// Whether this version can tell when the circuit trips.
+    var isKnown: Bool {
+        switch self.trip {
+        case .failures, .consecutiveFailures: true
+        case .unknown: false
         }
     }
 
     /// Whether a success forgets the failures.
     var isConsecutive: Bool {
         switch self.trip {
-        case .failures: false
+        case .failures, .unknown: false
         case .consecutiveFailures: true
         }
+    }
+
+    /// No circuit of these rules stays open for longer.
+    var longestRecovery: Int64 {
+        let ceiling = Double(max(self.cap, self.recovery))
+        return max(1, Int64(saturating: ceiling + ceiling * self.jitter))
     }
 
     /// How long the circuit stays open after `trips` earlier trips in a row.

@@ -17,17 +17,12 @@ extension CircuitStore {
             var changes: [StateChange] = []
             for found in try transaction.select(selection) {
                 let name = found.name
-                do throws(BreakerStoreError) {
-                    let change = try transaction.change(name, by: who) { circuit, moment -> StateChange? in
-                        let from = circuit.word(at: moment.now)
-                        guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
-                        return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
-                    }
-                    if case let change?? = change { changes.append(change) }
-                } catch {
-                    // Others are not to wait for the one whose row alone is at fault.
-                    guard error.code == .corrupt, error.sqliteCode == nil, !found.isNamed else { throw error }
+                let change = try transaction.change(name, by: who) { circuit, moment -> StateChange? in
+                    let from = circuit.word(at: moment.now)
+                    guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
+                    return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
                 }
+                if case let change?? = change { changes.append(change) }
             }
             return changes
         }

@@ -32,6 +32,7 @@ struct CircuitRecord {
         let now = reading.now
         var unheld = self.row.circuit
         unheld.hold = nil
+        unheld.takeStampsAhead(for: now)
         return InspectedCircuit(
             snapshot: CircuitSnapshot(
                 name: self.name,

@@ -16,8 +16,14 @@ package struct StoreExamination: Sendable {
 
     /// Major × 1000 + minor.
     package var schema: Int64
-    /// What SQLite finds wrong; empty if nothing is.
+    /// What SQLite finds wrong with the file; empty if nothing is.
     package var damage: [String]
+    /// What SQLite finds wrong with values of rows, which harms those rows alone.
+    package var badRows: [String]
+    /// Whether nobody can tell store time from the clock's row.
+    package var isClockUnreadable: Bool
+    /// The names of circuits with stamps that lie ahead of now.
+    package var stampsAhead: [String]
     package var circuits: Int
     /// The names of circuits whose rows can't be read.
     package var unreadable: [String]
@@ -36,14 +42,23 @@ package struct StoreExamination: Sendable {
         let date = view.clock.dates()
         let now = view.clock.now
         self.schema = try database.connection.integer("PRAGMA user_version")
-        self.damage = try database.all("PRAGMA quick_check(5)") { $0.text(0) }.filter { $0 != "ok" }
+        let lines = try database.all("PRAGMA quick_check(5)") { $0.text(0) }.filter { $0 != "ok" }
+        self.damage = lines.filter { !Database.isOfARow($0) }
+        self.badRows = lines.filter(Database.isOfARow)
+        self.isClockUnreadable = try ClockRow.read(database) == nil
         var circuits = 0
         var unreadable: [String] = []
+        var stampsAhead: [String] = []
         try database.records(of: nil, withWorkers: false) { finding in
             circuits += 1
-            if case .unreadable(let name, registered: _) = finding { unreadable.append(name) }
+            switch finding {
+            case .record(let record):
+                if record.row.circuit.hasStampsAhead(of: now) { stampsAhead.append(record.name) }
+            case .unreadable(let name, registered: _): unreadable.append(name)
+            }
         }
         self.circuits = circuits
+        self.stampsAhead = stampsAhead.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         self.unreadable = unreadable.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         self.pendingFrames = database.connection.walIndex()?.pendingFrames
         let boot = try database.first("SELECT boot FROM clock") { $0.text(0) }

@@ -106,6 +106,9 @@ struct Connection: ~Copyable {
     /// Whether a transaction is open; SQLite itself rolls back after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.handle) == 0 }
 
+    /// How many rows this connection has changed since it was opened.
+    var changes: Int64 { unsafe sqlite3_total_changes64(self.handle) }
+
     /// Whether the path leads to another file than the one that is open, or to none.
     var hasMoved: Bool { unsafe bs_has_moved(self.handle) != 0 }
 

@@ -77,10 +77,12 @@ extension Database {
     func isWhole() throws(BreakerStoreError) -> Bool {
         // The quick check would leave the indexes out.
         let lines = try self.all("PRAGMA integrity_check") { $0.text(0) }
-        let isSound = lines.allSatisfy {
-            $0 == "ok" || $0.hasPrefix("CHECK constraint failed in ") || $0.contains(" value in ")
-        }
-        guard isSound else { return false }
+        guard lines.allSatisfy({ $0 == "ok" || Self.isOfARow($0) }) else { return false }
         return try Schema.isWhole(self)
+    }
+
+    /// Whether a line of SQLite's check speaks of a value in a row, and of nothing else.
+    static func isOfARow(_ line: String) -> Bool {
+        line.hasPrefix("CHECK constraint failed in ") || line.contains(" value in ")
     }
 }

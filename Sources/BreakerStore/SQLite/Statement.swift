@@ -127,12 +127,30 @@ struct Row {
         return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
     }
 
+    /// The value of a column of integers; nil for anything else.
+    func typedInteger(_ column: Int32) -> Int64? {
+        unsafe sqlite3_column_type(self.statement, column) == SQLITE_INTEGER ? self.integer(column) : nil
+    }
+
+    /// The value of a column of numbers; nil for anything else.
+    func typedReal(_ column: Int32) -> Double? {
+        switch unsafe sqlite3_column_type(self.statement, column) {
+        case SQLITE_FLOAT, SQLITE_INTEGER: self.real(column)
+        default: nil
+        }
+    }
+
+    /// The value of a column of texts; nil for anything else.
+    func typedText(_ column: Int32) -> String? {
+        unsafe sqlite3_column_type(self.statement, column) == SQLITE_TEXT ? self.optionalText(column) : nil
+    }
+
+    func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(self.statement, column) == SQLITE_NULL }
+
     /// Whether `text`, read from the column, is what stands there, so that nothing of it was no UTF-8.
     func isUTF8(_ text: String, _ column: Int32) -> Bool {
         guard let bytes = unsafe sqlite3_column_text(self.statement, column) else { return false }
         let count = Int(unsafe sqlite3_column_bytes(self.statement, column))
         return unsafe text.utf8.elementsEqual(UnsafeBufferPointer(start: bytes, count: count))
     }
-
-    private func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(self.statement, column) == SQLITE_NULL }
 }

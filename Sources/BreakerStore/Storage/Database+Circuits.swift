@@ -1,5 +1,39 @@
 /// The rows that belong to a circuit.
 extension Database {
+    /// Writes the row of a circuit that is not there, and returns its number.
+    ///
+    /// - Parameter id: the number that it has to have; nil for a new one.
+    func insert(
+        _ circuit: Circuit,
+        named name: String,
+        label: String?,
+        id: Int64? = nil,
+        registered: Int64
+    ) throws(BreakerStoreError) -> Int64? {
+        try self.first(
+            """
+            INSERT INTO circuit (id, name, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier,
+            recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since,
+            epoch, open_until, successes, trips, forgotten_until, last_error, hold, hold_since, hold_until, hold_by,
+            hold_reason, registered)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+            ?23, ?24, ?25, ?26, ?27, ?28) RETURNING id
+            """,
+            [SQLValue(id), .text(name), SQLValue(label)] + circuit.rules.columnValues + circuit.columnValues
+                + [.integer(registered)]
+        ) { $0.integer(0) }
+    }
+
+    /// Deletes the row of a circuit, and what belongs to it.
+    func deleteCircuit(_ id: Int64) throws(BreakerStoreError) {
+        for sql: SQL in [
+            "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
+            "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM circuit WHERE id = ?1",
+        ] {
+            try self.run(sql, .integer(id))
+        }
+    }
+
     func failures(of circuit: Int64) throws(BreakerStoreError) -> [Circuit.Failure] {
         try self.all(
             "SELECT at, worker, sequence FROM failure WHERE circuit = ?1 ORDER BY at",
@@ -49,7 +83,7 @@ extension Database {
         }
         for failure in failures where !known.contains(failure) {
             try self.run(
-                "INSERT OR IGNORE INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)",
                 .integer(circuit), .integer(failure.at.microseconds), .integer(failure.worker),
                 .integer(failure.sequence)
             )

@@ -6,6 +6,8 @@ final class MemoryGuard: Sendable {
     struct Kept: Sendable {
         let config: CircuitBreaker.Config
         let telling: Telling
+        /// When the call ended: the file may tell another offset than the one that was known then.
+        let uptime: Int64
     }
 
     private struct State {

@@ -17,6 +17,8 @@ struct Opened: Sendable {
     let identity: FileIdentity
     /// What a broken file that was here is called now.
     let quarantined: String?
+    /// What was made of rows that could not be written.
+    let healed: [StoreNote]
     /// Whether answers may be held against the header of the wal-index.
     let answersCount: Bool
 }
@@ -203,7 +205,7 @@ struct Opening {
         try self.reserveSpace(writer, reader, deadline)
         if lock.isNew, lock !== self.previous?.lock { try self.waitForTheLiving(writer, lock) }
         let before = try self.tag(of: reader)
-        let worker = try self.register(writer, lock, deadline)
+        let (worker, healed) = try self.register(writer, lock, deadline)
         let after = try self.tag(of: reader)
         Hook.reached("open.registered")
         // Files that were renamed while SQLite opened them would pass for those that it has open.
@@ -215,6 +217,7 @@ struct Opening {
             worker: worker,
             identity: identity,
             quarantined: quarantined,
+            healed: healed,
             // The self-test: an own commit must be seen to change the header.
             answersCount: before != after && after?.counts == true
         )
@@ -260,7 +263,7 @@ struct Opening {
         _ writer: Database,
         _ lock: LockFile,
         _ deadline: Deadline
-    ) throws(BreakerStoreError) -> Worker {
+    ) throws(BreakerStoreError) -> (Worker, healed: [StoreNote]) {
         var id = self.previous?.worker ?? Int64.random(in: Worker.ids)
         // Locked before its row is written: a row whose byte is free is a dead worker's. To lock it again does no harm.
         while !lock.lock(worker: id) {
@@ -270,24 +273,58 @@ struct Opening {
             id = Int64.random(in: Worker.ids)
         }
         let worker = Worker(id: id, name: self.configuration.workerName ?? Worker.processName, pid: getpid())
+        do throws(BreakerStoreError) {
+            try self.write(worker, writer, lock, deadline)
+            return (worker, [])
+        } catch {
+            // The row of one who is gone, or of a circuit, must keep nobody from opening the store.
+            guard error.isOfRows else { throw error }
+            let healed = try self.heal(writer, deadline)
+            do throws(BreakerStoreError) {
+                try self.write(worker, writer, lock, deadline)
+            } catch {
+                throw error.isOfRows ? .unwritable(error) : error
+            }
+            return (worker, healed)
+        }
+    }
+
+    /// Writes the worker's row, and removes those of the dead.
+    private func write(
+        _ worker: Worker,
+        _ writer: Database,
+        _ lock: LockFile,
+        _ deadline: Deadline
+    ) throws(BreakerStoreError) {
         try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-            let others = try writer.all("SELECT id FROM worker WHERE id <> ?1", .integer(id)) { $0.integer(0) }
+            let others = try writer.all("SELECT id FROM worker WHERE id <> ?1", .integer(worker.id)) { $0.integer(0) }
             let living = others.filter { lock.isHeldByAnother(worker: $0) }
             if !living.isEmpty { try self.requireSameBoot(writer) }
-            let (now, _) = try ClockRow.read(writer, self.clock)
+            let now = try ClockRow.start(writer, self.clock).now
             for dead in Set(others).subtracting(living) { try writer.removeWorker(dead, at: now) }
             try writer.run(
                 "INSERT OR REPLACE INTO worker (id, name, pid, since) VALUES (?1, ?2, ?3, ?4)",
                 .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), .integer(now.microseconds)
             )
+            try writer.keep(highest: now)
         }
-        return worker
+    }
+
+    private func heal(_ writer: Database, _ deadline: Deadline) throws(BreakerStoreError) -> [StoreNote] {
+        do throws(BreakerStoreError) {
+            return try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
+                var healing = Healing(writer, at: try ClockRow.start(writer, self.clock).now, configs: [:])
+                try healing.run()
+                return healing.notes
+            }
+        } catch {
+            throw error.isOfRows ? .unwritable(error) : error
+        }
     }
 
     /// A live worker's lock and another boot: two kernels share the file, and neither sees the other's memory.
     private func requireSameBoot(_ writer: Database) throws(BreakerStoreError) {
-        let boot = try writer.first("SELECT boot FROM clock") { $0.text(0) }
-        guard let boot, boot != self.clock.host.bootID else { return }
+        guard let row = try ClockRow.read(writer), !row.isOf(boot: self.clock.host.bootID) else { return }
         throw BreakerStoreError(
             code: .unsupportedFileSystem,
             message: "a worker of another host or virtual machine has the store open; a store serves one host",
@@ -302,7 +339,7 @@ extension Database {
     /// What it had registered was in use until now.
     func removeWorker(_ id: Int64, at now: StoreTime) throws(BreakerStoreError) {
         try self.run(
-            "UPDATE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",
+            "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",
             .integer(id), .integer(now.microseconds)
         )
         try self.run("DELETE FROM probe WHERE worker = ?1", .integer(id))

@@ -56,7 +56,7 @@ extension Database {
         for (name, count) in refusals {
             // Beyond the greatest integer SQLite would go on with a fraction.
             try self.run(
-                "UPDATE circuit SET refusals = min(refusals + ?2, 9223372036854775807) WHERE name = ?1",
+                "UPDATE OR IGNORE circuit SET refusals = min(refusals + ?2, 9223372036854775807) WHERE name = ?1",
                 .text(name.text), .integer(count)
             )
         }

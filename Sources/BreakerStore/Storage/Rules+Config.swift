@@ -1,5 +1,8 @@
 /// A config and the machine's rules say the same, the one in durations, the other in microseconds.
 extension Rules {
+    /// What a config says that names nothing but its circuit.
+    static let defaults = Rules(CircuitBreaker.Config(name: ""))
+
     /// The rules for memory: one reporter is enough, it hears of no other.
     static func inMemory(_ config: CircuitBreaker.Config) -> Rules {
         var rules = Rules(config)
@@ -13,6 +16,7 @@ extension Rules {
             switch config.trip.kind {
             case .failures(let count, within: let window): .failures(count, window: window.saturatingMicroseconds)
             case .consecutiveFailures(let count): .consecutiveFailures(count)
+            case .unknown(let word): .unknown(word, count: 1, window: 0)
             }
         self.init(
             trip: trip,
@@ -34,6 +38,7 @@ extension CircuitBreaker.Config {
             switch rules.trip {
             case .failures(let count, let window): .failures(count, within: Duration(wholeMicroseconds: window))
             case .consecutiveFailures(let count): .consecutiveFailures(count)
+            case .unknown(let word, count: _, window: _): TripRule(kind: .unknown(word))
             }
         self.init(
             name: name,
@@ -61,7 +66,7 @@ extension CircuitBreaker.Config {
             if old != new { changes.append("\(name) \(old) -> \(new)") }
         }
         compare("group", old.group ?? "none", self.group ?? "none")
-        compare("trip", old.trip.text, self.trip.text)
+        compare("trip", old.trip.description, self.trip.description)
         compare("recovery", old.recovery.timeout.readable, self.recovery.timeout.readable)
         compare("multiplier", old.recovery.multiplier, self.recovery.multiplier)
         compare("cap", old.recovery.cap.readable, self.recovery.cap.readable)
@@ -71,14 +76,5 @@ extension CircuitBreaker.Config {
         compare("lease", old.probes.lease.readable, self.probes.lease.readable)
         compare("reporters", old.minimumReporters, self.minimumReporters)
         return changes.joined(separator: ", ")
-    }
-}
-
-extension TripRule {
-    fileprivate var text: String {
-        switch self.kind {
-        case .failures(let count, within: let window): "\(count) within \(window.readable)"
-        case .consecutiveFailures(let count): "\(count) in a row"
-        }
     }
 }

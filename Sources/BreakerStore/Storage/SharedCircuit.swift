@@ -12,8 +12,8 @@ final class SharedCircuit: Sendable {
     struct Told: Sendable {
         var group: String?
         var lastError: String?
-        /// The epoch when the file was last read.
-        var epoch: Int64 = 0
+        /// The epoch when the file was last read; nil before that.
+        var epoch: Int64?
     }
 
     let name: String

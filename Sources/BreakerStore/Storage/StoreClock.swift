@@ -7,23 +7,35 @@ final class StoreClock: Sendable {
     /// The host's own clock is read without the detour over `Duration`: a refusal reads it, and is to be quick.
     private let isSystem: Bool
     private let offsetInForce = Atomic<Int64>(0)
+    private let isTold = Atomic<Bool>(false)
 
     init(_ host: any HostClock) {
         self.host = host
         self.isSystem = host is SystemHostClock
+        // Until a file says otherwise: memory guards, too, where none can be read.
+        self.offsetInForce.store(self.unixOffset, ordering: .relaxed)
     }
 
     /// The offset of the last transaction or read; processes that share a file share it.
     var offset: Int64 {
         get { self.offsetInForce.load(ordering: .relaxed) }
-        set { self.offsetInForce.store(newValue, ordering: .relaxed) }
+        set {
+            self.offsetInForce.store(newValue, ordering: .relaxed)
+            self.isTold.store(true, ordering: .relaxed)
+        }
     }
+
+    /// Whether a file has told the offset.
+    var isSet: Bool { self.isTold.load(ordering: .relaxed) }
 
     var uptime: Int64 {
         self.isSystem ? SystemHostClock.uptimeNanoseconds / 1_000 : self.host.uptime.saturatingMicroseconds
     }
 
     var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
+
+    /// The store time at which the uptime was or will be this.
+    func time(of uptime: Int64) -> StoreTime { StoreTime(microseconds: uptime.addingSaturating(self.offset)) }
 
     /// Store time as the uptime at which it comes.
     func uptime(of time: StoreTime) -> Int64 { time.microseconds.subtractingSaturating(self.offset) }

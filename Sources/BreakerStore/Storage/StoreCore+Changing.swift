@@ -68,7 +68,8 @@ extension StoreCore {
                     if error.isOfTheFile || error.code == .busy { self.keepAgain(kept) }
                 },
                 { (transaction) throws(BreakerStoreError) in
-                    try transaction.apply(kept.telling, to: kept.config.name, registering: kept.config)
+                    let telling = kept.telling.ended(at: self.clock.time(of: kept.uptime))
+                    try transaction.apply(telling, to: kept.config.name, registering: kept.config)
                 }
             )
         }
@@ -77,7 +78,7 @@ extension StoreCore {
     /// Counts a failure again, too, for memory has forgotten it when the file came back.
     private func keepAgain(_ kept: MemoryGuard.Kept) {
         self.memory.keep(kept)
-        guard case .failed(var report) = kept.telling else { return }
+        guard var report = kept.telling.failure else { return }
         self.memory.change(kept.config.name, rules: .inMemory(kept.config), at: self.clock.now) { circuit, moment in
             report.epoch = circuit.epoch
             _ = circuit.callFailed(report, at: moment)
@@ -97,21 +98,24 @@ extension StoreCore {
         )
     }
 
+    /// Notes what the history is to tell.
+    func note(_ notes: [StoreNote]) { self.untold.withLock { $0 += notes } }
+
     /// Notes that a broken file was set aside: the new one is to tell of it.
     func noteQuarantine(_ name: String) {
         let fileName = name.split(separator: "/").last.map(String.init) ?? name
         let reason = "the file was broken; it is kept as \(fileName)"
-        self.untold.withLock { $0.append(Transition(kind: .quarantined, reason: reason)) }
+        self.note([StoreNote(transition: Transition(kind: .quarantined, reason: reason))])
     }
 
     /// Notes that the file could not be used, and that it can again.
     func noteLoss(since: Date, _ error: BreakerStoreError) {
         let seconds = max(0, self.clock.host.wallTime.timeIntervalSince(since))
         let time = Duration(saturatingMicroseconds: seconds * 1_000_000).readable
-        self.untold.withLock {
-            $0.append(Transition(kind: .degraded, reason: error.message))
-            $0.append(Transition(kind: .restored, reason: "after \(time)"))
-        }
+        self.note([
+            StoreNote(transition: Transition(kind: .degraded, reason: error.message)),
+            StoreNote(transition: Transition(kind: .restored, reason: "after \(time)")),
+        ])
     }
 
     /// Writes down what happened to the store itself; later, if it can't be committed now.
@@ -125,7 +129,7 @@ extension StoreCore {
             until: Deadline(after: self.configuration.busyTimeout),
             orElse: { _ in self.untold.withLock { $0 = (untold + $0).suffix(Self.mostUntold) } },
             { (transaction) throws(BreakerStoreError) in
-                for transition in untold { try transaction.write(transition, of: nil, by: nil) }
+                for note in untold { try transaction.write(note.transition, of: note.circuit, by: nil) }
             }
         )
     }

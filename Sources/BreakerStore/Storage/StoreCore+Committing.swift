@@ -32,7 +32,13 @@ extension StoreCore: CommitQueue.Committer {
     }
 
     /// Commits in the transaction that has begun; a batch that fails is tried again one by one.
-    private func commit(_ tickets: [any AnyTicket], _ opened: Opened) throws(BreakerStoreError) {
+    ///
+    /// - Parameter isHealed: whether all rows have been looked through because one of them was in the way.
+    private func commit(
+        _ tickets: [any AnyTicket],
+        _ opened: Opened,
+        isHealed: Bool = false
+    ) throws(BreakerStoreError) {
         var completions: [@Sendable () -> Void] = []
         completions.reserveCapacity(tickets.count)
         let transaction: Transaction
@@ -54,11 +60,18 @@ extension StoreCore: CommitQueue.Committer {
                 self.fail(tickets, error)
                 throw error
             }
-            guard tickets.count > 1 else {
-                for ticket in tickets { ticket.fail(error) }
+            guard tickets.count == 1 else { return try self.commitOneByOne(tickets, opened) }
+            guard error.isOfRows else {
+                tickets[0].fail(error)
                 return
             }
-            return try self.commitOneByOne(tickets, opened)
+            // A store whose rows keep a failure from being counted is not healthy, or nothing would guard.
+            guard !isHealed else {
+                let error = BreakerStoreError.unwritable(error)
+                self.fail(tickets, error)
+                throw error
+            }
+            return try self.commitHealed(tickets, opened)
         }
         let syncError = self.syncIfNeeded(transaction, opened)
         // Before anybody hears that it is done: what is not on the disk is not acknowledged.
@@ -91,6 +104,36 @@ extension StoreCore: CommitQueue.Committer {
                 throw error
             }
         }
+    }
+
+    /// Tries once more, with all rows as they should be.
+    private func commitHealed(_ tickets: [any AnyTicket], _ opened: Opened) throws(BreakerStoreError) {
+        do throws(BreakerStoreError) {
+            try self.heal(opened)
+            guard try opened.writer.begin(unless: { tickets.allSatisfy(\.deadline.isOver) }) else { throw self.busy }
+        } catch {
+            self.fail(tickets, error)
+            throw error
+        }
+        try self.commit(tickets, opened, isHealed: true)
+    }
+
+    /// Makes rows readable and writable that no version of this library can have written, and tells the history.
+    func heal(_ opened: Opened) throws(BreakerStoreError) {
+        do throws(BreakerStoreError) {
+            try opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
+                () throws(BreakerStoreError) in
+                let transaction = try self.transaction(opened)
+                var healing = Healing(opened.writer, at: transaction.now, configs: self.registered.withLock { $0 })
+                try healing.run()
+                for note in healing.notes { try transaction.write(note.transition, of: note.circuit, by: nil) }
+                try transaction.flush()
+                try self.requireIndex(opened)
+            }
+        } catch {
+            throw error.isOfRows ? .unwritable(error) : error
+        }
+        try self.requireFiles(opened)
     }
 
     /// Tells of a failure those who wait, who must find the store degraded: what they report is not acknowledged.
@@ -174,9 +217,22 @@ extension BreakerStoreError {
         )
     }
 
+    /// Rows that stay in the way after they have been healed: the file is no store any longer.
+    static func unwritable(_ error: BreakerStoreError) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .corrupt, message: "the store does not take what it must take: \(error.message)",
+            sqliteCode: error.sqliteCode, path: error.path)
+    }
+
     /// Whether the file or the system failed, so that no other change will fare better.
     var isOfTheFile: Bool {
         guard let code = self.sqliteCode else { return self.code == .unavailable }
-        return !SQLiteCode.isOfOneRow(code)
+        return self.code == .corrupt || !SQLiteCode.isOfOneRow(code)
+    }
+
+    /// Whether a row was in the way that no version of this library can have written.
+    var isOfRows: Bool {
+        guard let code = self.sqliteCode else { return self.code == .corrupt }
+        return SQLiteCode.isOfOneRow(code)
     }
 }

@@ -52,11 +52,7 @@ extension StoreCore {
             .text(name)
         ) { row throws(BreakerStoreError) in
             let extra = CircuitRow.columnCount
-            self.clock.follow(
-                boot: row.text(extra + 1),
-                offset: row.integer(extra + 2),
-                highest: row.integer(extra + 3)
-            )
+            self.clock.follow(ClockRow(row, from: extra + 1))
             return (
                 row: try CircuitRow(row, name: name, path: self.file.path),
                 hasFailures: row.integer(extra) != 0
@@ -66,8 +62,11 @@ extension StoreCore {
         var circuit = found.row.circuit
         if case .halfOpen = circuit.state { circuit.probes = try database.probes(of: found.row.id) }
         let now = self.clock.now
+        let stored = circuit
+        circuit.takeStampsAhead(for: now)
         let look = Look(
-            answer: circuit.answer(at: now, isAlive: self.isAlive),
+            // What can't be is set right by a commit, or its end would move on with the clock.
+            answer: circuit.state == stored.state ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
             epoch: circuit.epoch,
             reportsSuccess: circuit.rules.isConsecutive,
             hasFailures: found.hasFailures,
@@ -161,7 +160,7 @@ extension StoreCore {
         switch look.answer {
         case .proceed:
             switch circuit.rules.trip {
-            case .failures: return CachedAnswer(.proceed, epoch: look.epoch, until: .max)
+            case .failures, .unknown: return CachedAnswer(.proceed, epoch: look.epoch, until: .max)
             case .consecutiveFailures:
                 return CachedAnswer(.proceedAndReportSuccess, epoch: look.epoch, until: look.hasFailures ? 1 : 0)
             }
@@ -174,22 +173,14 @@ extension StoreCore {
 }
 
 extension StoreClock {
-    /// Takes over the file's offset, as one who only reads: after a boot that no writer has seen yet, it computes what the
-    /// first writer will.
-    func follow(boot: String, offset: Int64, highest: Int64) {
-        if boot == self.host.bootID {
-            self.offset = offset
-        } else {
-            let uptime = self.uptime
-            self.offset = max(self.unixOffset.addingSaturating(uptime), highest).subtractingSaturating(uptime)
-        }
+    /// Takes over the file's offset, as one who only reads.
+    ///
+    /// - Parameter row: nil where it can't be read; then what is known goes on, until a writer has made the row anew.
+    func follow(_ row: ClockRow?) {
+        if let row { self.offset = row.offsetToRead(self) }
     }
 
-    func follow(_ database: Database) throws(BreakerStoreError) {
-        _ = try database.first("SELECT boot, offset, highest FROM clock") {
-            self.follow(boot: $0.text(0), offset: $0.integer(1), highest: $0.integer(2))
-        }
-    }
+    func follow(_ database: Database) throws(BreakerStoreError) { self.follow(try ClockRow.read(database)) }
 }
 
 extension Database {
@@ -214,9 +205,12 @@ extension Database {
         let path = self.connection.path
         let rows = try self.all(CircuitRow.byPattern, .text(pattern)) { row throws(BreakerStoreError) in
             let name = row.text(CircuitRow.columnCount)
-            return (name: name, row: try CircuitRow(row, name: name, path: path))
+            // One that can't be read hides no other.
+            return (try? CircuitRow(row, name: name, path: path)).map { (name: name, row: $0) }
         }
-        return try rows.map { (found) throws(BreakerStoreError) in (found.name, try self.complete(found.row)) }
+        return try rows.compactMap(\.self).map { (found) throws(BreakerStoreError) in
+            (found.name, try self.complete(found.row))
+        }
     }
 
     private func complete(_ row: CircuitRow) throws(BreakerStoreError) -> CircuitRow {

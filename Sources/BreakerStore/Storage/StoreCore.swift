@@ -52,7 +52,7 @@ final class StoreCore: Sendable {
     /// A sync of the log has failed: healthy again only once the database has been synced.
     let needsFullCheckpoint = Atomic<Bool>(false)
     /// What happened to the store itself and does not stand in its history yet.
-    let untold = Mutex<[Transition]>([])
+    let untold = Mutex<[StoreNote]>([])
     /// For long reads, so that no call waits for one; opened when it is first needed.
     let viewer = Mutex<Database?>(nil)
     /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
@@ -131,6 +131,7 @@ final class StoreCore: Sendable {
             $0.answersCount = true
         }
         if let name = opened.quarantined { self.noteQuarantine(name) }
+        self.note(opened.healed)
     }
 
     /// Opens the file anew, which may be another one by now, and registers there what this process uses.
@@ -155,6 +156,17 @@ final class StoreCore: Sendable {
         )
         guard let opened = session?.opened else { return }
         // Registered at once, so that an operator sees them there.
+        do throws(BreakerStoreError) {
+            try self.registerAll(opened)
+        } catch {
+            guard error.isOfRows else { throw error }
+            try self.heal(opened)
+            try self.registerAll(opened)
+        }
+        self.openGates()
+    }
+
+    private func registerAll(_ opened: Opened) throws(BreakerStoreError) {
         let configs = self.registered.withLock { Array($0.values) }
         try opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
             () throws(BreakerStoreError) in
@@ -163,7 +175,6 @@ final class StoreCore: Sendable {
             try transaction.flush()
             try self.requireIndex(opened)
         }
-        self.openGates()
     }
 
     // MARK: - Gates

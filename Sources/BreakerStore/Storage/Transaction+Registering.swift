@@ -12,18 +12,8 @@ extension Transaction {
         }
         let floor = try self.database.first("SELECT epoch_floor FROM clock") { $0.integer(0) } ?? 0
         let circuit = Circuit(rules: rules, at: self.now, epochFloor: floor)
-        let id = try self.database.first(
-            """
-            INSERT INTO circuit (name, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier,
-            recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since,
-            epoch, open_until, successes, trips, forgotten_until, last_error, hold, hold_since, hold_until, hold_by,
-            hold_reason, registered)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-            ?23, ?24, ?25, ?26, ?27) RETURNING id
-            """,
-            [.text(config.name), SQLValue(config.group)] + rules.columnValues + circuit.columnValues
-                + [.integer(self.now.microseconds)]
-        ) { $0.integer(0) }
+        let id = try self.database.insert(
+            circuit, named: config.name, label: config.group, registered: self.now.microseconds)
         self.unload(config.name)
         if let id { try self.note(id) }
     }
@@ -32,7 +22,7 @@ extension Transaction {
         let label = try self.database.first("SELECT label FROM circuit WHERE id = ?1", .integer(id)) {
             $0.optionalText(0)
         }
-        guard let current = try self.circuit(config.name) else { return }
+        guard let current = try self.circuit(config.name), current.state.isKnown else { return }
         let stored = CircuitBreaker.Config(name: config.name, group: label ?? nil, rules: current.rules)
         guard stored != config else { return }
         _ = try self.change(config.name) { circuit, _ in
@@ -55,7 +45,8 @@ extension Transaction {
             .integer(self.worker.id), .integer(circuit)
         )
         try self.database.run(
-            "UPDATE circuit SET registered = ?2 WHERE id = ?1",
+            // A row that a later version has written may not pass the checks of this one's table.
+            "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id = ?1",
             .integer(circuit), .integer(self.now.microseconds)
         )
     }
@@ -84,12 +75,7 @@ extension Transaction {
         let circuit = try? self.circuit(name)
         let epoch = max(stored, circuit?.epoch ?? stored)
         self.unload(name)
-        for sql: SQL in [
-            "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
-            "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM circuit WHERE id = ?1",
-        ] {
-            try self.database.run(sql, .integer(id))
-        }
+        try self.database.deleteCircuit(id)
         // A new circuit of this name starts above: no late result fits it.
         try self.database.run(
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1)",

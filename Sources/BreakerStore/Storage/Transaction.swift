@@ -4,13 +4,14 @@
 final class Transaction {
     private struct Loaded {
         var id: Int64
-        var before: Circuit
+        /// As it stands in the file.
+        var stored: Circuit
         var circuit: Circuit
     }
 
     let database: Database
     let worker: Worker
-    private(set) var now: StoreTime
+    let now: StoreTime
     /// Whether a state changed, so that the commit must survive a power loss.
     private(set) var hasTransitions = false
     /// Whether a probe's slot was taken, which is this worker's as long as others see its lock.
@@ -18,11 +19,12 @@ final class Transaction {
     /// The events written, to be handed over once they are committed.
     private(set) var events: [StoredEvent] = []
 
-    private let clock: StoreClock
     private let eventsKept: Int
     private let chance: Chance
     private let isLocked: (Int64) -> Bool
-    private var highest: Int64
+    private let highest: Int64
+    /// How much the connection had changed before.
+    private let changesBefore: Int64
     private var liveness: [Int64: Bool] = [:]
     private var loaded: [CircuitName: Loaded] = [:]
 
@@ -37,11 +39,17 @@ final class Transaction {
     ) throws(BreakerStoreError) {
         self.database = database
         self.worker = worker
-        self.clock = clock
         self.eventsKept = eventsKept
         self.chance = chance
         self.isLocked = isLocked
-        (self.now, self.highest) = try ClockRow.read(database, clock)
+        self.changesBefore = database.connection.changes
+        let start = try ClockRow.start(database, clock)
+        self.now = start.now
+        self.highest = start.highest
+        if start.isHealed {
+            let reason = "the clock's row could not be read; it was made anew from the history and the wall clock"
+            try self.write(Transition(kind: .restored, reason: reason), of: nil, by: nil)
+        }
     }
 
     var path: String { self.database.connection.path }
@@ -102,12 +110,16 @@ final class Transaction {
         return self.loaded[CircuitName(name)]?.id
     }
 
-    /// Writes back what changed.
+    /// Writes back what changed, and how late it is.
     func flush() throws(BreakerStoreError) {
-        for loaded in self.loaded.values where loaded.circuit != loaded.before {
-            try self.save(loaded.circuit, over: loaded.before, id: loaded.id)
+        for loaded in self.loaded.values where loaded.circuit != loaded.stored {
+            try self.save(loaded.circuit, over: loaded.stored, id: loaded.id)
         }
         self.loaded.removeAll()
+        guard self.now.microseconds > self.highest, self.database.connection.changes != self.changesBefore else {
+            return
+        }
+        try self.database.keep(highest: self.now)
     }
 
     /// Drops what was loaded of a circuit whose rows something else has changed.
@@ -142,10 +154,6 @@ final class Transaction {
                 by: `operator`
             )
         )
-        if self.now.microseconds > self.highest {
-            try self.database.run("UPDATE clock SET highest = ?1", .integer(self.now.microseconds))
-            self.highest = self.now.microseconds
-        }
     }
 
     // MARK: - Rows
@@ -159,16 +167,13 @@ final class Transaction {
                 read: { row throws(BreakerStoreError) in try CircuitRow(row, name: name, path: path) }
             )
         else { return nil }
-        var circuit = row.circuit
-        circuit.failures = try self.database.failures(of: row.id)
+        var stored = row.circuit
+        stored.failures = try self.database.failures(of: row.id)
         // Every transition deletes the probes: only a half-open circuit has any.
-        if case .halfOpen = circuit.state { circuit.probes = try self.database.probes(of: row.id) }
-        // Store time never runs backwards, not even in a file that came from elsewhere.
-        if circuit.newestStamp > self.now {
-            self.now = circuit.newestStamp
-            try ClockRow.raise(self.database, self.clock, to: self.now)
-        }
-        return Loaded(id: row.id, before: circuit, circuit: circuit)
+        if case .halfOpen = stored.state { stored.probes = try self.database.probes(of: row.id) }
+        var circuit = stored
+        circuit.takeStampsAhead(for: self.now)
+        return Loaded(id: row.id, stored: stored, circuit: circuit)
     }
 
     private func save(_ circuit: Circuit, over before: Circuit, id: Int64) throws(BreakerStoreError) {

@@ -16,11 +16,31 @@ struct ContentChecks {
         guard self.examination.damage.isEmpty else {
             return .damaged(self.examination.damage.map(\.escaped).joined(separator: "; "))
         }
+        guard !self.examination.isClockUnreadable else {
+            return .wrong(
+                "contents", "no program of this library can have written the clock's row",
+                "the next change that a service makes writes it anew, from the history and the wall clock"
+            )
+        }
         guard self.examination.unreadable.isEmpty else {
             return .wrong(
                 "contents",
                 "no program of this library can have written the rows of \(Self.list(self.examination.unreadable))",
-                "services guard these in memory; '\(Tool.name) forget NAME' deletes such a row, and they write it anew"
+                "the next call of a service that uses one writes it anew, and so does '\(Tool.name) reset NAME'; "
+                    + "'\(Tool.name) forget NAME' deletes it"
+            )
+        }
+        guard self.examination.badRows.isEmpty else {
+            return .wrong(
+                "contents", self.examination.badRows.map(\.escaped).joined(separator: "; "),
+                "services make such rows anew as soon as one is in the way of a change"
+            )
+        }
+        guard self.examination.stampsAhead.isEmpty else {
+            return .note(
+                "contents",
+                "stamps of \(Self.list(self.examination.stampsAhead)) lie ahead of the store's clock",
+                "they count as now, and are set right by the next call"
             )
         }
         return .ok("contents", "SQLite finds no damage; \(self.examination.circuits) circuits can be read")
@@ -104,7 +124,8 @@ extension Finding {
     static func damaged(_ what: String) -> Finding {
         .wrong(
             "contents", what,
-            "the services move a damaged file aside and begin anew; restart one if none has done so"
+            "a service that meets the damage sets the file aside with all its bytes and begins anew; restart one if none "
+                + "has done so"
         )
     }
 }

@@ -109,9 +109,11 @@ struct CircuitDetail {
     }
 
     private var failures: [String] {
-        let count = "\(self.circuit.failures.count) of \(self.circuit.failureLimit)"
+        let failures = self.circuit.failures.count
+        let count = self.circuit.failureLimit.map { "\(failures) of \($0)" } ?? "\(failures)"
         switch self.circuit.config.trip.kind {
         case .consecutiveFailures: return ["\(count) in a row"]
+        case .unknown: return [count]
         case .failures(_, let window):
             let line = Timeline.text(self.circuit.failures, window: window, endingAt: self.now)
             return ["\(count) within \(window.readable)", "[\(line)] \(window.readable) ago to now"]
@@ -126,6 +128,7 @@ struct CircuitDetail {
         case .failures(let count, let window):
             lines.append("trips at \(Self.count(Int64(count), "failure")) within \(window.readable)")
         case .consecutiveFailures(let count): lines.append("trips at \(Self.count(Int64(count), "failure")) in a row")
+        case .unknown: lines.append("trips by \(config.trip): this version counts no calls")
         }
         if config.minimumReporters > 1 { lines[0] += ", seen by \(config.minimumReporters) workers" }
         var open = "stays open for \(recovery.timeout.readable)"

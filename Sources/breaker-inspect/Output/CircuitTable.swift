@@ -24,7 +24,7 @@ extension Table {
             [
                 .init(text: circuit.name.escaped),
                 .init(text: word.rawValue, look: word.look),
-                .init(text: "\(circuit.failures.count)/\(circuit.failureLimit)"),
+                .init(text: "\(circuit.failures.count)/\(circuit.failureLimit.map(String.init) ?? "?")"),
                 .init(text: "\(max(.zero, now.since(circuit.since)).readable) ago"),
                 .init(text: Self.retry(circuit, at: now)),
                 .init(text: circuit.lastError?.escaped ?? "-"),

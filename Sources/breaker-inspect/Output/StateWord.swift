@@ -60,9 +60,12 @@ extension CircuitSnapshot {
     }
 
     /// How many failures trip it.
-    var failureLimit: Int {
+    ///
+    /// Nil under a rule that this version does not know.
+    var failureLimit: Int? {
         switch self.config.trip.kind {
         case .failures(let count, within: _), .consecutiveFailures(let count): count
+        case .unknown: nil
         }
     }
 }

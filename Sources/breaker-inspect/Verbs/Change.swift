@@ -10,8 +10,8 @@ struct Change: Sendable {
         var question: String
         /// Whether it is asked about names, too.
         var alwaysAsks = false
-        /// Whether it is done to circuits, too, whose rows can't be read.
-        var takesUnreadable = false
+        /// What a circuit becomes whose row can't be read; nil where it is left to its services.
+        var expectedOfUnreadable: String?
         /// What a circuit becomes; nil where there is nothing to do.
         var expected: (InspectedCircuit) -> String?
         /// What is said if there is nothing to do for any of those that were found.
@@ -50,7 +50,7 @@ struct Change: Sendable {
         let found = try self.selection.find(in: context)
         try verify(found)
         // What a pattern finds keeps the others from nothing; who names a circuit means that one.
-        let passedOver = Unreadable(plan.takesUnreadable ? [] : found.unreadable.circuits)
+        let passedOver = Unreadable(found.unreadable.circuits.filter { !Self.takes($0, plan) })
         let named = Unreadable(passedOver.circuits.filter(\.isNamed))
         if let failure = named.failure { throw failure }
         let planned = Self.planned(plan, found)
@@ -74,6 +74,14 @@ struct Change: Sendable {
         return passedOver.tell(in: context)
     }
 
+    /// Whether it is done to a circuit whose row can't be read.
+    ///
+    /// A name that is no UTF-8 can't be given back to SQLite: such a row can be deleted, and nothing else.
+    private static func takes(_ circuit: UnreadableCircuit, _ plan: Plan) -> Bool {
+        plan.expectedOfUnreadable == StateChange.forgotten
+            || plan.expectedOfUnreadable != nil && !circuit.name.unicodeScalars.contains("\u{FFFD}")
+    }
+
     /// What would change, by name.
     private static func planned(_ plan: Plan, _ found: Selection.Found) -> [StateChange] {
         var planned = found.circuits.compactMap { circuit in
@@ -81,9 +89,9 @@ struct Change: Sendable {
                 StateChange(name: circuit.snapshot.name, from: circuit.snapshot.stateWord.rawValue, to: $0)
             }
         }
-        guard plan.takesUnreadable, !found.unreadable.circuits.isEmpty else { return planned }
-        planned += found.unreadable.circuits.map {
-            StateChange(name: $0.name, from: StateChange.unreadable, to: StateChange.forgotten)
+        guard let expected = plan.expectedOfUnreadable, !found.unreadable.circuits.isEmpty else { return planned }
+        planned += found.unreadable.circuits.filter { Self.takes($0, plan) }.map {
+            StateChange(name: $0.name, from: StateChange.unreadable, to: expected)
         }
         return planned.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }

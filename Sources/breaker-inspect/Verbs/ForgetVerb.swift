@@ -25,7 +25,7 @@ struct ForgetVerb: Verb {
         let plan = Change.Plan(
             question: "forget",
             alwaysAsks: true,
-            takesUnreadable: true,
+            expectedOfUnreadable: StateChange.forgotten,
             expected: { _ in StateChange.forgotten },
             perform: { (store, selectors) throws(BreakerStoreError) in
                 try store.forget(

@@ -34,7 +34,7 @@ struct HoldVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         let word = StateWord(.held(self.state, until: nil)).rawValue
-        let plan = Change.Plan(question: "hold \(self.state.rawValue)") { _ in
+        let plan = Change.Plan(question: "hold \(self.state.rawValue)", expectedOfUnreadable: word) { _ in
             word
         } perform: { (store, selectors) throws(BreakerStoreError) in
             let action = OperatorAction.hold(self.state, for: self.duration)

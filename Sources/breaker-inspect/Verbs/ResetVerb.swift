@@ -19,7 +19,7 @@ struct ResetVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        let plan = Change.Plan(question: "reset") { _ in
+        let plan = Change.Plan(question: "reset", expectedOfUnreadable: StateWord.closed.rawValue) { _ in
             StateWord.closed.rawValue
         } perform: { (store, selectors) throws(BreakerStoreError) in
             try store.perform(.reset, on: selectors, by: context.who, reason: self.change.reason)

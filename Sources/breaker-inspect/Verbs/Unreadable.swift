@@ -18,9 +18,17 @@ struct Unreadable {
         return Failure(
             .failed,
             isOne ? "the row of circuit \(names) can't be read" : "the rows of circuits \(names) can't be read",
-            hint: "services guard \(isOne ? "it" : "them") in memory; "
-                + "'\(Tool.name) forget \(isOne ? first.name.escaped : "NAME")' deletes the row, and they write it anew"
+            hint: self.advice(for: isOne ? first.name.escaped : "NAME")
         )
+    }
+
+    private func advice(for name: String) -> String {
+        // A name that is no UTF-8 is nobody's.
+        if self.circuits.allSatisfy({ $0.name.unicodeScalars.contains("\u{FFFD}") }) {
+            return "'\(Tool.name) forget \(name)' deletes the row"
+        }
+        return "the next call of a service writes it anew, and so does '\(Tool.name) reset \(name)'; "
+            + "'\(Tool.name) forget \(name)' deletes it"
     }
 
     /// Tells of them on the standard error stream.

@@ -68,6 +68,12 @@ final class Shop {
     func inspect(
         _ arguments: String..., on console: RecordingConsole = RecordingConsole()
     ) -> (code: ExitCode, output: String, talk: String) {
+        self.inspect(arguments: arguments, on: console)
+    }
+
+    func inspect(
+        arguments: [String], on console: RecordingConsole = RecordingConsole()
+    ) -> (code: ExitCode, output: String, talk: String) {
         let code = run(
             arguments: arguments, environment: ["BREAKER_STORE": self.path], console: console, clock: self.clock)
         return (code, console.output, console.talk)

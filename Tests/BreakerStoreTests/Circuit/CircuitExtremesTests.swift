@@ -49,7 +49,9 @@ import Testing
         other.reset(at: moment.now, reason: nil)
         #expect(other.state == .closed)
         _ = circuit.failureCount(at: moment.now)
-        _ = circuit.newestStamp
+        var stamped = circuit
+        stamped.takeStampsAhead(for: moment.now)
+        #expect(stamped.since <= moment.now)
     }
 
     @Test(arguments: instants, instants)

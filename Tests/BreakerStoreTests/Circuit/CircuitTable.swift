@@ -65,6 +65,7 @@ enum CircuitTable {
     static let heldOpen: [Situation] = [.heldOpenClosed, .heldOpenOpen, .heldOpenDue]
     static let heldClosed: [Situation] = [.heldClosedClosed, .heldClosedOpen, .heldClosedDue]
     static let held = heldOpen + heldClosed
+    static let unknown: [Situation] = [.unknownRule, .unknownState]
     static func except(_ situations: [Situation]) -> [Situation] {
         Situation.allCases.filter { !situations.contains($0) }
     }
@@ -95,19 +96,20 @@ enum CircuitTable {
         Line(.callArrived, in: [.halfDead], probing([1, 5])),
         Line(.callArrived, in: [.halfExpired], probing([1, 5], [.probeExpired])),
         Line(.callArrived, in: heldOpen, Effect(reply: .refuse(.held, until: now + 30))),
-        Line(.callArrived, in: heldClosed, Effect(reply: .uncounted)),
+        Line(.callArrived, in: heldClosed + unknown, Effect(reply: .uncounted)),
 
         Line(.callFailed, in: [.closed, .consecutive], counted(failures: 1)),
         Line(.callFailed, in: [.closedOne, .consecutiveOne, .overClosed], counted(failures: 2)),
         Line(.callFailed, in: [.closedTwo, .consecutiveTwo], tripped),
-        Line(.callFailed, in: except(window + consecutive), .stale),
+        Line(.callFailed, .callFailedTwice, .callSucceeded, in: [.unknownRule], .unchanged),
+        Line(.callFailed, in: except(window + consecutive + [.unknownRule]), .stale),
         Line(.callFailedTwice, in: [.closed, .consecutive], with(.stale) { $0.failures = 1 }),
         Line(.callFailedTwice, in: [.closedOne, .consecutiveOne, .overClosed], with(.stale) { $0.failures = 2 }),
         Line(.callFailedTwice, in: [.closedTwo, .consecutiveTwo], with(tripped) { $0.reply = .report(.stale) }),
-        Line(.callFailedTwice, in: except(window + consecutive), .stale),
+        Line(.callFailedTwice, in: except(window + consecutive + [.unknownRule]), .stale),
         Line(.callSucceeded, in: window + [.consecutive], .unchanged),
         Line(.callSucceeded, in: [.consecutiveOne, .consecutiveTwo], counted(failures: 0)),
-        Line(.callSucceeded, in: except(window + consecutive), .stale),
+        Line(.callSucceeded, in: except(window + consecutive + [.unknownRule]), .stale),
         Line(.callFailedStale, .callSucceededStale, in: all, .stale),
     ]
 
@@ -154,7 +156,7 @@ enum CircuitTable {
         Line(.recordedSuccess, in: [.halfLast], closed),
         Line(
             .recordedSuccess, in: [.halfExpired], with(succeeded(leaving: [1])) { $0.history = [.probeExpired] }),
-        Line(.recordedFailure, .recordedSuccess, in: early + [.halfFull] + held, .stale),
+        Line(.recordedFailure, .recordedSuccess, in: early + [.halfFull] + held + unknown, .stale),
         Line(.recordedFailureStale, .recordedSuccessStale, in: all, .stale),
     ]
 
@@ -203,7 +205,7 @@ enum CircuitTable {
         Line(
             .asked, in: [.heldOpenOpen, .heldOpenDue],
             Effect(reply: .asked(.refuse(.held, until: StoreTime(now + 30)), failures: 2))),
-        Line(.asked, in: [.heldClosedClosed], Effect(reply: .asked(.uncounted, failures: 1))),
+        Line(.asked, in: [.heldClosedClosed] + unknown, Effect(reply: .asked(.uncounted, failures: 1))),
         Line(.asked, in: [.heldClosedOpen, .heldClosedDue], Effect(reply: .asked(.uncounted, failures: 2))),
     ]
 

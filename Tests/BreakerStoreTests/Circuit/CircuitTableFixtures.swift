@@ -11,6 +11,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     case heldOpenClosed, heldOpenOpen, heldOpenDue
     case heldClosedClosed, heldClosedOpen, heldClosedDue
     case overClosed, overOpen, overDue
+    case unknownRule, unknownState
 
     static let now: Int64 = 10_000
     /// Between the epochs and now, so that a transition's epoch is now; or above both, so that it is one more.
@@ -31,7 +32,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
         func beneath(_ state: Circuit.State) {
             circuit.state = state
             switch state {
-            case .closed: circuit.failures = [failures[0]]
+            case .closed, .unknown: circuit.failures = [failures[0]]
             case .open, .halfOpen:
                 circuit.failures = failures
                 circuit.tripsInARow = 1
@@ -54,6 +55,10 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
         case .halfFree: beneath(.halfOpen(successes: 0))
         case .halfLast: beneath(.halfOpen(successes: 1))
         case .halfFull, .halfDead, .halfExpired: beneath(.halfOpen(successes: 0))
+        case .unknownRule:
+            circuit.rules.trip = .unknown("rate", count: 1, window: 100)
+            beneath(.closed)
+        case .unknownState: beneath(.unknown("shadow", until: nil))
         }
         switch self {
         case .halfFree, .halfLast: circuit.probes = [probe(1, 50)]
@@ -65,7 +70,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
         case .overClosed, .overDue: circuit.hold = self.hold(.open, until: 0)
         case .overOpen: circuit.hold = self.hold(.closed, until: -1)
         case .closed, .closedOne, .closedTwo, .consecutive, .consecutiveOne, .consecutiveTwo: break
-        case .openEarly, .openDue, .openLongDue: break
+        case .openEarly, .openDue, .openLongDue, .unknownRule, .unknownState: break
         }
         return circuit
     }

@@ -16,7 +16,7 @@ extension RandomHistory {
             try self.require(until.microseconds == self.model.due, "due at \(until), expected \(self.model.due)")
         case (.halfOpen(let successes), .halfOpen):
             try self.require(successes == self.model.successes, "successes \(successes)")
-        case (.closed, _), (.open, _), (.halfOpen, _):
+        case (.closed, _), (.open, _), (.halfOpen, _), (.unknown, _):
             try self.require(false, "state \(self.circuit.state), expected \(self.model.phase)")
         }
         try self.require(self.circuit.epoch == self.model.epoch, "epoch, expected \(self.model.epoch)")

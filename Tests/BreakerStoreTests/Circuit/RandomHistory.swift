@@ -104,13 +104,13 @@ struct RandomHistory {
         var edges: [Int64] = []
         switch self.circuit.state {
         case .open(let until): edges.append(until.microseconds)
-        case .closed, .halfOpen: break
+        case .closed, .halfOpen, .unknown: break
         }
         edges += self.circuit.probes.map(\.leaseEnds.microseconds)
         if let until = self.circuit.hold?.until { edges.append(until.microseconds) }
         switch self.circuit.rules.trip {
         case .failures(_, let window): edges += self.circuit.failures.map { $0.at.microseconds + window }
-        case .consecutiveFailures: break
+        case .consecutiveFailures, .unknown: break
         }
         if self.random.chance(50), let edge = self.random.pick(edges) {
             self.now = max(self.now, edge + Int64(self.random.number(in: -1...1)))

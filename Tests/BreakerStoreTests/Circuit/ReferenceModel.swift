@@ -229,13 +229,13 @@ struct ReferenceModel {
     private func isInWindow(_ failure: Failure, _ now: Int64) -> Bool {
         switch self.rules.trip {
         case .failures(_, let window): now - failure.at <= window
-        case .consecutiveFailures: true
+        case .consecutiveFailures, .unknown: true
         }
     }
 
     private var isConsecutive: Bool {
         switch self.rules.trip {
-        case .failures: false
+        case .failures, .unknown: false
         case .consecutiveFailures: true
         }
     }
@@ -244,6 +244,7 @@ struct ReferenceModel {
         switch self.rules.trip {
         case .failures(let count, _): count
         case .consecutiveFailures(let count): count
+        case .unknown: .max
         }
     }
 }
