@@ -1,7 +1,6 @@
+import BreakerStore
 import BreakerTestSupport
 import Synchronization
-
-@testable import BreakerStore
 
 #if canImport(Glibc)
 import Glibc
@@ -88,8 +87,7 @@ final class StaleAnswersReader: Sendable {
                 let circuit = turn % handles.breakers.count
                 let breaker = handles.breakers[circuit]
                 let acknowledged = self.board.acknowledged(circuit)
-                let answer = breaker.circuit.slot.ask(handles.store.gate)
-                guard answer.verdict != .none else {
+                guard let answer = breaker.keptAnswer else {
                     misses += 1
                     self.call(circuit, handles, era, &random)
                     // Without the file each call is a long one.
@@ -108,7 +106,7 @@ final class StaleAnswersReader: Sendable {
     }
 
     /// An answer that is older than what was acknowledged before it was asked for.
-    private func suspect(_ answer: CachedAnswer, _ least: Int64, _ name: String, _ era: Int64) {
+    private func suspect(_ answer: KeptAnswer, _ least: Int64, _ name: String, _ era: Int64) {
         guard era % 2 == 0, self.board[.era] == era else { return }
         self.violated("\(name) is \(answer.verdict) of epoch \(answer.epoch), acknowledged was \(least)")
     }
@@ -149,7 +147,7 @@ final class StaleAnswersReader: Sendable {
         case 2:
             // What an async call asks first.
             do throws(CircuitOpenError) {
-                if try breaker.freePass() != nil { return (true, "freePass") }
+                if try breaker.hasFreePass { return (true, "freePass") }
             } catch {
                 return (false, "freePass")
             }
@@ -175,7 +173,7 @@ final class StaleAnswersReader: Sendable {
             switch Int.random(in: 0..<60, using: &random) {
             case 0:
                 self.disturbed {
-                    $0.store.usable?.degrade(BreakerStoreError(code: .unavailable, message: "made up"))
+                    $0.store.pretendLoss()
                     self.requireSilence($0)
                 }
             case 1..<4:
@@ -205,23 +203,17 @@ final class StaleAnswersReader: Sendable {
     private func requireSilence(_ handles: Handles) {
         let unrest = self.board[.unrest]
         for breaker in handles.breakers {
-            let verdict = breaker.circuit.slot.ask(handles.store.gate).verdict
             // It may be back already; what else degrades it counts for nothing here.
-            guard verdict != .none, !handles.store.health.isHealthy, unrest % 2 == 0, self.board[.unrest] == unrest
+            guard let answer = breaker.keptAnswer, !handles.store.health.isHealthy, unrest % 2 == 0,
+                self.board[.unrest] == unrest
             else { continue }
-            self.violated("\(breaker.name) is \(verdict) while the store is \(handles.store.health)")
+            self.violated("\(breaker.name) is \(answer.verdict) while the store is \(handles.store.health)")
         }
     }
 
     /// Whether the store has found out what was taken away, and is on what is there now.
     private var isBack: Bool {
         let store = self.current.withLock { $0.store }
-        guard store.health.isHealthy, let core = store.usable else { return false }
-        // Under the lock: a connection that somebody keeps over a reopening would keep the old files in use.
-        let isInPlace = core.session.withLock { session in
-            guard let opened = session?.opened else { return false }
-            return opened.identity == FileIdentity(of: core.file) && opened.lock.isInPlace
-        }
-        return isInPlace && store.health.isHealthy
+        return store.health.isHealthy && store.isInPlace && store.health.isHealthy
     }
 }

@@ -1,4 +1,4 @@
-@testable import BreakerStore
+import BreakerStore
 
 #if canImport(Glibc)
 import Glibc
@@ -64,7 +64,7 @@ struct StaleAnswersWriter {
 
     /// Nothing is changed meanwhile.
     private func loseFile() {
-        self.store.usable?.degrade(BreakerStoreError(code: .unavailable, message: "made up"))
+        self.store.pretendLoss()
         while !self.store.health.isHealthy { usleep(200) }
     }
 
@@ -114,14 +114,14 @@ struct StaleAnswersWriter {
             case .holdClosed: try self.store.hold(breaker.name, .closed)
             case .release: try self.store.release(breaker.name)
             }
-            guard self.store.health.isHealthy, let look = try breaker.core.look(breaker.asker) else { return false }
+            guard self.store.health.isHealthy, let epoch = try breaker.storedEpoch else { return false }
             // Degraded and back in the meantime, a report may still be on its way.
             guard unrest % 2 == 0, unrest == self.board[.unrest], era == self.board[.era] else { return false }
-            if look.epoch <= before {
+            if epoch <= before {
                 self.board.add(.stale)
-                Report.say("stale: \(change) of \(breaker.name) left epoch \(look.epoch) where \(before) had been")
+                Report.say("stale: \(change) of \(breaker.name) left epoch \(epoch) where \(before) had been")
             }
-            self.board.acknowledge(circuit, number: number, epoch: look.epoch, permits: permits)
+            self.board.acknowledge(circuit, number: number, epoch: epoch, permits: permits)
             return true
         } catch {
             usleep(1_000)
@@ -139,11 +139,6 @@ enum StaleAnswersEnd {
             onEnd()
         }
     }
-}
-
-extension CircuitStore {
-    /// The core of a store that is open.
-    var usable: StoreCore? { try? self.usableCore() }
 }
 
 extension StoreHealth {

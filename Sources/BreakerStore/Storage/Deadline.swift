@@ -9,16 +9,16 @@ import Darwin
 /// When a wait ends.
 ///
 /// Waits are for other processes, so they go by real time, whatever clock the store has.
-struct Deadline: Sendable, Comparable {
+package struct Deadline: Sendable, Comparable {
     private let instant: ContinuousClock.Instant
 
-    init(after duration: Duration) { self.instant = .now + duration }
+    package init(after duration: Duration) { self.instant = .now + duration }
 
     var isOver: Bool { self.instant <= .now }
 
     var remaining: Duration { max(.zero, self.instant - .now) }
 
-    static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
+    package static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
 
     /// Blocks the thread until the time is over.
     func sleep() {

@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// A thread that sleeps until it is woken: for what must run neither on a caller's thread nor on the cooperative pool.
-final class StoreThread: Sendable {
+package final class StoreThread: Sendable {
     /// Carries the body over to the thread.
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -17,6 +17,8 @@ final class StoreThread: Sendable {
     private let signal = Signal()
     private let ended = Signal()
 
+    package init() {}
+
     func wake() { self.signal.signal() }
 
     /// Waits for a wake-up, or until the time is over.
@@ -25,7 +27,7 @@ final class StoreThread: Sendable {
     }
 
     /// Waits until the thread has ended; false if the deadline is over first.
-    func waitForEnd(until deadline: Deadline) -> Bool {
+    package func waitForEnd(until deadline: Deadline) -> Bool {
         guard self.ended.wait(for: deadline.remaining) else { return false }
         // For the next who waits.
         self.ended.signal()
@@ -34,7 +36,7 @@ final class StoreThread: Sendable {
 
     /// Starts the thread, which keeps alive what `body` has captured until that returns; false if the system has no
     /// thread left.
-    func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let ended = self.ended
         let argument = unsafe Unmanaged.passRetained(
             Body {
