@@ -140,3 +140,17 @@ int64_t bb_floor_connect(const char *path) {
     sqlite3_finalize(statement);
     return found ? took : -1;
 }
+
+int bb_begin_log(const char *path) {
+    sqlite3 *database = NULL;
+    // The first commit after a full checkpoint begins the log anew, and syncs its header. A value that stays the same would
+    // write nothing.
+    int failed = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK
+        || sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) != SQLITE_OK
+        || sqlite3_busy_timeout(database, 1000) != SQLITE_OK
+        || sqlite3_exec(database, pragmas, NULL, NULL, NULL) != SQLITE_OK
+        || sqlite3_exec(database, "PRAGMA wal_checkpoint; UPDATE clock SET highest = highest + 1", NULL, NULL, NULL)
+            != SQLITE_OK;
+    sqlite3_close(database);
+    return failed ? -1 : 0;
+}

@@ -55,3 +55,6 @@ void bb_floor_close(bb_floor *floor);
 
 // Opens a connection, runs one SELECT; returns the nanoseconds it took, or -1. The connection stays open.
 int64_t bb_floor_connect(const char *path);
+
+// Copies a store's log into the database and begins it anew, so that it is as short as can be. 0, or -1.
+int bb_begin_log(const char *path);
