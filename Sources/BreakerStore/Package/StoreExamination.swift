@@ -42,7 +42,7 @@ package struct StoreExamination: Sendable {
         let date = view.clock.dates()
         let now = view.clock.now
         self.schema = try database.connection.integer("PRAGMA user_version")
-        let lines = try database.all("PRAGMA quick_check(5)") { $0.text(0) }.filter { $0 != "ok" }
+        let lines = try database.damage(quickly: true, atMost: 5)
         self.damage = lines.filter { !Database.isOfARow($0) }
         self.badRows = lines.filter(Database.isOfARow)
         self.isClockUnreadable = try ClockRow.read(database) == nil

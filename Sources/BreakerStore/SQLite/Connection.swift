@@ -21,6 +21,7 @@ struct Connection: ~Copyable {
 
     private let handle: OpaquePointer
     private let access: Access
+    private let authorizer = Authorizer()
     let path: String
 
     /// Opens `path`, which must have been resolved: no part of it may be a symbolic link.
@@ -58,17 +59,37 @@ struct Connection: ~Copyable {
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
         // The last one to close would checkpoint by itself; only the guarded checkpoint may.
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        for (limit, value) in Self.limits { unsafe sqlite3_limit(handle, limit, value) }
+        unsafe self.authorizer.attach(to: handle)
     }
+
+    /// More than the library ever needs, and no more than does no harm (https://sqlite.org/limits.html).
+    private static let limits: [(Int32, Int32)] = [
+        // A text or a row that is longer is an error of its row, not gigabytes of memory.
+        (SQLITE_LIMIT_LENGTH, 1 << 20),
+        (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+        (SQLITE_LIMIT_VARIABLE_NUMBER, 64),
+        (SQLITE_LIMIT_ATTACHED, 0),
+        (SQLITE_LIMIT_TRIGGER_DEPTH, 0),
+        (SQLITE_LIMIT_WORKER_THREADS, 0),
+    ]
 
     deinit { unsafe sqlite3_close_v2(self.handle) }
 
+    /// Compiles a statement of the library; throws if it touches tables that are not those of the library.
     func prepare(_ sql: String) throws(BreakerStoreError) -> Statement {
-        try unsafe Statement(sql, on: self.handle, path: self.path)
+        try unsafe Statement(sql, on: self.handle, self.authorizer, path: self.path)
     }
 
-    /// Runs all statements of `sql` and throws their rows away.
+    /// Runs all statements of `sql`, which touch no table, and throws their rows away.
     func execute(_ sql: String) throws(BreakerStoreError) {
-        let code = unsafe sqlite3_exec(self.handle, sql, nil, nil, nil)
+        let code = self.authorizer.compiling { unsafe sqlite3_exec(self.handle, sql, nil, nil, nil) }
+        guard code == SQLITE_OK else { throw self.error(code) }
+    }
+
+    /// Runs all statements of `sql`, which may make and change tables and must be the library's own text.
+    func changeSchema(_ sql: String) throws(BreakerStoreError) {
+        let code = self.authorizer.changingSchema { unsafe sqlite3_exec(self.handle, sql, nil, nil, nil) }
         guard code == SQLITE_OK else { throw self.error(code) }
     }
 

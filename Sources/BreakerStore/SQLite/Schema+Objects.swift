@@ -1,88 +1,62 @@
 import BreakerStoreMigrations
+import Synchronization
 
 extension Schema {
-    /// Whether the tables and indexes are those that the version of the file is known by, and none of a later one.
+    /// What is wrong with a file's tables and indexes.
+    enum Fault: Equatable {
+        /// This object is not the one that the version of the file is known by.
+        case differs(String)
+        /// Somebody has put an index on a table of the library that may refuse rows, or costs what it likes.
+        case hasIndexes([String])
+    }
+
+    /// What is wrong with the tables and indexes of a file; nil if they can be used.
     ///
-    /// A text in the schema that has changed passes SQLite's own checks, and no statement compiles against it. What others
-    /// have added, columns too, does no harm.
-    static func isWhole(_ database: Database) throws(BreakerStoreError) -> Bool {
-        let version = try database.connection.integer("PRAGMA user_version")
-        // What a later version has made of them can't be known here.
-        guard version <= Self.version else { return true }
-        let found = try Self.objects(of: database)
-        let fresh = Database(try Connection(path: ":memory:", access: .readWrite))
-        for step in Migration.all where Int64(step.version) <= version {
-            try fresh.connection.execute(String(decoding: step.sql, as: UTF8.self))
-        }
-        let known = try Self.objects(of: fresh)
+    /// Texts are compared, never run. What others have added does no harm as long as SQLite does nothing for it but store
+    /// values: tables of their own, plain columns, plain indexes. A missing index makes all slower, no more.
+    static func fault(in found: [SchemaObject], version: Int64) throws(BreakerStoreError) -> Fault? {
+        let known = try Self.objects(ofVersion: version)
         for object in known {
-            // Without an index all works, if slower.
-            guard let own = found.first(where: { $0.name == object.name }) else {
-                if object.isIndex { continue } else { return false }
-            }
-            guard own.text == object.text || own.isAtLeast(object) && own.compiles else { return false }
+            let own = found.filter { $0.isNamed(like: object) }
+            if own.isEmpty, object.isIndex { continue }
+            guard own.count == 1, own[0].isAtLeast(object) else { return .differs("\(object.type) \(object.name)") }
         }
+        let strange = found.filter { object in
+            object.isIndex && known.contains { object.isAbout($0) } && !known.contains { object.isNamed(like: $0) }
+                && !object.isPlainIndex
+        }
+        return strange.isEmpty ? nil : .hasIndexes(strange.map(\.name))
+    }
+
+    /// Whether the steps that a file of an older version lacks can be done: none of them makes what is there already.
+    static func canMigrate(_ found: [SchemaObject], from version: Int64) throws(BreakerStoreError) -> Bool {
         guard version < Self.version else { return true }
-        for step in Migration.all where Int64(step.version) > version {
-            try fresh.connection.execute(String(decoding: step.sql, as: UTF8.self))
-        }
-        // A step of the migration could not make what is there already.
-        return try Self.objects(of: fresh).allSatisfy { object in
-            known.contains { $0.name == object.name } || !found.contains { $0.name == object.name }
+        let known = try Self.objects(ofVersion: version)
+        return try Self.objects(ofVersion: Self.version).allSatisfy { object in
+            known.contains { $0.isNamed(like: object) } || !found.contains { $0.isNamed(like: object) }
         }
     }
 
-    private struct Object {
-        let name: String
-        let text: String
-        let sql: String
+    private static let known = Mutex<[Int64: [SchemaObject]]>([:])
 
-        var isIndex: Bool { self.text.utf8.starts(with: "index ".utf8) }
-
-        /// Whether it says what the known one says, and maybe something more at one place, as after
-        /// `ALTER TABLE … ADD COLUMN`.
-        func isAtLeast(_ known: Object) -> Bool {
-            let (mine, other) = (self.bareText, known.bareText)
-            let begin = zip(mine, other).prefix { $0 == $1 }.count
-            let end = zip(mine.reversed(), other.reversed()).prefix { $0 == $1 }.count
-            return mine.count > other.count ? begin + end >= other.count : mine == other
+    /// The tables and indexes of the library in a file of this version; those of its own in one of a later version.
+    ///
+    /// SQLite makes them in memory, once for the process, of the library's own texts.
+    static func objects(ofVersion version: Int64) throws(BreakerStoreError) -> [SchemaObject] {
+        let version = min(version, Self.version)
+        if let known = Self.known.withLock({ $0[version] }) { return known }
+        let fresh = try Connection(path: ":memory:", access: .readWrite)
+        for step in Migration.all where Int64(step.version) <= version {
+            try fresh.changeSchema(String(decoding: step.sql, as: UTF8.self))
         }
-
-        /// Whether SQLite can make such a table: a connection that only reads minds no broken text.
-        ///
-        /// An index can't be made without its table.
-        var compiles: Bool {
-            self.isIndex || (try? Connection(path: ":memory:", access: .readWrite).execute(self.sql)) != nil
-        }
-
-        /// Without comments, spaces and quotes around names: tools that copy and rename a table set those anew.
-        private var bareText: [UInt8] {
-            self.text.utf8.split(separator: UInt8(ascii: "\n")).flatMap { line in
-                let code = line.indices.first { line[$0...].starts(with: "--".utf8) }.map { line[..<$0] } ?? line
-                return code.filter { $0 > UInt8(ascii: " ") && !"\"`[]".utf8.contains($0) }
-            }
-        }
-    }
-
-    /// Tables and indexes; SQLite's own have no text.
-    private static func objects(of database: Database) throws(BreakerStoreError) -> [Object] {
-        try database.all(
-            "SELECT name, type || ' ' || tbl_name || ' ' || sql, sql FROM sqlite_schema WHERE sql IS NOT NULL"
-        ) { Object(name: $0.text(0), text: $0.text(1), sql: $0.text(2)) }
+        let objects = try fresh.schemaObjects()
+        Self.known.withLock { $0[version] = objects }
+        return objects
     }
 }
 
-extension Database {
-    /// Whether nothing is wrong with the store but values of rows, each of which harms its own row alone.
-    func isWhole() throws(BreakerStoreError) -> Bool {
-        // The quick check would leave the indexes out.
-        let lines = try self.all("PRAGMA integrity_check") { $0.text(0) }
-        guard lines.allSatisfy({ $0 == "ok" || Self.isOfARow($0) }) else { return false }
-        return try Schema.isWhole(self)
-    }
-
-    /// Whether a line of SQLite's check speaks of a value in a row, and of nothing else.
-    static func isOfARow(_ line: String) -> Bool {
-        line.hasPrefix("CHECK constraint failed in ") || line.contains(" value in ")
+extension Connection {
+    func schemaObjects() throws(BreakerStoreError) -> [SchemaObject] {
+        try self.prepare(SchemaObject.all).all { SchemaObject($0) }
     }
 }

@@ -106,7 +106,7 @@ enum Schema {
             let version = try Self.claim(connection, file, mayCreate: mayCreate)
             for step in steps where Int64(step.version) > version {
                 Hook.reached("migration.step")
-                try connection.execute(String(decoding: step.sql, as: UTF8.self))
+                try connection.changeSchema(String(decoding: step.sql, as: UTF8.self))
             }
             if version < target { try connection.execute("PRAGMA user_version = \(target)") }
             Hook.reached("migration.commit")

@@ -17,16 +17,32 @@ enum SQLValue {
 @safe
 struct Statement: ~Copyable {
     private let handle: OpaquePointer
+    private let authorizer: Authorizer
     private let path: String
 
-    init(_ sql: String, on database: OpaquePointer, path: String) throws(BreakerStoreError) {
+    init(
+        _ sql: String,
+        on database: OpaquePointer,
+        _ authorizer: Authorizer,
+        path: String
+    ) throws(BreakerStoreError) {
         var handle: OpaquePointer?
-        // PERSISTENT: the statement lives as long as the connection, so its memory is not lookaside.
-        let code = unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        func compile() -> Int32 {
+            // PERSISTENT: the statement lives as long as the connection, so its memory is not lookaside.
+            authorizer.compiling {
+                unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+            }
+        }
+        var code = compile()
+        if code == SQLITE_AUTH, authorizer.wantsVerification {
+            try unsafe Schema.verify(database, authorizer, path: path)
+            code = compile()
+        }
         guard code == SQLITE_OK, let prepared = unsafe handle else {
             throw unsafe BreakerStoreError(database: database, code: code, path: path)
         }
         unsafe self.handle = prepared
+        self.authorizer = authorizer
         self.path = path
     }
 
@@ -70,19 +86,32 @@ struct Statement: ~Copyable {
     }
 
     /// Runs the statement once and returns SQLite's code, for the caller to judge.
+    ///
+    /// For statements that touch no table.
     func code() -> Int32 {
-        let code = unsafe sqlite3_step(self.handle)
+        let code = self.authorizer.compiling { unsafe sqlite3_step(self.handle) }
         _ = unsafe sqlite3_reset(self.handle)
         return code
     }
 
     private func step() throws(BreakerStoreError) -> Bool {
-        let code = unsafe sqlite3_step(self.handle)
+        var code = unsafe sqlite3_step(self.handle)
+        if code == SQLITE_AUTH, self.authorizer.wantsVerification { code = try self.stepVerified() }
         switch code {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         default: throw self.error(code)
         }
+    }
+
+    /// Takes the first step anew, after somebody has changed the schema, if the tables are still those of the library.
+    ///
+    /// SQLite compiles a statement anew before its first step alone: nothing of the statement has been done yet.
+    private func stepVerified() throws(BreakerStoreError) -> Int32 {
+        unsafe sqlite3_reset(self.handle)
+        guard let database = unsafe sqlite3_db_handle(self.handle) else { return SQLITE_AUTH }
+        try unsafe Schema.verify(database, self.authorizer, path: self.path)
+        return self.authorizer.compiling { unsafe sqlite3_step(self.handle) }
     }
 
     private func bind(_ values: [SQLValue]) throws(BreakerStoreError) {
@@ -94,7 +123,11 @@ struct Statement: ~Copyable {
                 case .integer(let integer): unsafe sqlite3_bind_int64(self.handle, place, integer)
                 case .real(let real): unsafe sqlite3_bind_double(self.handle, place, real)
                 case .text(var text):
-                    text.withUTF8 { unsafe bs_bind_text(self.handle, place, $0.baseAddress, Int32($0.count)) }
+                    text.withUTF8 {
+                        // A text whose length SQLite can't be told is too long for it in any case.
+                        guard let count = Int32(exactly: $0.count) else { return SQLITE_TOOBIG }
+                        return unsafe bs_bind_text(self.handle, place, $0.baseAddress, count)
+                    }
                 }
             guard code == SQLITE_OK else { throw self.error(code) }
         }

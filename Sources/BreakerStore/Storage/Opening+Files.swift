@@ -116,16 +116,21 @@ extension Opening {
         do throws(BreakerStoreError) {
             // Two transactions: pages that are freed in the one that filled them are never written.
             try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-                try writer.connection.execute(
+                // Whatever a killed process or somebody else has left under this name is not used.
+                try writer.connection.changeSchema(
                     """
-                    CREATE TABLE IF NOT EXISTS reserve (filler BLOB NOT NULL) STRICT;
-                    INSERT INTO reserve VALUES (zeroblob(\(size)));
+                    DROP TABLE IF EXISTS reserve;
+                    CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;
                     """
                 )
+                // Row by row: no row may be longer than the limit of the connection.
+                for _ in 0..<Self.reservedPages {
+                    try writer.connection.changeSchema("INSERT INTO reserve VALUES (zeroblob(\(pageSize)))")
+                }
             }
             Hook.reached("creation.filled")
             try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-                try writer.connection.execute("DROP TABLE reserve")
+                try writer.connection.changeSchema("DROP TABLE reserve")
             }
             Hook.reached("creation.freed")
             try other.connection.syncLog()

@@ -17,8 +17,8 @@ struct Opened: Sendable {
     let identity: FileIdentity
     /// What a broken file that was here is called now.
     let quarantined: String?
-    /// What was made of rows that could not be written.
-    let healed: [StoreNote]
+    /// What was wrong with the file and has been mended, for its history.
+    let mended: [StoreNote]
     /// Whether answers may be held against the header of the wal-index.
     let answersCount: Bool
 }
@@ -185,6 +185,7 @@ struct Opening {
         try writer.connection.configureForSharing()
         // Before anything is written: the log and the index are those of this database.
         try self.requireUnchanged(files)
+        let dropped = try self.dropStrangeIndexes(writer)
         try self.requireWhole(writer, lock)
         try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
         guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
@@ -217,10 +218,27 @@ struct Opening {
             worker: worker,
             identity: identity,
             quarantined: quarantined,
-            healed: healed,
+            mended: healed + dropped.map(Self.note),
             // The self-test: an own commit must be seen to change the header.
             answersCount: before != after && after?.counts == true
         )
+    }
+
+    private static func note(droppedIndex name: String) -> StoreNote {
+        let reason = "dropped the index \(name.quoted), which is not the library's and may refuse rows"
+        return StoreNote(transition: Transition(kind: .configured, reason: reason))
+    }
+
+    /// Drops what others have put on the library's tables and may refuse rows, or costs what it likes; returns the names.
+    private func dropStrangeIndexes(_ writer: Database) throws(BreakerStoreError) -> [String] {
+        let version = try writer.connection.integer("PRAGMA user_version")
+        guard version > 0,
+            case .hasIndexes(let names)? = try Schema.fault(in: writer.connection.schemaObjects(), version: version)
+        else { return [] }
+        for name in names {
+            try writer.connection.changeSchema("DROP INDEX IF EXISTS \"\(name.replacing("\"", with: "\"\""))\"")
+        }
+        return names
     }
 
     /// Finds damage that passes for a store before it does harm.

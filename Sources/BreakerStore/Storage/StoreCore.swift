@@ -131,7 +131,7 @@ final class StoreCore: Sendable {
             $0.answersCount = true
         }
         if let name = opened.quarantined { self.noteQuarantine(name) }
-        self.note(opened.healed)
+        self.note(opened.mended)
     }
 
     /// Opens the file anew, which may be another one by now, and registers there what this process uses.

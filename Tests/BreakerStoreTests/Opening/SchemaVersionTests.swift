@@ -94,7 +94,7 @@ import Testing
             #expect(try connection.integer("PRAGMA user_version") == 1_002)
             #expect(try connection.integer("PRAGMA application_id") == Schema.applicationID)
             #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 2)
-            #expect(try connection.text("SELECT group_concat(name) FROM pragma_table_info('first')") == "x,y")
+            #expect(Foreign.value(file.path, "SELECT group_concat(name) FROM pragma_table_info('first')") == "x,y")
         }
     }
 

@@ -96,13 +96,12 @@ import Testing
     @Test func anEventWithAnyNumberIsNoTrap() async throws {
         let fixture = try StoreFixture()
         let breaker = try fixture.breaker()
-        let connection = try Connection(path: fixture.store.backend.file.path, access: .readWrite)
-        try connection.configureForSharing()
-        try connection.execute("DELETE FROM event; INSERT INTO event (id, kind, at) VALUES (\(Int64.min), 'reset', 0)")
+        let connection = Foreign(fixture.store.backend.file.path, keepsLog: true)
+        connection.run("DELETE FROM event; INSERT INTO event (id, kind, at) VALUES (\(Int64.min), 'reset', 0)")
         let seen = Tally()
         let events = fixture.store.events()
         let task = Task { for await _ in events { seen.add() } }
-        try connection.execute("INSERT INTO event (id, kind, at) VALUES (\(Int64.max), 'reset', 0)")
+        connection.run("INSERT INTO event (id, kind, at) VALUES (\(Int64.max), 'reset', 0)")
         #expect(await eventually { seen.count > 0 })
         task.cancel()
         withExtendedLifetime(breaker) {}

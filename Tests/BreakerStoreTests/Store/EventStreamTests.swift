@@ -96,7 +96,7 @@ import Testing
         #expect(try !isReadFor(100))
         let other = try Connection(path: store.backend.file.path, access: .readWrite)
         try other.configureForSharing()
-        try other.execute("INSERT INTO event (circuit, kind, at) VALUES ('a', 'reset', 0)")
+        try other.prepare("INSERT INTO event (circuit, kind, at) VALUES ('a', 'reset', 0)").run()
         try self.flush(store)
         #expect(heard.withLock { $0 } == 2)
         try await store.breaker(.init(name: "a")).run {}

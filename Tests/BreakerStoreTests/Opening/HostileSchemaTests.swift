@@ -1,0 +1,211 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// Texts that somebody has written into the schema of a store's file: none of them is ever run.
+@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct HostileSchemaTests {
+    /// What goes behind a text of the schema; CANARY is a file that must not come into being.
+    static let statements = [
+        "; VACUUM INTO 'CANARY'",
+        "; ATTACH 'CANARY' AS c; CREATE TABLE c.pwned (x)",
+        "; CREATE TABLE pwned (x); INSERT INTO pwned WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) "
+            + "SELECT x FROM n",
+        "; PRAGMA journal_mode = DELETE",
+        " -- \n; VACUUM INTO 'CANARY'",
+        " /* */; VACUUM INTO 'CANARY'",
+        ";",
+        " ",
+    ]
+
+    /// What takes the place of a part of a text.
+    static let replacements: [(String, String)] = [
+        ("boot TEXT NOT NULL", "boot TEXT NOT NULL CHECK (boot LIKE '%')"),
+        ("pid INTEGER NOT NULL", "pid INTEGER NOT NULL DEFAULT (length(randomblob(900000)))"),
+        ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, x INTEGER AS (length(hex(zeroblob(9))))) STRICT"),
+        ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, x INTEGER CHECK (x LIKE name)) STRICT"),
+        ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, x TEXT DEFAULT (hex(zeroblob(400000)))) STRICT"),
+        ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, x INTEGER UNIQUE) STRICT"),
+        ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, CHECK (pid < length(hex(name)))) STRICT"),
+        ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, UNIQUE (pid)) STRICT"),
+        ("PRIMARY KEY (circuit, at, worker, sequence)", "PRIMARY KEY (circuit)"),
+    ]
+
+    private static var canary: String { get throws { try Workplace.here.directory + "/canary" } }
+
+    /// A store with a circuit that has one failure.
+    private static func make() throws -> String {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        return path
+    }
+
+    private static func rewrite(_ path: String, _ set: String, _ condition: String) {
+        Foreign.run(path, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET \(set) WHERE \(condition)")
+    }
+
+    /// Opens it in every way; a store that may be written is healthy and trips afterwards, or says that it is not healthy.
+    private static func use(_ path: String) throws {
+        for access in [Access.readOnly, .existing, .readWrite, .existing, .readOnly] {
+            var configuration = Stores.configuration(access)
+            configuration.whenUnavailable = .throwError
+            guard let store = try? CircuitStore(path: path, configuration: configuration) else { continue }
+            defer { store.close() }
+            _ = try? store.circuits()
+            _ = try? store.history()
+            _ = try? store.workers()
+            guard access != .readOnly else { continue }
+            let breaker = try store.breaker(Stores.config("own"))
+            for _ in 0..<2 { breaker.recordFailure() }
+            #expect(!breaker.isCallPermitted)
+            _ = try store.forget("own")
+        }
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(store.isHealthy)
+    }
+
+    @Test(arguments: Self.statements, ["table", "index"])
+    func statementBehindATextIsNotRun(statement: String, type: String) throws {
+        let path = try Self.make()
+        let text = statement.replacing("CANARY", with: try Self.canary).replacing("'", with: "''")
+        Self.rewrite(path, "sql = sql || '\(text)'", "type = '\(type)' AND sql IS NOT NULL")
+        try Self.use(path)
+        #expect(Files.read(try Self.canary) == nil)
+        #expect(Foreign.value(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'pwned'") == "0")
+    }
+
+    /// SQLite would work these expressions out with each row.
+    @Test(arguments: Self.replacements.indices)
+    func expressionInATextIsNotUsed(index: Int) throws {
+        let path = try Self.make()
+        let (old, new) = Self.replacements[index]
+        let quoted = (old.replacing("'", with: "''"), new.replacing("'", with: "''"))
+        Self.rewrite(path, "sql = replace(sql, '\(quoted.0)', '\(quoted.1)')", "type = 'table'")
+        #expect(Foreign.value(path, "SELECT count(*) FROM sqlite_schema WHERE instr(sql, '\(quoted.1)')") == "1")
+        try Self.use(path)
+        #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
+    }
+
+    /// What a later version may add, and what harms nobody.
+    @Test(arguments: [
+        "ALTER TABLE circuit ADD COLUMN owner TEXT NOT NULL DEFAULT 'shop'",
+        "ALTER TABLE circuit ADD COLUMN slow_count INTEGER NOT NULL DEFAULT -1 CHECK (slow_count >= -1)",
+        "ALTER TABLE circuit ADD COLUMN kind TEXT CHECK (kind IN ('a', 'b') OR length(kind) BETWEEN 3 AND 9)",
+        "ALTER TABLE circuit ADD COLUMN a REAL; ALTER TABLE circuit ADD COLUMN b BLOB",
+        "CREATE TABLE later (x INTEGER CHECK (length(hex(zeroblob(x))) > 0)) STRICT; INSERT INTO later VALUES (1)",
+        "CREATE INDEX mine ON event (at DESC, kind)",
+        "CREATE TRIGGER t AFTER INSERT ON event BEGIN INSERT INTO pwned VALUES (1); END",
+        "CREATE VIEW v AS SELECT * FROM circuit",
+        "DROP INDEX event_by_circuit",
+    ])
+    func harmlessAdditionIsLeftAlone(sql: String) throws {
+        let path = try Self.make()
+        Foreign.run(path, sql)
+        let text = Foreign.value(path, "SELECT group_concat(sql) FROM sqlite_schema")
+        try Self.use(path)
+        #expect(Foreign.value(path, "SELECT group_concat(sql) FROM sqlite_schema") == text)
+        #expect(Foreign.value(path, "SELECT count(*) FROM circuit WHERE name = 'a'") == "1")
+    }
+
+    /// A later version whose tables this one can't judge is not used, and not set aside either.
+    @Test func laterVersionWithOtherTablesIsRefused() throws {
+        let path = try Self.make()
+        Self.rewrite(path, "sql = replace(sql, 'pid INTEGER NOT NULL', 'pid INTEGER NOT NULL CHECK (pid LIKE 1)')", "1")
+        Foreign.run(path, "PRAGMA user_version = 1999")
+        for access in [Access.readOnly, .existing, .readWrite] {
+            let error = #expect(throws: BreakerStoreError.self) {
+                let store = try CircuitStore(path: path, configuration: Stores.configuration(access))
+                _ = try store.circuits()
+            }
+            #expect(error?.code == .newerSchema)
+        }
+        #expect(Foreign.value(path, "PRAGMA user_version") == "1999")
+    }
+
+    /// Somebody changes the schema while a worker has the file open.
+    @Test func changeBeneathARunningStoreIsNoticed() async throws {
+        let path = try Self.make()
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config("a"))
+        await breaker.recordFailure()
+        let column = "sequence INTEGER NOT NULL"
+        Self.rewrite(path, "sql = replace(sql, '\(column)', '\(column) CHECK (0)')", "1")
+        Foreign.run(path, "CREATE TABLE more (x)")
+        await breaker.recordFailure()
+        #expect(await eventually { store.isHealthy && Foreign.value(path, "SELECT count(*) FROM circuit") == "1" })
+        for _ in 0..<2 { await breaker.recordFailure() }
+        #expect(!breaker.isCallPermitted)
+        #expect(store.isHealthy)
+        #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
+    }
+
+    static let indexes = [
+        "CREATE UNIQUE INDEX strange ON failure (circuit)",
+        "CREATE UNIQUE INDEX strange ON event (kind)",
+        "CREATE UNIQUE INDEX \"strange \"\"x\" ON worker (1)",
+        "CREATE INDEX strange ON failure (circuit, length(hex(zeroblob(400000))))",
+        "CREATE INDEX strange ON failure (circuit) WHERE at > 5",
+    ]
+
+    /// An index that refuses rows would keep the circuits from tripping.
+    @Test(arguments: Self.indexes, [false, true])
+    func strangeIndexIsDropped(sql: String, isOpen: Bool) async throws {
+        let path = try Self.make()
+        if !isOpen { Foreign.run(path, sql) }
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config("b"))
+        if isOpen {
+            await breaker.recordFailure()
+            Foreign.run(path, sql)
+            await breaker.recordFailure()
+            #expect(await eventually { Self.history(of: store).contains { $0.kind == .restored } })
+            #expect(store.isHealthy)
+        }
+        for _ in 0..<2 { await breaker.recordFailure() }
+        #expect(!breaker.isCallPermitted)
+        #expect(await eventually { (try? store.circuit(named: "b")?.state) != .closed })
+        #expect(Foreign.value(path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'strange%'") == "0")
+        #expect(
+            await eventually {
+                Self.history(of: store).contains { $0.kind == .configured && $0.reason?.contains("'strange") == true }
+            })
+        #expect(Foreign.value(path, "SELECT count(*) FROM circuit WHERE name = 'a'") == "1")
+    }
+
+    private static func history(of store: CircuitStore) -> [CircuitEvent] { (try? store.history()) ?? [] }
+
+    /// What no connection of the library does, whatever leads to it.
+    @Test(arguments: [
+        "ATTACH 'CANARY' AS c", "VACUUM INTO 'CANARY'", "DETACH main", "SELECT load_extension('CANARY')",
+        "CREATE TEMP TABLE t (x)", "CREATE VIRTUAL TABLE v USING fts5(x)", "CREATE VIEW v AS SELECT 1",
+        "CREATE TRIGGER t AFTER INSERT ON event BEGIN SELECT 1; END", "ANALYZE", "SAVEPOINT a",
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT count(*) FROM n",
+    ])
+    func connectionDoesOnlyWhatTheLibraryDoes(sql: String) throws {
+        let path = try Self.make()
+        let text = sql.replacing("CANARY", with: try Self.canary)
+        for access in [Connection.Access.readWrite, .immutable, .sharedReader] {
+            let connection = try Connection(path: path, access: access)
+            #expect(throws: BreakerStoreError.self) { try connection.prepare(text).run() }
+            #expect(throws: BreakerStoreError.self) { try connection.execute(text) }
+            #expect(throws: BreakerStoreError.self) { try connection.changeSchema(text) }
+        }
+        #expect(Files.read(try Self.canary) == nil)
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE t (x)", "DROP TABLE circuit", "ALTER TABLE circuit ADD COLUMN x", "REINDEX",
+        "PRAGMA writable_schema = ON", "PRAGMA table_info(circuit)", "SELECT * FROM pragma_table_info('circuit')",
+        "SELECT hex(name) FROM circuit", "SELECT * FROM stranger", "UPDATE sqlite_schema SET sql = ''",
+    ])
+    func statementIsOneOfTheLibrary(sql: String) throws {
+        let path = try Self.make()
+        Foreign.run(path, "CREATE TABLE stranger (x)")
+        let connection = try Connection(path: path, access: .readWrite)
+        #expect(throws: BreakerStoreError.self) { try connection.prepare(sql).run() }
+        #expect(throws: BreakerStoreError.self) { try connection.execute(sql) }
+    }
+}
