@@ -27,13 +27,22 @@ final class CommitQueue: Sendable {
         var refusal: BreakerStoreError?
         /// Whether something has waited in vain since the file was last locked.
         var isOverdue = false
-        /// What tasks wait for, or did until lately; a timer is set as long as there is anything.
-        var awaited: [any AnyTicket] = []
+        /// What tasks wait for.
+        var awaited: [ObjectIdentifier: any AnyTicket] = [:]
+        /// When timers fire that end what tasks wait for in vain: few, for a deadline that is later needs none.
+        var timers: [Deadline] = []
 
         mutating func takeWaiting() -> [any AnyTicket] {
             defer { self.waiting.removeAll(keepingCapacity: true) }
             self.isOverdue = false
             return self.waiting
+        }
+
+        /// Returns whether a timer must be started for this deadline: none of those there are comes soon enough.
+        mutating func needsTimer(for deadline: Deadline) -> Bool {
+            if self.timers.contains(where: { $0 <= deadline }) { return false }
+            self.timers.append(deadline)
+            return true
         }
     }
 
@@ -56,44 +65,48 @@ final class CommitQueue: Sendable {
     func submit<Value>(_ ticket: Ticket<Value>, to committer: any Committer) async throws(BreakerStoreError) -> Value {
         if self.enqueue(ticket, leader: .storeThread) { committer.wakeStoreThread() }
         self.watch(ticket, committer)
-        return try await ticket.value().get()
+        let outcome = await ticket.value()
+        // An hour's deadline is no reason to keep what is done for an hour.
+        self.state.withLock { $0.awaited[ObjectIdentifier(ticket)] = nil }
+        return try outcome.get()
     }
 
     /// Ends the ticket at its deadline: the store's thread may be stuck in the file, and a task can't wait for itself.
     private func watch(_ ticket: any AnyTicket, _ committer: any Committer) {
-        let isFirst = self.state.withLock {
-            $0.awaited.append(ticket)
-            return $0.awaited.count == 1
+        let needsTimer = self.state.withLock {
+            $0.awaited[ObjectIdentifier(ticket)] = ticket
+            return $0.needsTimer(for: ticket.deadline)
         }
-        if isFirst { self.setTimer(for: ticket.deadline, committer) }
+        if needsTimer { self.startTimer(for: ticket.deadline, committer) }
     }
 
-    /// One timer for all, or each report would pay for its own.
-    private func setTimer(for deadline: Deadline, _ committer: any Committer) {
-        Task.detached {
+    /// One timer for many tickets, or each report would pay for its own.
+    private func startTimer(for deadline: Deadline, _ committer: any Committer) {
+        // Weak: a store that was closed must not stay in memory until the deadline.
+        Task.detached { [weak self, weak committer] in
             try? await Task.sleep(for: deadline.remaining)
-            self.endOverdue(committer)
+            guard let self, let committer else { return }
+            self.endOverdue(at: deadline, committer)
         }
     }
 
-    private func endOverdue(_ committer: any Committer) {
+    private func endOverdue(at deadline: Deadline, _ committer: any Committer) {
         let (overdue, next): ([any AnyTicket], Deadline?) = self.state.withLock {
-            var overdue: [any AnyTicket] = []
-            $0.awaited.removeAll { ticket in
-                if ticket.isDone { return true }
-                let isOver = ticket.deadline.isOver
-                if isOver { overdue.append(ticket) }
-                return isOver
+            $0.timers.removeAll { $0 == deadline }
+            let overdue = $0.awaited.values.filter { $0.deadline.isOver }
+            for ticket in overdue { $0.awaited[ObjectIdentifier(ticket)] = nil }
+            guard let next = $0.awaited.values.map(\.deadline).min(), $0.needsTimer(for: next) else {
+                return (overdue, nil)
             }
-            return (overdue, $0.awaited.map(\.deadline).min())
+            return (overdue, next)
         }
-        for ticket in overdue {
+        for ticket in overdue where !ticket.isDone {
             // Before its caller hears of it: it is to see that the store is not healthy.
             let error = self.overdue(isTaken: !self.withdraw(ticket))
             if !ticket.isDone { committer.gaveUp(error) }
             ticket.fail(error)
         }
-        if let next { self.setTimer(for: next, committer) }
+        if let next { self.startTimer(for: next, committer) }
     }
 
     /// Leaves it to the store's thread.
@@ -104,6 +117,7 @@ final class CommitQueue: Sendable {
     // MARK: - For the one who commits
 
     var waitingCount: Int { self.state.withLock { $0.waiting.count } }
+    var timerCount: Int { self.state.withLock { $0.timers.count } }
 
     /// Whether anything waits: called before the file is locked.
     ///

@@ -1,0 +1,71 @@
+import Testing
+
+@testable import BreakerStore
+
+/// When tasks that wait for a commit go on without it, and what stays behind of them.
+///
+/// Real time: the waits for other processes go by it.
+@Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
+    enum Obstacle: CaseIterable {
+        case fileIsLocked, commitHangs
+    }
+
+    private final class Content: Sendable {}
+
+    private static let hour = Duration.seconds(3_600)
+
+    /// Two stores of one process have one core, and so one queue.
+    @Test(arguments: Obstacle.allCases) func aShortDeadlineIsKeptBehindALongOne(_ obstacle: Obstacle) async throws {
+        let fixture = try StoreFixture()
+        let core = try #require(fixture.core)
+        let patient = try fixture.breaker()
+        var configuration = fixture.store.configuration
+        configuration.busyTimeout = .milliseconds(200)
+        let other = try CircuitStore(path: fixture.store.backend.file.path, configuration: configuration)
+        let hasty = try other.breaker(patient.config)
+        let writer = try WriteLock(fixture.store)
+        let locks = obstacle == .commitHangs ? HeldLocks(.session, of: core) : nil
+        let first = Task { await patient.recordFailure() }
+        #expect(await eventually { core.queue.waitingCount == 1 })
+        let elapsed = await ContinuousClock().measure { await hasty.recordFailure() }
+        #expect(elapsed < .seconds(10))
+        #expect(!other.isHealthy)
+        locks?.letGo()
+        await first.value
+        try writer.release()
+        #expect(await eventually { fixture.isHealthy })
+        #expect(await eventually { patient.failureCount == 2 })
+        other.close()
+    }
+
+    @Test func whatIsDoneIsReleasedLongBeforeItsDeadline() async throws {
+        let fixture = try StoreFixture(busyTimeout: Self.hour)
+        let core = try #require(fixture.core)
+        weak var content: Content?
+        do {
+            let strong = Content()
+            content = strong
+            try await core.commit(until: Deadline(after: Self.hour)) { [strong] _ in _ = strong }
+        }
+        #expect(await eventually { content == nil })
+    }
+
+    @Test func aClosedStoreIsReleasedLongBeforeTheDeadlineOfItsReports() async throws {
+        weak var core: StoreCore?
+        do {
+            let fixture = try StoreFixture(busyTimeout: Self.hour)
+            core = fixture.core
+            await (try fixture.breaker()).recordFailure()
+        }
+        #expect(await eventually { core == nil })
+    }
+
+    /// Each of many reports comes a little later than the one before: none needs a timer of its own.
+    @Test func manyReportsShareATimer() async throws {
+        let fixture = try StoreFixture()
+        let core = try #require(fixture.core)
+        let breaker = try fixture.breaker(trip: .failures(10_000, within: .seconds(60)))
+        for _ in 0..<100 { await breaker.recordFailure() }
+        #expect(core.queue.timerCount == 1)
+    }
+}
