@@ -16,6 +16,8 @@ extension CircuitStore {
         }
         let listener = self.listen(to: .stream(continuation), core)
         continuation.onTermination = { [weak self] _ in
+            // A child of `fork` leaves its parent's locks alone.
+            guard !core.isForked else { return }
             core.hub.remove(listener)
             self?.drop(listener)
         }

@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 import Synchronization
 
 /// A file of circuits that all processes of this host share.
@@ -16,7 +21,8 @@ public final class CircuitStore: Sendable {
     /// Whether cached answers count: shut when this store is closed, whatever others on the same file do.
     let gate = Gate()
     /// Guards calls once this store is closed, and in children of `fork`.
-    let memoryAfterwards = MemoryGuard(keepsReports: false)
+    var memoryAfterwards: MemoryGuard { self.afterwards.value }
+    private let afterwards = PerProcess { MemoryGuard(keepsReports: false) }
     private let state = Mutex(State())
 
     /// Opens the store at `path`; creates and migrates it as `configuration` allows.
@@ -84,8 +90,12 @@ public final class CircuitStore: Sendable {
         return CircuitBreaker(store: self, core: core, circuit: circuit, policy: calls)
     }
 
-    /// Whether the file protects just now, or memory does.
+    /// Whether the file protects just now, or memory does; in a child of `fork` memory does, for the reason `forked`.
     public var health: StoreHealth {
+        if self.gate.isForked {
+            let since = Date(timeIntervalSince1970: Double(ForkRecord.forkedAt))
+            return .degraded(since: since, error: .forked(self.backend.file.path))
+        }
         guard !self.isClosed, let core = self.backend.core else {
             return self.isClosed ? .closed : .healthy
         }
@@ -125,6 +135,7 @@ public final class CircuitStore: Sendable {
     }
 
     func drop(_ listener: EventHub.Listener) {
+        if self.gate.isForked { return }
         self.state.withLock { $0.listeners.removeAll { $0 === listener } }
     }
 

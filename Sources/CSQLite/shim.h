@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #ifdef __APPLE__
@@ -181,6 +182,7 @@ enum { bs_most_descriptors = 1024 };
 // What a fork's child must know. One for the process, never freed.
 typedef struct {
     uint64_t forks;
+    int64_t forked_at;  // seconds since 1970, of the last of them
     int32_t descriptors[bs_most_descriptors];  // of lock files, + 1; 0 is a free place
 } bs_process;
 
@@ -190,8 +192,15 @@ static inline uint64_t bs_forks(const bs_process *process) {
     return __atomic_load_n(&process->forks, __ATOMIC_RELAXED);
 }
 
+static inline int64_t bs_forked_at(const bs_process *process) {
+    return __atomic_load_n(&process->forked_at, __ATOMIC_RELAXED);
+}
+
 // In the child: a lock taken before the fork belongs to both, until the child closes the descriptor. Async-signal-safe.
 static inline void bs_forked(bs_process *process) {
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    __atomic_store_n(&process->forked_at, (int64_t)now.tv_sec, __ATOMIC_RELAXED);
     __atomic_fetch_add(&process->forks, 1, __ATOMIC_SEQ_CST);
     for (int i = 0; i < bs_most_descriptors; i++) {
         int32_t entry = __atomic_exchange_n(&process->descriptors[i], 0, __ATOMIC_SEQ_CST);

@@ -51,6 +51,7 @@ final class Worker {
         case "query": return try self.query(command)
         case "handles": return try self.takeHandles(command)
         case "fork": return try self.fork(command)
+        case "fork-anew": return try self.forkAnew(command)
         case "storm": return try await self.storm(command)
         case "heard": return try await self.tellWhatWasHeard(command)
         case "events": return try self.tellHistory()

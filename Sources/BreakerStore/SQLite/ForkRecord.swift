@@ -23,6 +23,14 @@ enum ForkRecord {
         pthread_atfork(nil, nil) { unsafe bs_forked(ForkRecord.record) }
     }()
 
+    /// How many forks lie between the program's start and this process: another number, another process.
+    ///
+    /// Forks count once the handler is installed.
+    static var forks: UInt64 { unsafe bs_forks(self.record) }
+
+    /// When this process was forked, in seconds since 1970.
+    static var forkedAt: Int64 { unsafe bs_forked_at(self.record) }
+
     /// Notes a lock file's descriptor, which a child must close so that the lock dies with this process alone.
     ///
     /// Returns whether there was a place for it.

@@ -16,7 +16,12 @@ enum CoreRegistry {
     }
 
     /// A process has one file open, or a few.
-    private static let entries = Mutex<[Entry]>([])
+    private final class Table: Sendable {
+        let entries = Mutex<[Entry]>([])
+    }
+
+    /// A child of `fork` has a table of its own: its parent's cores are not its to use, or to count the stores of.
+    private static let table = PerProcess { Table() }
 
     /// The core of a file: the one that is open, or a new one.
     ///
@@ -28,8 +33,7 @@ enum CoreRegistry {
         let place = self.enter(file)
         do throws(BreakerStoreError) {
             return try place.core.withLock { (core) throws(BreakerStoreError) in
-                // A fork's child has its parent's table: those cores are not its own.
-                if let core, !core.isForked { return core }
+                if let core { return core }
                 let opened = try StoreCore(file: file, configuration: configuration)
                 core = opened
                 return opened
@@ -46,7 +50,7 @@ enum CoreRegistry {
     }
 
     private static func enter(_ file: StoreFile) -> Place {
-        self.entries.withLock { entries in
+        self.table.value.entries.withLock { entries in
             if let index = entries.firstIndex(where: { $0.file == file }) {
                 entries[index].stores += 1
                 return entries[index].place
@@ -59,7 +63,7 @@ enum CoreRegistry {
 
     /// Returns whether nobody is left there.
     private static func leave(_ file: StoreFile) -> Bool {
-        self.entries.withLock { entries in
+        self.table.value.entries.withLock { entries in
             guard let index = entries.firstIndex(where: { $0.file == file }) else { return false }
             entries[index].stores -= 1
             guard entries[index].stores == 0 else { return false }

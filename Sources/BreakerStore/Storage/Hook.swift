@@ -13,8 +13,11 @@ package enum Hook {
     }
 
     private static let action = Mutex<Action?>(nil)
+    /// Asked first: a child of `fork` may find the lock held for ever.
+    private static let isInstalled = Atomic<Bool>(false)
 
     package static func install(_ action: (@Sendable (String) -> Void)?) {
+        self.isInstalled.store(action != nil, ordering: .sequentiallyConsistent)
         self.action.withLock { $0 = action.map(Action.init) }
     }
     #endif
@@ -22,7 +25,7 @@ package enum Hook {
     @inline(__always)
     static func reached(_ name: StaticString) {
         #if BREAKERSTORE_HOOKS
-        guard let action = self.action.withLock({ $0 }) else { return }
+        guard self.isInstalled.load(ordering: .relaxed), let action = self.action.withLock({ $0 }) else { return }
         action.run("\(name)")
         #endif
     }

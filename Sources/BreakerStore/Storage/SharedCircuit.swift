@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Who will ask next: a circuit's handles in one store.
 struct Asker: Sendable {
     let circuit: SharedCircuit
@@ -21,25 +19,25 @@ final class SharedCircuit: Sendable {
     let refusals: Refusals.Counter
     /// The rules as this process first registered them: for memory, where the file's can't be read.
     let firstRules: Rules
-    private let registered: Mutex<CircuitBreaker.Config>
-    private let toldLast: Mutex<Told>
+    private let registered: ForkSafe<CircuitBreaker.Config>
+    private let toldLast: ForkSafe<Told>
 
     init(_ config: CircuitBreaker.Config, refusals: Refusals.Counter) {
         self.name = config.name
         self.refusals = refusals
         self.firstRules = .inMemory(config)
-        self.registered = Mutex(config)
-        self.toldLast = Mutex(Told(group: config.group))
+        self.registered = ForkSafe(config)
+        self.toldLast = ForkSafe(Told(group: config.group))
     }
 
     /// The config that this process registered last.
     var registeredConfig: CircuitBreaker.Config {
-        get { self.registered.withLock { $0 } }
-        set { self.registered.withLock { $0 = newValue } }
+        get { self.registered.value }
+        set { self.registered.value = newValue }
     }
 
     var told: Told {
-        get { self.toldLast.withLock { $0 } }
-        set { self.toldLast.withLock { $0 = newValue } }
+        get { self.toldLast.value }
+        set { self.toldLast.value = newValue }
     }
 }

@@ -25,7 +25,7 @@ extension StoreCore {
     /// Looks through the connection that writes, if that is free: it still has the pages that this process wrote last, which
     /// the other would read anew after each commit.
     private func lookThroughWriter(_ asker: Asker) -> Look? {
-        guard !self.isDegraded, !self.isForked else { return nil }
+        guard !self.isDegraded else { return nil }
         return self.session.withLockIfAvailable { session in
             guard let writer = session?.opened.writer else { return nil }
             // Who waits for whoever has the reader would keep others from the writer meanwhile.

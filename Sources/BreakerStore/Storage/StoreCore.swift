@@ -213,7 +213,7 @@ final class StoreCore: Sendable {
 
     // MARK: - Health
 
-    var isDegraded: Bool { self.phase.withLock { $0.isDegraded } }
+    var isDegraded: Bool { self.isForked || self.phase.withLock { $0.isDegraded } }
     var isClosed: Bool { self.phase.withLock { $0.isClosed } }
 
     var health: StoreHealth {
@@ -293,7 +293,7 @@ final class StoreCore: Sendable {
 
     /// Whether a worker lives, for those who only look.
     func isAlive(_ worker: Int64) -> Bool {
-        if worker == self.workerID.load(ordering: .relaxed) { return true }
+        if self.isForked || worker == self.workerID.load(ordering: .relaxed) { return true }
         return self.membership.withLock { $0?.lock.isHeldByAnother(worker: worker) } ?? true
     }
 

@@ -84,6 +84,7 @@ import Testing
             #expect(reply["ran"] == "3")
             #expect(reply["refused"] == "1")
             #expect(reply["codes"] == Array(repeating: "forked", count: 7).joined(separator: ","))
+            #expect(reply["health"] == "forked")
             #expect(reply["exit"] == "0")
             #expect(try await workers[1].ask("look users").number("counted") == 0)
             #expect(try await workers[1].ask("locked \(place.store) \(row)")["locked"] == "1")
@@ -96,5 +97,27 @@ import Testing
         #expect(await workers[0].quit() == 0)
         #expect(try await workers[1].ask("locked \(place.store) \(row)")["locked"] == "0")
         #expect(try await workers[1].ask("workers").number("count") == 1)
+    }
+
+    /// Whether its parent has the store open or not.
+    @Test(arguments: [true, false]) func aChildOfForkClosesTheStoreThatItOpened(parentHasIt: Bool) async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users failures=100")
+        if !parentHasIt { try await workers[0].ask("close") }
+        let workersBefore = parentHasIt ? 2 : 1
+        for round in 1...3 {
+            let reply = try await workers[0].ask("fork-anew \(place.store) users failures=100")
+            #expect(reply["healthy"] == "true", "\(reply)")
+            #expect(reply["was-locked"] == "1")
+            #expect(reply["locked"] == "0")
+            #expect(reply["threads"] == "0")
+            // Where SQLite believes that the parent's connections are this process's, it keeps descriptors for the next one.
+            if !parentHasIt { #expect(reply["left"] == "0") }
+            #expect(reply["left-by-second"] == "0")
+            #expect(reply["exit"] == "0")
+            #expect(try await workers[1].ask("look users").number("counted") == 2 * round)
+            #expect(try await workers[1].ask("workers").number("count") == workersBefore)
+        }
     }
 }

@@ -1,0 +1,131 @@
+import BreakerTestSupport
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Forks while other threads of the parent use the store: in the child their locks stay held for ever.
+@Suite struct ForkUnderLoadTests {
+    /// What a child does with its parent's store, each of which must come back.
+    @Test(.timeLimit(.minutes(2))) func aChildWaitsForNoLockOfItsParent() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(directory) }
+            let store = try CircuitStore(path: directory + "/circuits.db")
+            let closed = try CircuitStore(path: directory + "/closed.db")
+            let afterwards = try closed.breaker(.init(name: "closed"))
+            closed.close()
+            let config = CircuitBreaker.Config(name: "a", trip: .failures(1_000_000, within: .seconds(60)))
+            let breaker = try store.breaker(config)
+            let used = Used(store: store, breaker: breaker, afterwards: afterwards, permit: try breaker.admit())
+            let isOver = Locked(false)
+            let ends = (0..<3).map { number in
+                let thread = StoreThread()
+                _ = thread.start { while !isOver.withLock({ $0 }) { used.hammer(number, directory) } }
+                return thread
+            }
+            var forks: [Forked.End] = []
+            for _ in 0..<100 { forks.append(Forked.run { used.tryAll() }) }
+            isOver.withLock { $0 = true }
+            for end in ends { _ = end.waitForEnd(until: Deadline(after: .seconds(30))) }
+            store.close()
+            let bad = forks.filter { $0 != .exited(0) }
+            if !bad.isEmpty { Forked.say("\(bad.count) of \(forks.count): \(bad)") }
+            exit(bad.isEmpty ? 0 : 1)
+        }
+    }
+}
+
+private struct Used: Sendable {
+    let store: CircuitStore
+    let breaker: CircuitBreaker
+    /// A handle of a store that was closed before.
+    let afterwards: CircuitBreaker
+    let permit: CallPermit
+
+    /// Takes the locks by turns, as fast as can be.
+    func hammer(_ number: Int, _ directory: String) {
+        for _ in 0..<20 {
+            switch number {
+            case 0:
+                self.breaker.recordFailure()
+                self.breaker.circuit.registeredConfig = self.breaker.circuit.registeredConfig
+                self.breaker.circuit.told = self.breaker.circuit.told
+                _ = self.store.health
+                _ = self.store.backend.core?.isDegraded
+            case 1:
+                try? self.afterwards.run {}
+                self.afterwards.recordFailure()
+                _ = self.afterwards.failureCount
+                _ = try? self.store.circuits()
+                _ = self.breaker.isCallPermitted
+            default:
+                _ = self.breaker.config
+                _ = try? self.store.breaker(.init(name: "b"))
+                if let core = self.store.backend.core {
+                    core.membership.withLock { _ in }
+                    core.phase.withLock { _ in }
+                    core.hub.wake()
+                }
+                // The second store of a path enters and leaves the table of the process's cores.
+                (try? CircuitStore(path: self.store.backend.file.path))?.close()
+            }
+        }
+    }
+
+    /// In the child; 0 if all was as it must be.
+    func tryAll() -> Int32 {
+        // Less than that of the others: a child that waits for ever is told from one that is slow.
+        alarm(20)
+        var ran = 0
+        func isForked(_ body: () throws -> Void) -> Bool {
+            do {
+                try body()
+                return false
+            } catch {
+                return (error as? BreakerStoreError)?.code == .forked
+            }
+        }
+        for handle in [self.breaker, self.afterwards] {
+            try? handle.run { ran += 1 }
+            try? handle.run {
+                ran += 1
+                throw CallFailure()
+            }
+            (try? handle.admit())?.fail()
+            handle.recordSuccess()
+            handle.recordFailure()
+            _ = handle.config
+            _ = handle.state
+            _ = handle.failureCount
+            _ = handle.isCallPermitted
+        }
+        self.permit.fail()
+        guard ran == 4 else { return 2 }
+        guard case .degraded(_, let error) = self.store.health, error.code == .forked else { return 3 }
+        let config = CircuitBreaker.Config(name: "c")
+        guard isForked({ _ = try self.store.breaker(config) }), isForked({ _ = try self.store.circuits() }),
+            isForked({ _ = try self.store.circuit(named: "a") }), isForked({ _ = try self.store.history() }),
+            isForked({ _ = try self.store.workers() }), isForked({ try self.store.reset("a") }),
+            isForked({ try self.store.hold("a", .open) }), isForked({ try self.store.release("a") }),
+            isForked({ try self.store.forget("a") }), isForked({ try self.breaker.reset() })
+        else { return 4 }
+        _ = self.store.events()
+        self.store.close()
+        // The table of the cores, which is asked before a path is opened.
+        var configuration = CircuitStore.Configuration()
+        configuration.access = .existing
+        guard (try? CircuitStore(path: self.store.backend.file.path + "-none", configuration: configuration)) == nil
+        else { return 5 }
+        return 0
+    }
+}
