@@ -54,6 +54,17 @@ enum { ts_getlk = 92 };
 enum { ts_getlk = 36 };
 #endif
 
+// Takes the lock of bytes of a file for as long as this process lives; 0, or -1 if others have it.
+static inline int ts_lock(int descriptor, int64_t offset, int64_t count) {
+    struct flock bytes;
+    memset(&bytes, 0, sizeof bytes);
+    bytes.l_type = F_WRLCK;
+    bytes.l_whence = SEEK_SET;
+    bytes.l_start = offset;
+    bytes.l_len = count;
+    return fcntl(descriptor, F_SETLK, &bytes);
+}
+
 // Whether anybody holds a byte of the file: 1, 0, or -1 where it can't be said.
 static inline int ts_is_locked(const char *path, int64_t offset) {
     int descriptor = open(path, O_RDWR | O_CLOEXEC);

@@ -11,11 +11,13 @@ import Darwin
 /// Whole files as arrays of bytes; for files that nobody in this process has open.
 enum FileBytes {
     /// Nil if there is no such file.
-    static func read(_ path: String) -> [UInt8]? {
+    ///
+    /// - Parameter most: how many bytes at most.
+    static func read(_ path: String, atMost most: Int = .max) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        let size = Int(lseek(descriptor, 0, SEEK_END))
+        let size = min(most, Int(lseek(descriptor, 0, SEEK_END)))
         guard size > 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: size)
         return unsafe pread(descriptor, &bytes, size, 0) == size ? bytes : nil

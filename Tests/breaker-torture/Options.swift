@@ -11,14 +11,20 @@ struct Options: Sendable {
     var seed = UInt64.random(in: 0 ... .max)
     /// The few rounds that the tests run.
     var isShort = false
+    /// Of the part `hostile`, the cases that are called so alone; nil for all of them.
+    var only: String?
+    /// Goes on after many violations.
+    var isPatient = false
 
     static let help = """
-        usage: breaker-torture [--part NAME[,NAME…]] [--duration SECONDS] [--seed N] [--short]
+        usage: breaker-torture [--part NAME[,NAME…]] [--duration SECONDS] [--seed N] [--short] [--only TEXT] [--patient]
         parts: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all of them by default
 
           --duration SECONDS  how long each part may take; by default until its own count is reached
           --seed N            repeats the choices of a run that ended with it
           --short             the few rounds that the tests run
+          --only TEXT         the cases of `hostile` alone whose names hold TEXT, as a violation tells them
+          --patient           goes on after twenty violations, and tells all of them
 
         Says every ten seconds how far it is. Exit code 1: something was violated; 64: wrong usage.
         """
@@ -28,6 +34,8 @@ struct Options: Sendable {
         while let option = rest.popFirst() {
             switch option {
             case "--short": self.isShort = true
+            case "--patient": self.isPatient = true
+            case "--only": self.only = try Self.value(of: option, &rest)
             case "--part": self.parts = try Self.parts(Self.value(of: option, &rest))
             case "--seed": self.seed = try Self.number(of: option, &rest)
             case "--duration": self.duration = .seconds(Int64(try Self.number(of: option, &rest) as UInt32))

@@ -1,7 +1,7 @@
 /// One way of breaking things.
 enum Part: String, CaseIterable {
     // The order is that of a whole run.
-    case kill, errors, disk, files, torn, schedule, stale
+    case kill, errors, disk, files, torn, hostile, schedule, stale
 
     func run(_ stage: Stage) async throws {
         switch self {
@@ -10,6 +10,7 @@ enum Part: String, CaseIterable {
         case .disk: try await FullDisk(stage).run()
         case .files: try await FilesUnderFeet(stage).run()
         case .torn: try await TornFiles(stage).run()
+        case .hostile: try await HostileFiles(stage).run()
         case .schedule: try await Scheduling(stage).run()
         case .stale: try await StaleAnswers(stage).run()
         }
@@ -23,8 +24,11 @@ enum Role: String {
     case killer
     case opener
     case peer
+    case runner
     case staleReader = "stale-reader"
     case staleWriter = "stale-writer"
+    case squatter
+    case victim
 
     /// Returns the exit code.
     static func run(_ given: [String]) async -> Int32 {
@@ -36,8 +40,11 @@ enum Role: String {
         case .killer: return KillLoop.Killer.run()
         case .opener: return await Opener.run()
         case .peer: return await Peer.main(arguments)
+        case .runner: return Runner.run()
         case .staleReader: return await StaleAnswersReader.run(arguments)
         case .staleWriter: return StaleAnswersWriter.run(arguments)
+        case .squatter: return Squatter.run(arguments)
+        case .victim: return await Victim.run()
         }
     }
 }

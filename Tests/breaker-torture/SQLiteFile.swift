@@ -21,6 +21,18 @@ final class SQLiteFile {
     /// Copies all of the log into the database and empties it.
     static func checkpoint(_ path: String) { _ = SQLiteFile(path).rows("PRAGMA wal_checkpoint(TRUNCATE)") }
 
+    /// Runs statements as somebody does who minds no rule: the schema's text can be written, no check is made.
+    ///
+    /// Throws if SQLite refuses all the same.
+    static func force(_ path: String, _ statements: [String]) throws {
+        let file = SQLiteFile(path)
+        for sql in ["PRAGMA writable_schema = ON", "PRAGMA ignore_check_constraints = ON"] + statements {
+            guard unsafe sqlite3_exec(file.handle, sql, nil, nil, nil) == SQLITE_OK else {
+                throw HostileCase.NotWritable()
+            }
+        }
+    }
+
     /// The rows as text; nil if they can't be read.
     func rows(_ sql: String) -> [String]? {
         var statement: OpaquePointer?

@@ -18,13 +18,32 @@ struct StoreBytes {
             recovery: RecoveryRule(timeout: .seconds(86_400), cap: .seconds(86_400)))
     }
 
-    /// - Parameter isCopied: whether the log has been copied into the database.
-    init(_ name: String, in directory: String, isCopied: Bool) throws {
+    /// - Parameters:
+    ///   - isCopied: whether the log has been copied into the database.
+    ///   - fill: makes the circuits; what it returns lives until the files have been read.
+    init(
+        _ name: String,
+        in directory: String,
+        isCopied: Bool,
+        fill: (CircuitStore) throws -> Any = Self.fill
+    ) throws {
         var configuration = CircuitStore.Configuration()
         configuration.busyTimeout = .seconds(20)
         let path = directory + "/a.db"
         let store = try CircuitStore(path: path, configuration: configuration)
         defer { store.close() }
+        let kept = try fill(store)
+        if isCopied { SQLiteFile.checkpoint(path) }
+        self.schema = SQLiteFile(path).rows("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2")
+        self.name = name
+        var files: [Damage.File: [UInt8]] = [:]
+        for file in Damage.File.allCases { files[file] = FileBytes.read("\(directory)/\(file.rawValue)") }
+        self.files = files
+        self.lock = FileBytes.read(path + "-lock") ?? []
+        withExtendedLifetime(kept) {}
+    }
+
+    private static func fill(_ store: CircuitStore) throws -> Any {
         let breakers = try Self.circuits.map { try store.breaker(Self.config($0)) }
         for _ in 0..<2 { breakers[0].recordFailure() }
         for _ in 0..<3 { breakers[1].recordFailure() }
@@ -33,13 +52,7 @@ struct StoreBytes {
         // So much that it takes pages, which changes the first one too.
         let filler = String(repeating: "x", count: 400)
         for place in 0..<20 { try store.reset("consecutive", by: "torture", reason: "round \(place) \(filler)") }
-        if isCopied { SQLiteFile.checkpoint(path) }
-        self.schema = SQLiteFile(path).rows("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2")
-        self.name = name
-        var files: [Damage.File: [UInt8]] = [:]
-        for file in Damage.File.allCases { files[file] = FileBytes.read("\(directory)/\(file.rawValue)") }
-        self.files = files
-        self.lock = FileBytes.read(path + "-lock") ?? []
+        return breakers
     }
 
     /// Puts the files into a directory, one of them damaged; returns their bytes.

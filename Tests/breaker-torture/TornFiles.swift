@@ -50,7 +50,7 @@ struct TornFiles {
         while self.report.goesOn, let (number, torn) = waiting.withLock({ $0.popLast() }) {
             let directory = try self.directory(named: "\(number)")
             defer { Directory.remove(directory) }
-            let process = try opener ?? OpenerProcess(self.stage.directory)
+            let process = try opener ?? OpenerProcess()
             opener = process
             let problems = try await torn.run(in: directory, process, self.report)
             for problem in problems { self.report.violated("\(torn): \(problem)") }
@@ -71,19 +71,26 @@ final class OpenerProcess: Sendable {
     }
 
     private let process: WorkerProcess
+    private let patience: Duration
     private let state = Locked((hasEnded: false, isHung: false))
 
-    init(_ directory: String) throws {
-        self.process = try WorkerProcess(program: "breaker-torture", arguments: ["role", Role.opener.rawValue])
+    init(_ role: Role = .opener, patience: Duration = TornFiles.patience) throws {
+        self.process = try WorkerProcess(program: "breaker-torture", arguments: ["role", role.rawValue])
+        self.patience = patience
     }
 
     var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
+    /// Whether it gave no answer in time.
+    var isHung: Bool { self.state.withLock { $0.isHung } }
+
+    /// Ends it, whatever it waits for.
+    func abandon() { self.process.clear() }
 
     func leave() async { _ = await self.process.quit() }
 
     func ask(_ command: String) async -> Answer {
         let watch = Task {
-            try await Task.sleep(for: TornFiles.patience)
+            try await Task.sleep(for: self.patience)
             self.state.withLock { $0.isHung = true }
             kill(self.process.pid, SIGKILL)
         }

@@ -1,0 +1,109 @@
+import BreakerTestSupport
+
+extension HostileCase {
+    private static let verbsOfMany = 3
+
+    /// Has the tool and a service meet the files; says what must not be.
+    ///
+    /// - Parameter number: chooses the verbs that do not all have their turn.
+    func run(
+        _ number: Int, in directory: String, _ victim: OpenerProcess, _ runner: WorkerProcess, _ report: Report
+    ) async throws -> [String] {
+        let place = try HostilePlace(directory)
+        defer { place.clear() }
+        do {
+            try self.place(place)
+        } catch is NotWritable {
+            report.add(1, "not writable")
+            return []
+        }
+        let outside = Directory.names(in: directory)
+        let attached = FileBytes.read(place.attached)
+        let (runs, changes) = try await self.read(number, place, runner, report)
+        var problems = runs.flatMap(\.problems) + changes
+        if !self.isLarge { problems += try await self.write(number, directory + "-copy", runner, report) }
+        problems += try await self.visit(place, victim, report)
+        if self.strike != nil || self.isLarge { problems += try await self.change(number, place, runner, report) }
+        problems += self.judge(place, runs)
+        let more = Directory.names(in: directory).filter { !outside.contains($0) }
+        if !more.isEmpty { problems.append("what is in the file was run: it made \(more)") }
+        if !FileBytes.areEqual(attached, FileBytes.read(place.attached)) {
+            problems.append("what is in the file was run: it changed another database")
+        }
+        return problems
+    }
+
+    // MARK: - The tool
+
+    private func read(
+        _ number: Int, _ place: HostilePlace, _ runner: WorkerProcess, _ report: Report
+    ) async throws -> (runs: [ToolRun], changes: [String]) {
+        let before = FilePrint(place.directory)
+        var runs: [ToolRun] = []
+        for (turn, verb) in Self.reading.enumerated()
+        where !self.isOneOfMany || (turn + number) % Self.reading.count < Self.verbsOfMany {
+            let run = try await ToolRun(verb, in: place, temporary: self.temporary, through: self.launcher, by: runner)
+            runs.append(run)
+            report.add(1, "runs of the tool")
+            report.raise(run.megabytes, "MB for the largest")
+        }
+        let changes = before.changes(to: FilePrint(place.directory)).map {
+            "a verb that reads left a trace: \($0.replacing(place.directory, with: "…"))"
+        }
+        return (runs, changes)
+    }
+
+    /// One verb that writes, on a copy.
+    private func write(
+        _ number: Int, _ directory: String, _ runner: WorkerProcess, _ report: Report
+    ) async throws -> [String] {
+        let copy = try HostilePlace(directory)
+        defer { copy.clear() }
+        try self.place(copy)
+        let names = Directory.names(in: copy.directory)
+        let problems = try await self.change(number, copy, runner, report)
+        return problems + (Directory.names(in: copy.directory) == names ? [] : ["a verb that writes ran what is there"])
+    }
+
+    private func change(
+        _ number: Int, _ place: HostilePlace, _ runner: WorkerProcess, _ report: Report
+    ) async throws -> [String] {
+        let verb = Self.writing[number % Self.writing.count]
+        let run = try await ToolRun(verb, in: place, temporary: self.temporary, through: self.launcher, by: runner)
+        report.add(1, "runs of the tool")
+        guard self.mustObey, ["reset", "forget"].contains(verb[0]), run.code > 0 else { return run.problems }
+        return run.problems + ["'\(verb.joined(separator: " "))' failed: \(run.said.replacing("\n", with: " "))"]
+    }
+
+    // MARK: - The service
+
+    /// Opens the store, uses it, closes it; and the same again, for what the first time has made of it.
+    private func visit(_ place: HostilePlace, _ victim: OpenerProcess, _ report: Report) async throws -> [String] {
+        let use = self.keepsOthers ? "use keeps" : "use all"
+        var problems: [String] = []
+        for time in 0..<2 {
+            var commands = ["open \(place.path)", use, "leave"]
+            if time == 1, self.mustHeal { commands.insert("heal", at: 2) }
+            // What happens to an open store happens between two uses.
+            if time == 0, self.strike != nil { commands.insert("use all", at: 2) }
+            for (turn, command) in commands.enumerated() {
+                if turn == 2, time == 0, commands.count > 3 { try self.strike?(place) }
+                switch await victim.ask(command) {
+                case .opened:
+                    if self.mustRefuse, turn == 0 { problems.append("a service took files that are not its own") }
+                case .refused(let code, let message):
+                    report.add(1, "refused")
+                    // Documented: what can't serve throws, with `.degrade` too.
+                    if !["unsafePath", "unsupportedFileSystem", "notFound"].contains(code) {
+                        problems.append("opening threw \(message)")
+                    }
+                case .violation(let what):
+                    let why = what.replacing(place.directory, with: "…")
+                    problems.append("a service, at '\(command.prefix(5))' \(time + 1): \(why)")
+                }
+                if victim.hasEnded { return problems }
+            }
+        }
+        return problems
+    }
+}

@@ -1,0 +1,80 @@
+import BreakerTestSupport
+import CTestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A small process that runs programs and measures them: a program that starts is as large as the process that starts it,
+/// and the kernel counts that.
+enum Runner {
+    private static let patience = Duration.seconds(5)
+
+    /// Each line names a file for what the program says, a store, a directory for temporary files, and a command.
+    static func run() -> Int32 {
+        while let line = readLine() {
+            let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            let answer = words.count > 3 ? Self.perform(words) : "error too few words"
+            let bytes = Array((answer + "\n").utf8)
+            _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
+        }
+        return 0
+    }
+
+    private static func perform(_ words: [String]) -> String {
+        let environment = ["BREAKER_STORE=\(words[1])", "TMPDIR=\(words[2])", "PATH=/usr/bin:/bin"]
+        do {
+            return Self.wait(for: try Self.start(Array(words[3...]), environment, words[0]))
+        } catch {
+            return "error \(error)"
+        }
+    }
+
+    private static func wait(for pid: pid_t) -> String {
+        let deadline = ContinuousClock.now + Self.patience
+        var isHung = false
+        var status: Int32 = 0
+        var usage = rusage()
+        while unsafe wait4(pid, &status, WNOHANG, &usage) == 0 {
+            if ContinuousClock.now > deadline, !isHung {
+                isHung = true
+                kill(pid, SIGKILL)
+            }
+            usleep(300)
+        }
+        #if canImport(Darwin)
+        let memory = usage.ru_maxrss
+        #else
+        let memory = usage.ru_maxrss << 10
+        #endif
+        return "code=\(ts_exit_code(status)) hung=\(isHung ? 1 : 0) memory=\(memory)"
+    }
+
+    private static func start(_ command: [String], _ environment: [String], _ talk: String) throws -> pid_t {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var actions = unsafe posix_spawn_file_actions_t()
+        #endif
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        let flags = O_WRONLY | O_CREAT | O_APPEND
+        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, talk, flags, 0o600)
+        unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, talk, flags, 0o600)
+        var words = unsafe command.map { unsafe strdup($0) } + [nil]
+        var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
+        defer {
+            for place in unsafe words.indices { unsafe free(words[place]) }
+            for place in unsafe variables.indices { unsafe free(variables[place]) }
+        }
+        var pid: pid_t = 0
+        let code = unsafe posix_spawnp(&pid, command[0], &actions, nil, &words, &variables)
+        guard code == 0 else { throw SystemError("start \(command[0])", code: code) }
+        return pid
+    }
+}

@@ -1,0 +1,262 @@
+/// Databases whose schema says other things than the library wrote, some of them to be run by whoever believes it.
+struct SchemaGames {
+    private let stock: HostileStock
+
+    init(_ stock: HostileStock) { self.stock = stock }
+
+    func cases() -> [HostileCase] {
+        let plain = [self.triggers, self.indexes, self.views, self.columns, self.pragmas, self.entries].flatMap { $0 }
+        return self.payloads()
+            + self.stock.stores.flatMap { store in
+                plain.map { self.make("schema", $0.0, store, $0.1, keepsOthers: $0.2) }
+            }
+    }
+
+    private typealias Game = (String, [String], Bool)
+
+    private func make(
+        _ kind: String, _ name: String, _ store: StoreBytes, _ statements: [String], keepsOthers: Bool
+    ) -> HostileCase {
+        let stock = self.stock
+        var made = HostileCase(kind: kind, name: "\(name), \(store.name)") { place in
+            try stock.put(store, place, statements)
+        }
+        made.keepsOthers = keepsOthers
+        made.mustHeal = name.contains("last number")
+        if name.contains("unique index") {
+            // It hinders the services.
+            made.judge = { _, runs in
+                runs.contains { $0.words == ["doctor"] && !$0.said.contains("game") } ? ["doctor does not see it"] : []
+            }
+        }
+        return made
+    }
+
+    // MARK: - What would run
+
+    private static let endless =
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+
+    /// What a statement would do; the place says where it would be seen.
+    private static let payloads: [@Sendable (HostilePlace) -> String] = [
+        { "VACUUM INTO '\($0.canary)'" },
+        { "VACUUM main INTO '\($0.canary)'" },
+        { "ATTACH '\($0.canary)' AS c; CREATE TABLE c.pwned (x)" },
+        { "ATTACH '\($0.attached)' AS c; CREATE TABLE c.pwned (x)" },
+        { "ATTACH '\($0.attached)' AS c; DELETE FROM c.own" },
+        { _ in Self.endless },
+        { _ in "CREATE TABLE pwned AS \(Self.endless)" },
+        { _ in "CREATE TEMP TABLE pwned AS SELECT zeroblob(500000000) AS x" },
+        { _ in "PRAGMA journal_mode = DELETE; DROP TABLE circuit" },
+        { _ in "SELECT load_extension('/nonexistent/pwned')" },
+        { _ in "SELECT length(printf('%.500000000c', 'x'))" },
+    ]
+
+    /// How a text comes to say that; `sql` is what it says, `$` the payload.
+    private static let forms = [
+        "sql || '; ' || '$'", "sql || ';' || char(10) || '$;' || char(10)", "sql || ' /* */ ; -- ' || char(10) || '$'",
+        "replace(sql, ') STRICT', ', extra INTEGER) STRICT') || '; ' || '$'", "'$; ' || sql", "'$'",
+        "sql || char(0) || '; ' || '$'",
+    ]
+
+    private func payloads() -> [HostileCase] {
+        let names = self.stock.tables.map(\.name) + self.stock.indexes
+        var cases: [HostileCase] = []
+        for (turn, name) in names.enumerated() {
+            for (number, payload) in Self.payloads.enumerated() {
+                for form in Self.forms {
+                    let store = self.stock.stores[(turn + number) % self.stock.stores.count]
+                    let stock = self.stock
+                    cases.append(
+                        HostileCase(kind: "payloads", name: "\(form) with payload \(number) as \(name), \(store.name)")
+                        {
+                            place in
+                            try place.makeAttached()
+                            let text = payload(place).replacing("'", with: "''")
+                            let value = form.replacing("$", with: text)
+                            try stock.put(
+                                store, place, ["UPDATE sqlite_schema SET sql = \(value) WHERE name = '\(name)'"])
+                        })
+                }
+            }
+        }
+        return cases
+    }
+
+    // MARK: - What is there beside the tables
+
+    private var triggers: [Game] {
+        let bodies = [
+            "SELECT RAISE(ABORT, 'no')", "SELECT RAISE(IGNORE)", "DELETE FROM circuit", "UPDATE clock SET offset = 0",
+            Self.endless,
+        ]
+        return self.stock.tables.flatMap { table in
+            ["BEFORE INSERT", "AFTER UPDATE", "BEFORE DELETE"].flatMap { when in
+                bodies.map { body in
+                    (
+                        "\(when) ON \(table.name): \(body)",
+                        ["CREATE TRIGGER game \(when) ON \(table.name) BEGIN \(body); END"], true
+                    )
+                }
+            }
+        }
+    }
+
+    private var indexes: [Game] {
+        self.stock.tables.flatMap { table in
+            table.columns.flatMap { column -> [Game] in
+                let (on, name) = ("ON \(table.name) (\(column.name))", "\(table.name).\(column.name)")
+                return [
+                    ("an index on \(name)", ["CREATE INDEX game \(on)"], true),
+                    // One row is left where two would not fit.
+                    (
+                        "a unique index on \(name)",
+                        [
+                            "DELETE FROM \(table.name) WHERE (\(column.name)) IN (SELECT \(column.name) FROM "
+                                + "\(table.name) GROUP BY 1 HAVING count(*) > 1) AND '\(table.name)' <> 'circuit'",
+                            "CREATE UNIQUE INDEX game \(on)",
+                        ], false
+                    ),
+                    (
+                        "an index on an expression of \(name)",
+                        ["CREATE INDEX game ON \(table.name) (abs(\(column.name)), zeroblob(100000))"], false
+                    ),
+                ]
+            }
+        }
+    }
+
+    private var views: [Game] {
+        let added: [Game] = [
+            ("a view", ["CREATE VIEW game AS \(Self.endless)"], true),
+            ("a table", ["CREATE TABLE game (x)", "INSERT INTO game VALUES (1)"], true),
+            ("a table of a later version", ["CREATE TABLE tally (circuit, board)", "CREATE TABLE reserve (x)"], true),
+            ("a virtual table", ["CREATE VIRTUAL TABLE game USING fts5 (x)"], true),
+            (
+                "statistics that lie",
+                ["ANALYZE", "UPDATE sqlite_stat1 SET stat = '9223372036854775807 -1 x unordered sz=0'"], true
+            ),
+        ]
+        return added
+            + self.stock.tables.flatMap { table -> [Game] in
+                [
+                    ("\(table.name) is gone", ["DROP TABLE \(table.name)"], false),
+                    (
+                        "\(table.name) is a view",
+                        [
+                            "ALTER TABLE \(table.name) RENAME TO game",
+                            "CREATE VIEW \(table.name) AS SELECT * FROM game",
+                        ],
+                        false
+                    ),
+                    ("\(table.name) is empty", ["DELETE FROM \(table.name)"], false),
+                    ("\(table.name) has another name", ["ALTER TABLE \(table.name) RENAME TO game"], false),
+                ]
+            }
+            + self.stock.indexes.flatMap { index -> [Game] in
+                [
+                    ("\(index) is gone", ["DROP INDEX \(index)"], true),
+                    (
+                        "\(index) is on another table",
+                        ["DROP INDEX \(index)", "CREATE INDEX \(index) ON worker (pid)"], true
+                    ),
+                ]
+            }
+    }
+
+    private var columns: [Game] {
+        let added = [
+            "extra TEXT", "extra INTEGER NOT NULL DEFAULT 7", "extra INTEGER CHECK (0)",
+            "extra ANY CHECK (extra IS NULL)",
+            "extra BLOB DEFAULT (zeroblob(500000000))", "extra INTEGER CHECK (length(zeroblob(500000000)) > 0)",
+            "extra INTEGER AS (length(zeroblob(500000000)))", "extra INTEGER AS (1) STORED",
+            "extra TEXT COLLATE nowhere",
+            "extra INTEGER REFERENCES nowhere (x)", "extra INTEGER NOT NULL", "rowid INTEGER", "extra INTEGER UNIQUE",
+            "extra INTEGER AS (nowhere(1))",
+        ]
+        return self.stock.tables.flatMap { table -> [Game] in
+            added.flatMap { column -> [Game] in
+                [
+                    ("\(table.name) has '\(column)'", ["ALTER TABLE \(table.name) ADD COLUMN \(column)"], false),
+                    (
+                        "the text of \(table.name) has '\(column)'",
+                        [
+                            "UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ', \(column)) STRICT') "
+                                + "WHERE name = '\(table.name)'"
+                        ], false
+                    ),
+                ]
+            }
+                + table.columns.flatMap { column -> [Game] in
+                    [
+                        (
+                            "\(table.name).\(column.name) has another name",
+                            ["ALTER TABLE \(table.name) RENAME COLUMN \(column.name) TO game"], false
+                        ),
+                        (
+                            "\(table.name).\(column.name) is gone",
+                            ["ALTER TABLE \(table.name) DROP COLUMN \(column.name)"], false
+                        ),
+                    ]
+                }
+        }
+    }
+
+    // MARK: - Headers
+
+    private var pragmas: [Game] {
+        let versions = [0, 1, 999, 1_001, 1_999, 2_000, 2_147_483_647, -1, -2_147_483_648]
+        return versions.map { ("version \($0)", ["PRAGMA user_version = \($0)"], $0 == 1_001) }
+            + versions.map { ("application \($0)", ["PRAGMA application_id = \($0)"], false) }
+            + ["DELETE", "PERSIST"].map { ("journal mode \($0)", ["PRAGMA journal_mode = \($0)"], false) }
+            + (9...16).map {
+                (
+                    "pages of \(1 << $0)", ["PRAGMA journal_mode = DELETE", "PRAGMA page_size = \(1 << $0)", "VACUUM"],
+                    false
+                )
+            }
+            + [1, 2].map { ("auto-vacuum \($0)", ["PRAGMA auto_vacuum = \($0)", "VACUUM"], false) }
+            + [0, 1, 2_147_483_647, -1].map { ("schema number \($0)", ["PRAGMA schema_version = \($0)"], false) }
+    }
+
+    /// The rows of SQLite's own tables.
+    private var entries: [Game] {
+        let roots = ["0", "1", "-1", "2", "3", "99999", "9223372036854775807", "NULL", "'x'"]
+        let names = self.stock.tables.map(\.name) + self.stock.indexes
+        let numbers = ["9223372036854775807", "9223372036854775806", "-1", "NULL", "'x'", "0", "-9223372036854775807"]
+        return names.flatMap { name -> [Game] in
+            roots.map { ("\(name) begins at page \($0)", Self.entry(name, "rootpage = \($0)"), false) }
+                + [
+                    ("\(name) has no text", Self.entry(name, "sql = NULL"), false),
+                    ("\(name) has a blob for its text", Self.entry(name, "sql = CAST(sql AS BLOB)"), false),
+                    ("\(name) is of no kind", Self.entry(name, "type = 'game'"), false),
+                    ("\(name) is of another table", Self.entry(name, "tbl_name = 'game'"), false),
+                    ("\(name) is not strict", Self.entry(name, "sql = replace(sql, ' STRICT', '')"), false),
+                    (
+                        "\(name) has 1 MB of spaces",
+                        Self.entry(name, "sql = sql || replace(hex(zeroblob(500000)), '0', ' ')"), false
+                    ),
+                    (
+                        "\(name) has deep parentheses",
+                        Self.entry(
+                            name,
+                            "sql = replace(sql, ') STRICT', ', extra AS (' || replace(hex(zeroblob(5000)), '0', '(') "
+                                + "|| '1' || replace(hex(zeroblob(5000)), '0', ')') || ')) STRICT')"), false
+                    ),
+                ]
+        }
+            + ["circuit", "event"].flatMap { table in
+                numbers.map { number in
+                    (
+                        "the last number of \(table) is \(number)",
+                        ["UPDATE sqlite_sequence SET seq = \(number) WHERE name = '\(table)'"], true
+                    )
+                }
+            }
+            + [("no last numbers", ["DELETE FROM sqlite_sequence"], true)]
+    }
+
+    private static func entry(_ name: String, _ change: String) -> [String] {
+        ["UPDATE sqlite_schema SET \(change) WHERE name = '\(name)'"]
+    }
+}
