@@ -17,12 +17,14 @@ test: setup ## run all tests
 	@scripts/test.sh $(FLAGS)
 
 # Which part, and for how many seconds each: `make torture PART=kill DURATION=60 SEED=7`. All of it by default.
+# Of `hostile`, ONLY='text' repeats the cases whose names hold that.
 PART :=
 DURATION :=
 SEED :=
+ONLY :=
 
 torture: setup ## break stores on purpose, for long
-	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED))
+	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)')
 
 tsan: setup ## run all tests under the thread sanitizer
 	@scripts/tsan.sh

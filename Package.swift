@@ -73,7 +73,9 @@ let package = Package(
         // Breaks stores on purpose: for long in `make torture`, for moments in the tests.
         .executableTarget(
             name: "breaker-torture",
-            dependencies: ["BreakerStore", "BreakerTestSupport", "CFaults", "CSQLite", "CTestSupport"],
+            dependencies: [
+                "BreakerStore", "BreakerTestSupport", "CFaults", "CSQLite", "CTestSupport", "breaker-inspect",
+            ],
             path: "Tests/breaker-torture",
             swiftSettings: settings
         ),
