@@ -55,10 +55,19 @@ extension CircuitStore {
         /// The default is `SystemHostClock()`.
         public var clock: any HostClock = SystemHostClock()
 
-        /// How long opening waits for others at least.
+        /// How long opening waits for others at least, unless it may degrade the store.
         ///
         /// The default is 10 s.
         package var openingPatience: Duration = Opening.patience
+
+        /// How long opening waits for others: a service that can go on without the file does not wait longer at its start than
+        /// in a call.
+        var patience: Duration {
+            switch self.whenUnavailable {
+            case .throwError: max(self.busyTimeout, self.openingPatience)
+            case .degrade: self.busyTimeout
+            }
+        }
 
         /// How long the store waits after a first attempt to bring the file back; twice as long after each more, at most
         /// 1 s.

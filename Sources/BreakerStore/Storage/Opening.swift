@@ -49,7 +49,7 @@ struct Opening {
     private static let mostToLookThrough: Int64 = 8 << 20
 
     func run() throws(BreakerStoreError) -> Opened {
-        let deadline = Deadline(after: max(self.configuration.busyTimeout, self.configuration.openingPatience))
+        let deadline = Deadline(after: self.configuration.patience)
         var quarantined: String?
         if let left { try self.setAsideLog(of: left, until: deadline) }
         if self.isSuspect { quarantined = try self.setAsideIfBroken(until: deadline) }
