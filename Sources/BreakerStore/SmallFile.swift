@@ -12,7 +12,7 @@ package enum SmallFile {
 
     /// The text of a file; nil if it can't be read.
     package static func text(_ path: String) -> String? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = RegularFile.open(path, O_RDONLY)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes: [UInt8] = []

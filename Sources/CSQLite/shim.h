@@ -1,5 +1,6 @@
 #pragma once
 #include <sqlite3.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #ifdef __APPLE__
 #include <mach/mach.h>
 #include <mach/mach_vm.h>
@@ -25,6 +27,132 @@ static inline int bs_db_config(sqlite3 *db, int option, int value) {
 // SQLITE_TRANSIENT is a cast that Swift can't spell; SQLite copies the text.
 static inline int bs_bind_text(sqlite3_stmt *statement, int place, const void *text, int count) {
     return sqlite3_bind_text(statement, place, text ? (const char *)text : "", count, SQLITE_TRANSIENT);
+}
+
+// MARK: - What SQLite opens by itself
+
+// SQLite opens the database, its journal, log and wal-index by name, with an open(2) that waits for ever at a pipe that
+// nobody writes to. These two VFSes are the system's, but they look at each name directly before SQLite opens it.
+typedef struct {
+    sqlite3_vfs vfs;
+    sqlite3_vfs *system;
+    int has_private_index;
+} bs_vfs;
+
+// 32 KiB each; one holds 4,096 frames of the log.
+enum { bs_most_regions = 64 };
+
+// The wal-index of a connection that reads a log without one: in its own memory, and no file is made or locked. It lies
+// behind the system's own file object, so that the system's methods find theirs.
+typedef struct {
+    sqlite3_io_methods methods;
+    void *regions[bs_most_regions];
+} bs_private_index;
+
+static inline bs_private_index *bs_index_of(sqlite3_file *file) { return (bs_private_index *)file->pMethods; }
+
+static inline int bs_private_map(sqlite3_file *file, int region, int size, int extend, void volatile **page) {
+    (void)extend;
+    *page = 0;
+    // "Large file support is disabled": no other limit of SQLite's has this code.
+    if (region < 0 || region >= bs_most_regions) return SQLITE_NOLFS;
+    void **place = &bs_index_of(file)->regions[region];
+    if (!*place) *place = calloc(1, (size_t)size);
+    *page = *place;
+    return *place ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static inline int bs_private_unmap(sqlite3_file *file, int delete_file) {
+    (void)delete_file;
+    void **regions = bs_index_of(file)->regions;
+    for (int i = 0; i < bs_most_regions; i++) {
+        free(regions[i]);
+        regions[i] = 0;
+    }
+    return SQLITE_OK;
+}
+
+static inline int bs_private_index_lock(sqlite3_file *file, int offset, int count, int flags) {
+    (void)file, (void)offset, (void)count, (void)flags;
+    return SQLITE_OK;
+}
+static inline void bs_private_barrier(sqlite3_file *file) { (void)file; }
+static inline int bs_private_lock(sqlite3_file *file, int level) {
+    (void)file, (void)level;
+    return SQLITE_OK;
+}
+static inline int bs_private_reserved(sqlite3_file *file, int *is_reserved) {
+    (void)file;
+    *is_reserved = 0;
+    return SQLITE_OK;
+}
+
+static inline void bs_make_private(sqlite3_file *file, bs_private_index *index) {
+    memset(index, 0, sizeof *index);
+    index->methods = *file->pMethods;
+    // Without xFetch, which version 3 brings: nothing of the file is mapped.
+    index->methods.iVersion = 2;
+    index->methods.xLock = index->methods.xUnlock = bs_private_lock;
+    index->methods.xCheckReservedLock = bs_private_reserved;
+    index->methods.xShmMap = bs_private_map;
+    index->methods.xShmLock = bs_private_index_lock;
+    index->methods.xShmBarrier = bs_private_barrier;
+    index->methods.xShmUnmap = bs_private_unmap;
+    file->pMethods = &index->methods;
+}
+
+static inline int bs_is_regular_or_absent(const char *path) {
+    struct stat info;
+    if (lstat(path, &info) != 0) return errno == ENOENT;
+    if (S_ISREG(info.st_mode)) return 1;
+    // What opening it with O_NOFOLLOW says of a link, and the caller makes an unsafe path of.
+    errno = ELOOP;
+    return 0;
+}
+
+static inline int bs_place_of_index(const sqlite3_vfs *system) { return (system->szOsFile + 7) / 8 * 8; }
+
+static inline int bs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out) {
+    bs_vfs *own = (bs_vfs *)vfs;
+    file->pMethods = 0;
+    // Not SQLITE_CANTOPEN: SQLite takes a journal that can't be opened for one that it must roll back (pager.c, hasHotJournal).
+    if (name && !bs_is_regular_or_absent(name)) return SQLITE_IOERR;
+    if (name && (flags & SQLITE_OPEN_WAL)) {
+        // The wal-index, which the system's VFS opens next, and by itself.
+        char index[1024];
+        size_t length = strlen(name);
+        if (length < 4 || length >= sizeof index) return SQLITE_IOERR;
+        memcpy(index, name, length + 1);
+        memcpy(index + length - 4, "-shm", 4);
+        if (!bs_is_regular_or_absent(index)) return SQLITE_IOERR;
+        // SQLite asks for a log that it may write to and make, whatever the database is opened for.
+        if (own->has_private_index)
+            flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+    }
+    int rc = own->system->xOpen(own->system, name, file, flags, flags_out);
+    if (rc == SQLITE_OK && own->has_private_index && (flags & SQLITE_OPEN_MAIN_DB) && file->pMethods)
+        bs_make_private(file, (bs_private_index *)((char *)file + bs_place_of_index(own->system)));
+    return rc;
+}
+
+// Makes the VFS known to SQLite under `name`, which must stay valid. Never freed: SQLite keeps its address.
+static inline int bs_register_vfs(const char *name, int has_private_index) {
+    sqlite3_vfs *system = sqlite3_vfs_find(0);
+    bs_vfs *own = system ? (bs_vfs *)calloc(1, sizeof(bs_vfs)) : 0;
+    if (!own) return SQLITE_NOMEM;
+    own->vfs = *system;
+    own->vfs.pNext = 0;
+    own->vfs.zName = name;
+    own->vfs.xOpen = bs_open_file;
+    own->vfs.szOsFile = bs_place_of_index(system) + (has_private_index ? (int)sizeof(bs_private_index) : 0);
+    own->system = system;
+    own->has_private_index = has_private_index;
+    return sqlite3_vfs_register(&own->vfs, 0);
+}
+
+static inline int bs_register_vfses(void) {
+    int rc = bs_register_vfs("breaker-store", 0);
+    return rc == SQLITE_OK ? bs_register_vfs("breaker-store-private", 1) : rc;
 }
 
 // MARK: - The files behind a connection

@@ -17,7 +17,16 @@ struct Connection: ~Copyable {
         case immutable
         /// Reads through the wal-index that is there, and changes neither it nor anything else.
         case sharedReader
+        /// Reads the file and its log through a wal-index in its own memory: makes no file, takes no lock, and sees no
+        /// commit from then on.
+        case privateReader
     }
+
+    /// The frames that a private reader's index has room for.
+    static let mostPrivateFrames = 4_096 * Int64(bs_most_regions)
+
+    /// Whether SQLite knows the ways to files by which it looks at each name before it opens it (shim.h).
+    private static let looksBeforeOpening = bs_register_vfses() == SQLITE_OK
 
     private let handle: OpaquePointer
     private let access: Access
@@ -28,6 +37,10 @@ struct Connection: ~Copyable {
     init(path: String, access: Access) throws(BreakerStoreError) {
         self.path = path
         self.access = access
+        try StoreFile.requireSafe(path)
+        guard Self.looksBeforeOpening else {
+            throw BreakerStoreError(code: .unavailable, message: "there is no memory left; try again", path: path)
+        }
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
         switch access {
@@ -41,9 +54,13 @@ struct Connection: ~Copyable {
             // https://sqlite.org/wal.html#read_only_databases: plain read-only opening creates or rewrites the -shm.
             name = Self.uri(path, "readonly_shm=1")
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        case .privateReader:
+            name = path
+            flags |= SQLITE_OPEN_READONLY
         }
         var opened: OpaquePointer?
-        let code = unsafe sqlite3_open_v2(name, &opened, flags, nil)
+        let vfs = access == .privateReader ? "breaker-store-private" : "breaker-store"
+        let code = unsafe sqlite3_open_v2(name, &opened, flags, vfs)
         guard code == SQLITE_OK, let handle = unsafe opened else {
             let error = unsafe BreakerStoreError(database: opened, code: code, path: path)
             unsafe sqlite3_close_v2(opened)
@@ -174,10 +191,10 @@ struct Connection: ~Copyable {
         return code == SQLITE_OK ? bytes : nil
     }
 
-    /// Reads the whole database file, and throws if the system does not hand out all of it.
+    /// Reads the database file, of a large one the beginning, and throws if the system does not hand that out.
     func readThrough() throws(BreakerStoreError) {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let size = StoreFile.size(self.path) ?? 0
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let size = min(StoreFile.size(self.path) ?? 0, StoreFile.mostToReadThrough)
         for offset in stride(from: 0, to: size, by: buffer.count) {
             let count = Int32(min(Int64(buffer.count), size - offset))
             let code = unsafe bs_read_file(self.handle, &buffer, count, offset)
@@ -185,25 +202,6 @@ struct Connection: ~Copyable {
                 throw BreakerStoreError(
                     code: .unavailable, message: "a part of the file can't be read", sqliteCode: code, path: self.path)
             }
-        }
-    }
-
-    /// Copies the database file, read through SQLite, into a new file.
-    func copyFile(to target: String) throws(BreakerStoreError) {
-        let output = unsafe open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard output >= 0 else { throw BreakerStoreError(systemError: errno, doing: "write", path: target) }
-        defer { close(output) }
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        var offset: Int64 = 0
-        let size = StoreFile.size(self.path) ?? 0
-        while offset < size {
-            let count = Int(min(Int64(buffer.count), size - offset))
-            let code = unsafe bs_read_file(self.handle, &buffer, Int32(count), offset)
-            guard code == SQLITE_OK else { throw self.error(code) }
-            guard unsafe write(output, buffer, count) == count else {
-                throw BreakerStoreError(systemError: errno, doing: "write", path: target)
-            }
-            offset += Int64(count)
         }
     }
 

@@ -12,6 +12,7 @@ import Darwin
 struct LogFile: ~Copyable {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
+    private static let formatVersion: UInt32 = 3_007_000
 
     private let path: String
     private let descriptor: Int32
@@ -20,8 +21,7 @@ struct LogFile: ~Copyable {
 
     /// Nil if there is none; throws if it can't be read, for the database without its log may be no whole one.
     static func at(_ path: String) throws(BreakerStoreError) -> LogFile? {
-        // Whoever has put a pipe there must not make us wait.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = RegularFile.open(path, O_RDONLY)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw BreakerStoreError(systemError: errno, doing: "read", path: path)
@@ -35,10 +35,11 @@ struct LogFile: ~Copyable {
         }
     }
 
-    /// Reads it all, and throws if the system does not hand out all of it.
+    /// Reads it, of a large one the beginning, and throws if the system does not hand that out.
     func readThrough() throws(BreakerStoreError) {
-        let count = 4_096
-        for place in stride(from: 0, to: self.size, by: count) { _ = try self.read(count, at: place) }
+        let count = 65_536
+        let size = min(self.size, StoreFile.mostToReadThrough)
+        for place in stride(from: 0, to: size, by: count) { _ = try self.read(count, at: place) }
     }
 
     deinit { close(self.descriptor) }
@@ -48,15 +49,22 @@ struct LogFile: ~Copyable {
 
     private var pageSize: UInt32 { Self.word(self.header, 2) }
 
+    /// So many frames are looked at for the schema's version: 1 GiB of a log with pages of 4 KiB.
+    private static let mostFrames = 262_144
+
     /// The versions that first pages in the log give the schema, whether or not those frames count.
+    ///
+    /// Whoever opens the file to write asks for its version again, through SQLite: so frames beyond the bound may be left out.
     static func versions(at path: String) throws(BreakerStoreError) -> [Int64] {
         guard let log = try LogFile.at(path), log.hasFrames else { return [] }
         let frameSize = Int64(Self.frameHeaderSize) + Int64(log.pageSize)
         var versions: [Int64] = []
-        for place in stride(from: Int64(Self.headerSize), to: log.size, by: Int(frameSize)) {
+        for place in stride(from: Int64(Self.headerSize), to: log.size, by: Int(frameSize)).prefix(Self.mostFrames) {
             let frame = try log.read(Self.frameHeaderSize, at: place)
-            // Frames of an earlier round of the log have other salts.
-            guard frame.count == Self.frameHeaderSize, frame[8..<16] == log.header[16..<24] else { break }
+            // Frames of an earlier round of the log have other salts. No frame is of page 0: SQLite ends there, too, and a
+            // hole in the file reads so.
+            guard frame.count == Self.frameHeaderSize, frame[8..<16] == log.header[16..<24], Self.word(frame, 0) != 0
+            else { break }
             guard Self.word(frame, 0) == 1 else { continue }
             let version = try log.read(4, at: place + Int64(Self.frameHeaderSize + DatabaseHeader.versionPlace))
             if version.count == 4 { versions.append(Int64(Int32(bitPattern: Self.word(version, 0)))) }
@@ -69,7 +77,9 @@ struct LogFile: ~Copyable {
     private var isValid: Bool {
         guard self.header.count == Self.headerSize else { return false }
         let magic = Self.word(self.header, 0)
-        guard magic & ~1 == 0x377F_0682, 512...65_536 ~= self.pageSize else { return false }
+        guard magic & ~1 == 0x377F_0682, Self.word(self.header, 1) == Self.formatVersion,
+            512...65_536 ~= self.pageSize, self.pageSize.nonzeroBitCount == 1
+        else { return false }
         func word(_ place: Int) -> UInt32 {
             let word = Self.word(self.header, place)
             return magic & 1 == 1 ? word : word.byteSwapped

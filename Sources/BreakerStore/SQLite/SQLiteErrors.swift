@@ -12,9 +12,14 @@ extension BreakerStoreError {
     /// What SQLite says of its last failure on `database`.
     init(database: OpaquePointer?, code: Int32, path: String) {
         // Without a connection there was no memory for one; both functions take that.
+        let kind = unsafe Code(sqliteCode: code, systemError: sqlite3_system_errno(database))
+        // SQLite would speak of the disk.
+        let isUnsafe = kind == .unsafePath
         self.init(
-            code: unsafe Code(sqliteCode: code, systemError: sqlite3_system_errno(database)),
-            message: unsafe String(cString: sqlite3_errmsg(database)),
+            code: kind,
+            message: isUnsafe
+                ? "the database or a file beside it is a link or no regular file; remove that"
+                : unsafe String(cString: sqlite3_errmsg(database)),
             sqliteCode: code,
             path: path
         )
@@ -33,6 +38,8 @@ extension BreakerStoreError.Code {
             (SQLITE_READONLY, _):
             self = .permissionDenied
         case (SQLITE_CANTOPEN, ENOENT): self = .notFound
+        // SQLite follows no link, and our look at a name takes whatever is no regular file for one (shim.h).
+        case (SQLITE_CANTOPEN, ELOOP), (SQLITE_IOERR, ELOOP): self = .unsafePath
         default: self = .unavailable
         }
     }
@@ -47,6 +54,9 @@ enum SQLiteCode {
     static func isOfTheIndex(_ code: Int32) -> Bool {
         [SQLITE_PROTOCOL, Self.readOnlyRecovery, Self.readOnlyCantInit].contains(code)
     }
+
+    /// Whether a private wal-index has no room for the log.
+    static func isOfALongLog(_ code: Int32?) -> Bool { code == SQLITE_NOLFS }
 
     /// Whether a value was at fault, where other values may fare better.
     static func isOfOneRow(_ code: Int32) -> Bool {

@@ -70,7 +70,7 @@ final class LockFile: Sendable {
     }
 
     private static func open(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
-        openFile(path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
+        RegularFile.open(path, flags, mode)
     }
 
     /// Whether a whole lock file of a store is there; touches nothing.
@@ -145,6 +145,3 @@ final class LockFile: Sendable {
         Worker.ids.contains(worker) && ByteLock.isHeldByAnother(self.descriptor, worker)
     }
 }
-
-// The class's own `open` hides the C function.
-private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { unsafe open(path, flags, mode) }

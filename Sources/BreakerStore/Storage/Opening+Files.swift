@@ -88,11 +88,8 @@ extension Opening {
 
     func createFile() throws(BreakerStoreError) {
         if StoreFile.size(self.file.path) ?? 0 == 0 { try self.moveStraysAside() }
-        let descriptor = unsafe open(
-            self.file.path,
-            O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-            mode_t(self.configuration.fileMode)
-        )
+        let descriptor = RegularFile.open(
+            self.file.path, O_RDWR | O_CREAT | O_EXCL, mode_t(self.configuration.fileMode))
         if descriptor < 0 {
             // An empty file is as good as none.
             if errno == EEXIST { return }

@@ -121,6 +121,8 @@ struct Opening {
     private func openStore(until deadline: Deadline, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
         while true {
             Hook.reached("open.begin")
+            // Before anything is opened: what may have been put there since the path was resolved?
+            try StoreFile.requireSafe(self.file.path)
             // Before anything is written: whose file is it?
             var found = FileIdentity(of: self.file)
             let finding = try self.recognise(until: deadline)

@@ -27,10 +27,7 @@ struct StoreFile: Sendable, Hashable {
     let journal: String
     let lock: String
 
-    var directory: String {
-        let end = self.path.lastIndex(of: "/") ?? self.path.startIndex
-        return end == self.path.startIndex ? "/" : String(self.path[..<end])
-    }
+    var directory: String { Self.directory(of: self.path) }
 
     /// Resolves symbolic links first, so that two names of one file are one store, and refuses what can't be a store.
     init(resolving given: String, on fileSystem: FileSystem = FileSystem()) throws(BreakerStoreError) {
@@ -53,13 +50,12 @@ struct StoreFile: Sendable, Hashable {
                 path: self.path
             )
         }
-        try Self.requireRegular(self.path, allowHardLinks: false)
-        for side in [self.log, self.index, self.journal, self.lock] {
-            try Self.requireRegular(side, allowHardLinks: false)
-        }
+        try Self.requireSafe(self.path)
     }
 
     private static let longestPath = 500
+    /// Of a larger file no more is read to learn whether the disk can read it: others wait meanwhile.
+    static let mostToReadThrough: Int64 = 1 << 30
 
     private static func resolve(_ given: String) throws(BreakerStoreError) -> String {
         guard !given.isEmpty, !given.utf8.contains(0) else {
@@ -81,6 +77,7 @@ struct StoreFile: Sendable, Hashable {
             guard name != ".", name != ".." else { throw Self.directoryError(given) }
             let candidate = directory == "/" ? "/" + name : directory + "/" + name
             guard let target = SmallFile.target(ofLink: candidate) else { return candidate }
+            try Self.requireFollowable(candidate)
             path = target.hasPrefix("/") ? target : directory + "/" + target
         }
         throw BreakerStoreError(systemError: ELOOP, doing: "resolve", path: given)
@@ -92,41 +89,10 @@ struct StoreFile: Sendable, Hashable {
         return unsafe String(cString: resolved)
     }
 
-    /// A symbolic link, a device or a second name of a file would lead somebody else to other locks or another log.
-    private static func requireRegular(_ path: String, allowHardLinks: Bool) throws(BreakerStoreError) {
-        var info = stat()
-        guard unsafe lstat(path, &info) == 0 else {
-            if errno == ENOENT { return }
-            throw BreakerStoreError(systemError: errno, doing: "look at", path: path)
-        }
-        let kind = info.st_mode & S_IFMT
-        if kind == S_IFDIR { throw Self.directoryError(path) }
-        guard kind == S_IFREG else {
-            let word = kind == S_IFLNK ? "a symbolic link" : "not a regular file"
-            throw BreakerStoreError(
-                code: .unsafePath,
-                message: "it is \(word); remove it or name another path",
-                path: path
-            )
-        }
-        guard allowHardLinks || info.st_nlink <= 1 else {
-            throw BreakerStoreError(
-                code: .unsafePath,
-                message: "the file has \(info.st_nlink) hard links, and each name would have a log of its own; "
-                    + "remove the others or copy the file",
-                path: path
-            )
-        }
-    }
-
     static func requireReadable(_ path: String) throws(BreakerStoreError) {
         guard unsafe access(path, R_OK) == 0 else {
             throw BreakerStoreError(systemError: errno, doing: "read", path: path)
         }
-    }
-
-    private static func directoryError(_ path: String) -> BreakerStoreError {
-        BreakerStoreError(code: .unsafePath, message: "it is a directory; name a file in it", path: path)
     }
 
     /// The size of the file at `path`, or nil if there is none.
@@ -250,6 +216,7 @@ extension BreakerStoreError {
         case ENOSPC, EDQUOT: (code, advice) = (.full, "free space on the disk")
         case ENAMETOOLONG: (code, advice) = (.unsafePath, "name a shorter path")
         case ELOOP: (code, advice) = (.unsafePath, "name the file itself")
+        case ENXIO: (code, advice) = (.unsafePath, "only a regular file may be there; remove it")
         default: (code, advice) = (.unavailable, "try again")
         }
         let reason = unsafe String(cString: strerror(systemError))

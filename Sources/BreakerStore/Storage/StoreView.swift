@@ -73,7 +73,7 @@ struct StoreView {
 private final class LockReader {
     private let descriptor: Int32
 
-    init(_ path: String) { self.descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
+    init(_ path: String) { self.descriptor = RegularFile.open(path, O_RDONLY) }
 
     deinit { if self.descriptor >= 0 { close(self.descriptor) } }
 

@@ -1,0 +1,60 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Reads a log without an index: no file is made anywhere, so that none is left when the reader is killed.
+@Suite(.timeLimit(.minutes(1))) struct PrivateReaderTests {
+    @Test(arguments: ["no index", "a torn index"]) func readsTheLogWithoutAFile(index: String) async {
+        await #expect(processExitsWith: .success) { [index] in
+            try Files.withDirectory { directory in
+                let path = "\(directory)/a.db"
+                try Stores.make(path)
+                #expect(StoreFile.size("\(path)-wal") ?? 0 > 0)
+                unsafe unlink("\(path)-shm")
+                if index == "a torn index" { Files.write([UInt8](repeating: 0, count: 32_768), to: "\(path)-shm") }
+                let before = Listing(directory)
+                // A copy would have to be made there.
+                unsafe setenv("TMPDIR", "\(directory)/nowhere", 1)
+                for _ in 0..<3 {
+                    let store = try CircuitStore(path: path, configuration: Stores.configuration(.readOnly))
+                    let circuit = try store.circuits().first
+                    #expect(circuit?.failures.count == 1)
+                    store.close()
+                }
+                #expect(Listing(directory) == before)
+            }
+        }
+    }
+
+    /// To close it drops no lock of another store in this process on the same file.
+    @Test func leavesTheLocksOfThisProcess() async {
+        await #expect(processExitsWith: .success) {
+            try Files.withDirectory { directory in
+                let path = "\(directory)/a.db"
+                let store = try CircuitStore(path: path, configuration: Stores.configuration())
+                try store.breaker(Stores.config()).recordFailure()
+                do {
+                    let reader = try Connection(path: path, access: .privateReader)
+                    #expect(try reader.integer("SELECT count(*) FROM failure") == 1)
+                }
+                let end = Forked.run {
+                    // SQLite takes this lock for itself alone: in vain, as long as the store has its own.
+                    let other = Foreign(path, keepsLog: true)
+                    return other.value("PRAGMA locking_mode = EXCLUSIVE") == "exclusive"
+                        && other.value("PRAGMA journal_mode = DELETE") != "delete" ? 0 : 1
+                }
+                #expect(end == .exited(0))
+                store.close()
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Files that claim a tebibyte and have nothing: reading one takes no longer than reading what is in it.
+@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct SparseFileTests {
+    private static let huge: off_t = 1 << 40
+
+    /// A log's header with a checksum that is right.
+    private static func header(pageSize: UInt32, version: UInt32 = 3_007_000) -> [UInt8] {
+        // In the order of bytes of the big end, salts of zero.
+        var words: [UInt32] = [0x377F_0683, version, pageSize, 0, 0, 0]
+        var (first, second): (UInt32, UInt32) = (0, 0)
+        for place in stride(from: 0, to: 6, by: 2) {
+            first &+= words[place] &+ second
+            second &+= words[place + 1] &+ first
+        }
+        words += [first, second]
+        return words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } }
+    }
+
+    /// The first page's frame, in which the schema's version stands.
+    private static func frame(pageSize: Int, version: UInt8) -> [UInt8] {
+        var frame = [UInt8](repeating: 0, count: 24 + pageSize)
+        frame[3] = 1
+        frame[24 + 63] = version
+        return frame
+    }
+
+    private static func elapsed(_ body: () throws -> Void) rethrows -> Duration {
+        try ContinuousClock().measure { try body() }
+    }
+
+    @Test(arguments: [512, 4_096, 65_536]) func logWithoutFramesHasNoVersions(pageSize: Int) throws {
+        let path = try Workplace.here.directory + "/a.db-wal"
+        Files.write(Self.header(pageSize: UInt32(pageSize)) + Self.frame(pageSize: pageSize, version: 7), to: path)
+        unsafe truncate(path, Self.huge)
+        var versions: [Int64] = []
+        let elapsed = try Self.elapsed { versions = try LogFile.versions(at: path) }
+        #expect(versions == [7])
+        #expect(elapsed < .seconds(1))
+    }
+
+    /// What SQLite takes for an empty log.
+    @Test(
+        arguments: [
+            (0, 3_007_000), (256, 3_007_000), (513, 3_007_000), (1_000, 3_007_000), (131_072, 3_007_000),
+            (4_096, 3_007_001), (4_096, 0),
+        ] as [(UInt32, UInt32)]) func otherHeaderIsNone(pageSize: UInt32, version: UInt32) throws
+    {
+        let path = try Workplace.here.directory + "/a.db-wal"
+        let frame = Self.frame(pageSize: max(512, Int(pageSize)), version: 7)
+        Files.write(Self.header(pageSize: pageSize, version: version) + frame, to: path)
+        #expect(try LogFile.versions(at: path) == [])
+        #expect(try LogFile.at(path)?.hasFrames == false)
+    }
+
+    /// In place of a store's own log, of a database beside whose log there is no index, and of both.
+    @Test(arguments: ["log", "log of nothing", "database", "both"], [Access.readOnly, .existing])
+    func storeIsReadAtOnce(what: String, access: Access) throws {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        Files.remove("\(path)-shm")
+        if what == "log of nothing" { Files.write(Self.header(pageSize: 4_096), to: "\(path)-wal") }
+        if what != "database" { unsafe truncate("\(path)-wal", Self.huge) }
+        if what == "database" || what == "both" { unsafe truncate(path, Self.huge) }
+        let elapsed = Self.elapsed {
+            guard let store = try? CircuitStore(path: path, configuration: Stores.configuration(access)) else { return }
+            _ = try? store.circuits()
+            store.close()
+        }
+        #expect(elapsed < .seconds(2), "\(elapsed)")
+        #expect(self.allocated(path) + self.allocated("\(path)-wal") < 8 << 20)
+    }
+
+    /// A broken one is looked through before it is set aside, but not all of it.
+    @Test(.timeLimit(.minutes(1)), arguments: ["", "-wal"]) func brokenStoreIsSetAside(ending: String) throws {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        var bytes = Files.read(path) ?? []
+        for place in 100..<min(bytes.count, 60_000) { bytes[place] = 0xA5 }
+        Files.remove("\(path)-wal")
+        Files.remove("\(path)-shm")
+        Files.write(bytes, to: path)
+        if ending == "-wal" { Files.write(Self.header(pageSize: 4_096), to: "\(path)-wal") }
+        unsafe truncate(path + ending, Self.huge)
+        let elapsed = try Self.elapsed {
+            try CircuitStore(path: path, configuration: Stores.configuration()).close()
+        }
+        let names = Directory.names(in: try Workplace.here.directory)
+        #expect(names.contains { $0.hasPrefix("circuits.db.corrupt-") }, "\(names)")
+        #expect(elapsed < .seconds(10), "\(elapsed)")
+    }
+
+    /// A log with more frames than a private index has room for is refused with a reason.
+    @Test func longLogIsRefused() throws {
+        let path = try Workplace.here.store
+        let pages = Connection.mostPrivateFrames + 10
+        let other = Foreign(path, keepsLog: true)
+        other.run(
+            """
+            PRAGMA page_size = 512; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF;
+            CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(\(pages * 508)));
+            """)
+        let file = try StoreFile(resolving: path)
+        let copy = try Workplace.here.directory + "/copy.db"
+        for ending in ["", "-wal"] { Files.copy(path + ending, to: copy + ending) }
+        let copied = try StoreFile(resolving: copy)
+        let error = #expect(throws: BreakerStoreError.self) { try Self.rows(copied) }
+        #expect(error?.code == .unavailable && error?.path == "\(copy)-wal", "\(error as Any)")
+        #expect(error?.message.contains("more than 262144 pages") == true, "\(error as Any)")
+        #expect(try Self.rows(file) == 1)
+    }
+
+    private static func rows(_ file: StoreFile) throws(BreakerStoreError) -> Int64 {
+        try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
+            try database.connection.integer("SELECT count(*) FROM t")
+        }
+    }
+
+    private func allocated(_ path: String) -> Int64 {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 ? Int64(info.st_blocks) * 512 : 0
+    }
+}
