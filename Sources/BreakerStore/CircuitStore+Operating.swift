@@ -62,6 +62,7 @@ extension CircuitStore {
         try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
             guard try transaction.forget(name) else { throw .noSuchCircuit(name, transaction.path) }
         }
+        self.drop(circuits: [name])
     }
 
     private func operate(

@@ -13,6 +13,10 @@ public final class CircuitStore: Sendable {
     private struct State {
         var isClosed = false
         var circuits: [CircuitName: SharedCircuit] = [:]
+        /// Circuits that this process has forgotten while handles were in use.
+        var forgotten: Set<CircuitName> = []
+        /// How many of these make it worth while to look whether their handles are gone.
+        var manyForgotten = 64
         var listeners: [EventHub.Listener] = []
     }
 
@@ -83,6 +87,7 @@ public final class CircuitStore: Sendable {
             }
             let circuit = SharedCircuit(config, refusals: core.refusals.counter(of: name))
             $0.circuits[name] = circuit
+            $0.forgotten.remove(name)
             return circuit
         }
         // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
@@ -132,6 +137,34 @@ public final class CircuitStore: Sendable {
         // Closed in the meantime: nobody else would end it.
         if isClosed { core.hub.remove(listener) }
         return listener
+    }
+
+    /// Keeps nothing of circuits that were forgotten, once no handle uses them.
+    func drop(circuits names: [String]) {
+        let dropped = self.state.withLock { state -> [CircuitName] in
+            var candidates = names.map { CircuitName($0) }
+            let looksAtAll = state.forgotten.count >= state.manyForgotten
+            if looksAtAll {
+                candidates += state.forgotten
+                state.forgotten.removeAll()
+            }
+            var dropped: [CircuitName] = []
+            for name in candidates {
+                guard var circuit = state.circuits.removeValue(forKey: name) else { continue }
+                if isKnownUniquelyReferenced(&circuit) {
+                    dropped.append(name)
+                } else {
+                    state.circuits[name] = circuit
+                    state.forgotten.insert(name)
+                }
+            }
+            if looksAtAll { state.manyForgotten = max(64, state.forgotten.count * 2) }
+            return dropped
+        }
+        guard let core = self.backend.core else { return }
+        for name in dropped where core.refusals.dropIfUnused(name) {
+            core.registered.withLock { $0[name] = nil }
+        }
     }
 
     func drop(_ listener: EventHub.Listener) {

@@ -14,8 +14,14 @@ extension CircuitBreaker {
         }
     }
 
-    /// What is stored of an error, cut to what the file takes.
-    func text(of error: any Error) -> String { String(self.policy.describe(error).prefix(500)) }
+    /// What is stored of an error: at most 500 characters, and no more bytes than that many need.
+    ///
+    /// A character may have any number of marks: a text that somebody else made may be one character of megabytes.
+    func text(of error: any Error) -> String {
+        let text = self.policy.describe(error).prefix(500)
+        guard text.utf8.count > 4_000 else { return String(text) }
+        return String(decoding: text.utf8.prefix(4_000), as: UTF8.self)
+    }
 
     /// Commits on the calling thread; what can't be committed counts in memory.
     func report(_ ending: Ending, of admitted: Admitted) { self.commit(self.telling(ending, of: admitted)) }

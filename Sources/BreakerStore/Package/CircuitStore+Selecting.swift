@@ -44,7 +44,8 @@ extension CircuitStore {
         by who: String? = nil,
         reason: String? = nil
     ) throws(BreakerStoreError) -> [StateChange] {
-        try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+        let changes = try self.usableCore().commit(until: self.deadline) {
+            (transaction) throws(BreakerStoreError) -> [StateChange] in
             var changes: [StateChange] = []
             for found in try transaction.select(selection) {
                 // It may go because its row can't be read.
@@ -56,6 +57,8 @@ extension CircuitStore {
             }
             return changes
         }
+        self.drop(circuits: changes.map(\.name))
+        return changes
     }
 }
 

@@ -50,21 +50,64 @@ extension Database {
 
     private static let called: SQL = "SELECT id, name FROM circuit WHERE name = ?1"
     private static let matching: SQL = "SELECT id, name FROM circuit WHERE name GLOB ?1"
-    private static let notUTF8: SQL = "SELECT id, name FROM circuit WHERE ?1 <> ''"
+    private static let all: SQL = "SELECT id, name FROM circuit WHERE ?1 <> '' ORDER BY name"
+    private static let oneMatching: SQL = "SELECT id, name FROM circuit WHERE id = ?2 AND name GLOB ?1"
+    private static let one: SQL = "SELECT id, name FROM circuit WHERE id = ?2 AND ?1 <> ''"
+    private static let ids: SQL = "SELECT id FROM circuit"
 
-    /// The circuit of this name, or those that are shown as it because their names are no UTF-8.
+    /// The names of all circuits, in their order, but for those that are too long to be read.
+    func names() throws(BreakerStoreError) -> [String] {
+        try self.identified(Self.all, orEachBy: Self.one, "*", withUnreadable: false).map(\.name)
+    }
+
+    /// The circuit of this name, or those that are shown as it because their names are no UTF-8 or too long to be read.
     private func circuits(called name: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
-        let found = try self.identified(Self.called, name)
+        let found = try self.all(Self.called, .text(name)) { (id: $0.integer(0), name: $0.text(1)) }
         guard found.isEmpty, name.unicodeScalars.contains("\u{FFFD}") else { return found }
-        return try self.identified(Self.notUTF8, name).filter { $0.name.utf8.elementsEqual(name.utf8) }
+        return try self.identified(Self.all, orEachBy: Self.one, name, withUnreadable: true)
+            .filter { $0.name.utf8.elementsEqual(name.utf8) }
     }
 
     private func circuits(matching pattern: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
         try Validation.pattern(pattern)
-        return try self.identified(Self.matching, pattern)
+        return try self.identified(Self.matching, orEachBy: Self.oneMatching, pattern, withUnreadable: false)
     }
 
-    private func identified(_ sql: SQL, _ text: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
-        try self.all(sql, .text(text)) { (id: $0.integer(0), name: $0.text(1)) }
+    /// The circuits that a statement finds; where the name of one can't be read, they are looked at one by one.
+    private func identified(
+        _ sql: SQL,
+        orEachBy one: SQL,
+        _ text: String,
+        withUnreadable: Bool
+    ) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
+        do throws(BreakerStoreError) {
+            return try self.all(sql, .text(text)) { (id: $0.integer(0), name: $0.text(1)) }
+        } catch {
+            guard error.isOfOneRow else { throw error }
+        }
+        var found: [(id: Int64, name: String)] = []
+        for id in try self.all(Self.ids, read: { $0.integer(0) }) {
+            do throws(BreakerStoreError) {
+                let circuit = try self.first(one, .text(text), .integer(id)) { (id: $0.integer(0), name: $0.text(1)) }
+                if let circuit { found.append(circuit) }
+            } catch {
+                guard error.isOfOneRow else { throw error }
+                if withUnreadable { found.append((id, try self.shownName(of: id))) }
+            }
+        }
+        return found
+    }
+
+    private static let nameOf: SQL = "SELECT name FROM circuit WHERE id = ?1"
+
+    /// The name of a circuit whose row can't be read: of a name that is too long its beginning, with the sign that stands for
+    /// what is no text.
+    func shownName(of circuit: Int64) throws(BreakerStoreError) -> String {
+        do throws(BreakerStoreError) {
+            return try self.first(Self.nameOf, .integer(circuit)) { $0.text(0) } ?? ""
+        } catch {
+            guard error.isOfOneRow else { throw error }
+            return try self.connection.beginning(of: "name", in: "circuit", row: circuit, atMost: 100) + "\u{FFFD}"
+        }
     }
 }

@@ -76,7 +76,7 @@ package struct StoreExamination: Sendable {
         self.probes = try database.all(
             """
             SELECT coalesce(circuit.name, ''), probe.worker, probe.since, probe.lease_ends FROM probe
-            LEFT JOIN circuit ON circuit.id = probe.circuit ORDER BY circuit.name, probe.token
+            LEFT JOIN circuit ON circuit.id = probe.circuit ORDER BY circuit.name, probe.token LIMIT 10000
             """
         ) { row in
             let worker = row.integer(1)

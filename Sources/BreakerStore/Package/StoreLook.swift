@@ -61,7 +61,7 @@ package struct StoreLook {
 
     /// The names of all circuits.
     package func names() throws(BreakerStoreError) -> [String] {
-        try self.view.database.all("SELECT name FROM circuit ORDER BY name") { $0.text(0) }
+        try self.view.database.names()
     }
 
     /// The workers that live.
@@ -175,7 +175,7 @@ extension Database {
 
     private static let recordColumns =
         "\(CircuitRow.columns), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
-    private static let allRecords = SQL(composed: "SELECT \(recordColumns) FROM circuit")
+    private static let recordsFrom = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id >= ?1 ORDER BY id")
     private static let oneRecord = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id = ?1")
 
     /// Hands over the circuit of this number, or all of them in no order.
@@ -184,11 +184,27 @@ extension Database {
         withWorkers: Bool,
         _ body: (Finding) -> Void
     ) throws(BreakerStoreError) {
-        let values = id.map { [SQLValue.integer($0)] } ?? []
-        try self.forEach(id == nil ? Self.allRecords : Self.oneRecord, values) { row throws(BreakerStoreError) in
-            body(try self.finding(row, withWorkers: withWorkers))
+        var next: Int64? = id ?? .min
+        while let from = next {
+            do throws(BreakerStoreError) {
+                let sql = id == nil ? Self.recordsFrom : Self.oneRecord
+                try self.forEach(sql, [.integer(from)]) { row throws(BreakerStoreError) in
+                    next = row.integer(0).addingSaturating(1)
+                    body(try self.finding(row, withWorkers: withWorkers))
+                }
+                return
+            } catch {
+                guard error.isOfOneRow else { throw error }
+            }
+            // SQLite stops at a row that holds a text which is too long to be read: the others are read on from there.
+            let unreadable = try self.first(Self.firstID, .integer(next ?? from)) { $0.optionalInteger(0) }
+            guard case let unreadable?? = unreadable else { return }
+            body(.unreadable(name: try self.shownName(of: unreadable), registered: try self.registered(unreadable)))
+            next = id == nil && unreadable < .max ? unreadable + 1 : nil
         }
     }
+
+    private static let firstID: SQL = "SELECT min(id) FROM circuit WHERE id >= ?1"
 
     private func finding(_ row: Row, withWorkers: Bool) throws(BreakerStoreError) -> Finding {
         let extra = CircuitRow.columnCount
@@ -199,14 +215,20 @@ extension Database {
         else { return .unreadable(name: name, registered: try self.registered(row.integer(0))) }
         var record = CircuitRecord(name: name, row: found, registered: [])
         // Most circuits have none of these: what is not there is not looked for.
-        if row.integer(extra + 1) != 0 { record.row.circuit.failures = try self.failures(of: found.id) }
-        if case .halfOpen = found.circuit.state { record.row.circuit.probes = try self.probes(of: found.id) }
+        if row.integer(extra + 1) != 0 {
+            record.row.circuit.failures = try self.failures(of: found.id, under: found.circuit.rules)
+        }
+        if case .halfOpen = found.circuit.state {
+            record.row.circuit.probes = try self.probes(of: found.id, under: found.circuit.rules)
+        }
         if withWorkers { record.registered = try self.registered(found.id) }
         return .record(record)
     }
 
     /// The workers that have registered a circuit, dead or alive.
     private func registered(_ circuit: Int64) throws(BreakerStoreError) -> [Int64] {
-        try self.all("SELECT worker FROM registration WHERE circuit = ?1", .integer(circuit)) { $0.integer(0) }
+        try self.all("SELECT worker FROM registration WHERE circuit = ?1 LIMIT 10000", .integer(circuit)) {
+            $0.integer(0)
+        }
     }
 }

@@ -80,10 +80,13 @@ struct Connection: ~Copyable {
         unsafe self.authorizer.attach(to: handle)
     }
 
+    /// How many bytes a text, and a row, may have; more than people write, and little enough to be read as it is.
+    static let longestText: Int32 = 1 << 20
+
     /// More than the library ever needs, and no more than does no harm (https://sqlite.org/limits.html).
     private static let limits: [(Int32, Int32)] = [
         // A text or a row that is longer is an error of its row, not gigabytes of memory.
-        (SQLITE_LIMIT_LENGTH, 1 << 20),
+        (SQLITE_LIMIT_LENGTH, Self.longestText),
         (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
         (SQLITE_LIMIT_VARIABLE_NUMBER, 64),
         (SQLITE_LIMIT_ATTACHED, 0),
@@ -179,6 +182,31 @@ struct Connection: ~Copyable {
         guard self.access != .immutable else { return nil }
         guard let page = unsafe bs_wal_index(self.handle) else { return nil }
         return unsafe WalIndex(page: page)
+    }
+
+    /// Runs `body`, for which a text may be longer than `longestText`, but not without bound.
+    func withLongTexts<Value>(_ body: () throws(BreakerStoreError) -> Value) throws(BreakerStoreError) -> Value {
+        unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText * 16)
+        defer { unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText) }
+        return try body()
+    }
+
+    /// The first bytes of a value that is too long to be read as a whole; the rest of it is not read.
+    func beginning(
+        of column: String,
+        in table: String,
+        row: Int64,
+        atMost count: Int32
+    ) throws(BreakerStoreError) -> String {
+        var value: OpaquePointer?
+        let code = unsafe sqlite3_blob_open(self.handle, "main", table, column, row, 0, &value)
+        defer { unsafe sqlite3_blob_close(value) }
+        guard code == SQLITE_OK else { throw self.error(code) }
+        let count = min(count, unsafe sqlite3_blob_bytes(value))
+        var bytes = [UInt8](repeating: 0, count: Int(max(0, count)))
+        let readCode = unsafe sqlite3_blob_read(value, &bytes, count, 0)
+        guard readCode == SQLITE_OK else { throw self.error(readCode) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The file's first bytes, or nil if it is shorter.

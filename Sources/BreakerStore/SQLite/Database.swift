@@ -55,6 +55,14 @@ final class Database: @unchecked Sendable {
         try self.prepare(sql).statement.all(values, read: read)
     }
 
+    func all<Result>(
+        _ sql: SQL,
+        _ values: [SQLValue],
+        read: (Row) throws(BreakerStoreError) -> Result
+    ) throws(BreakerStoreError) -> [Result] {
+        try self.prepare(sql).statement.all(values, read: read)
+    }
+
     /// Hands each row to `body`, which may run other statements.
     func forEach(
         _ sql: SQL,
@@ -62,6 +70,15 @@ final class Database: @unchecked Sendable {
         _ body: (Row) throws(BreakerStoreError) -> Void
     ) throws(BreakerStoreError) {
         try self.prepare(sql).statement.forEach(values, body)
+    }
+
+    /// Hands row after row to `body`, until that returns false.
+    func read(
+        _ sql: SQL,
+        _ values: [SQLValue],
+        while body: (Row) throws(BreakerStoreError) -> Bool
+    ) throws(BreakerStoreError) {
+        try self.prepare(sql).statement.read(values, while: body)
     }
 
     /// Runs a statement and returns SQLite's code, for the caller to judge.

@@ -39,6 +39,8 @@ struct Statement: ~Copyable {
             code = compile()
         }
         guard code == SQLITE_OK, let prepared = unsafe handle else {
+            // The library's own texts are short: what is too long stands in the schema, without which nothing works.
+            let code = code == SQLITE_TOOBIG ? SQLITE_CORRUPT : code
             throw unsafe BreakerStoreError(database: database, code: code, path: path)
         }
         unsafe self.handle = prepared
@@ -80,9 +82,22 @@ struct Statement: ~Copyable {
         _ values: [SQLValue],
         _ body: (Row) throws(BreakerStoreError) -> Void
     ) throws(BreakerStoreError) {
+        try self.read(values) { (row) throws(BreakerStoreError) -> Bool in
+            try body(row)
+            return true
+        }
+    }
+
+    /// Hands row after row to `body`, until that returns false.
+    func read(
+        _ values: [SQLValue],
+        while body: (Row) throws(BreakerStoreError) -> Bool
+    ) throws(BreakerStoreError) {
         try self.bind(values)
         defer { unsafe sqlite3_reset(self.handle) }
-        while try self.step() { try body(unsafe Row(statement: self.handle)) }
+        while try self.step() {
+            guard try body(unsafe Row(statement: self.handle)) else { return }
+        }
     }
 
     /// Runs the statement once and returns SQLite's code, for the caller to judge.
@@ -129,8 +144,17 @@ struct Statement: ~Copyable {
                         return unsafe bs_bind_text(self.handle, place, $0.baseAddress, count)
                     }
                 }
+            guard code != SQLITE_TOOBIG else { throw Self.tooLong }
             guard code == SQLITE_OK else { throw self.error(code) }
         }
+    }
+
+    /// Not the file is at fault, but what is to be written to it or looked for in it.
+    private static var tooLong: BreakerStoreError {
+        BreakerStoreError(
+            code: .invalidConfiguration,
+            message: "a text is too long; allowed: at most \(Connection.longestText) bytes"
+        )
     }
 
     private func error(_ code: Int32) -> BreakerStoreError {

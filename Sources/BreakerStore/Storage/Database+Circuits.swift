@@ -28,29 +28,44 @@ extension Database {
     func deleteCircuit(_ id: Int64) throws(BreakerStoreError) {
         for sql: SQL in [
             "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
-            "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM circuit WHERE id = ?1",
+            "DELETE FROM registration WHERE circuit = ?1",
         ] {
             try self.run(sql, .integer(id))
         }
+        // To find the row's place in the index SQLite must read its name, which may be too long for all else.
+        try self.connection.withLongTexts { () throws(BreakerStoreError) in
+            try self.run("DELETE FROM circuit WHERE id = ?1", .integer(id))
+        }
     }
 
-    func failures(of circuit: Int64) throws(BreakerStoreError) -> [Circuit.Failure] {
-        try self.all(
-            "SELECT at, worker, sequence FROM failure WHERE circuit = ?1 ORDER BY at",
-            .integer(circuit)
+    /// The failures by their time: the newest, if there are more than the circuit's rules let be.
+    ///
+    /// Somebody may have written millions of rows; the machine never keeps more than these.
+    func failures(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Failure] {
+        // Lowering a threshold leaves the rows of the old one until the next failure.
+        let most = Int64(rules.threshold + rules.minimumReporters + Self.mostRowsBeside)
+        return try self.all(
+            """
+            SELECT at, worker, sequence FROM failure WHERE circuit = ?1
+            ORDER BY at DESC, worker DESC, sequence DESC LIMIT ?2
+            """,
+            .integer(circuit), .integer(most)
         ) {
             Circuit.Failure(
                 at: StoreTime(microseconds: $0.integer(0)),
                 worker: $0.integer(1),
                 sequence: $0.integer(2)
             )
-        }
+        }.reversed()
     }
 
-    func probes(of circuit: Int64) throws(BreakerStoreError) -> [Circuit.Probe] {
+    /// How many rows of a kind are read beyond those that the rules let be.
+    private static let mostRowsBeside = 1_000
+
+    func probes(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Probe] {
         try self.all(
-            "SELECT token, worker, since, lease_ends FROM probe WHERE circuit = ?1",
-            .integer(circuit)
+            "SELECT token, worker, since, lease_ends FROM probe WHERE circuit = ?1 LIMIT ?2",
+            .integer(circuit), .integer(Int64(rules.probeLimit + Self.mostRowsBeside))
         ) {
             Circuit.Probe(
                 token: $0.integer(0),
@@ -96,6 +111,10 @@ extension Database {
         of circuit: Int64
     ) throws(BreakerStoreError) {
         guard probes != before else { return }
+        if probes.isEmpty {
+            try self.run("DELETE FROM probe WHERE circuit = ?1", .integer(circuit))
+            return
+        }
         for probe in before where !probes.contains(probe) {
             try self.run(
                 "DELETE FROM probe WHERE circuit = ?1 AND token = ?2",

@@ -207,6 +207,7 @@ struct Opening {
         try writer.connection.waitWhenBusy(.zero)
         try self.reserveSpace(writer, reader, deadline)
         if lock.isNew, lock !== self.previous?.lock { try self.waitForTheLiving(writer, lock) }
+        let mended = try self.mendNumbers(writer, deadline)
         let before = try self.tag(of: reader)
         let (worker, healed) = try self.register(writer, lock, deadline)
         let after = try self.tag(of: reader)
@@ -220,7 +221,7 @@ struct Opening {
             worker: worker,
             identity: identity,
             quarantined: quarantined,
-            mended: healed + dropped.map(Self.note),
+            mended: dropped.map(Self.note) + mended + healed,
             // The self-test: an own commit must be seen to change the header.
             answersCount: before != after && after?.counts == true
         )
@@ -241,6 +242,14 @@ struct Opening {
             try writer.connection.changeSchema("DROP INDEX IF EXISTS \"\(name.replacing("\"", with: "\"\""))\"")
         }
         return names
+    }
+
+    /// Deletes rows whose numbers are so high that SQLite finds none for the next ones.
+    private func mendNumbers(_ writer: Database, _ deadline: Deadline) throws(BreakerStoreError) -> [StoreNote] {
+        guard try writer.hasNumbersAtTheirEnd else { return [] }
+        try writer.transaction(until: deadline) { () throws(BreakerStoreError) in try writer.mendNumbers() }
+        let reason = "deleted events and circuits with numbers so high that there were none left"
+        return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
     }
 
     /// Finds damage that passes for a store before it does harm.
@@ -317,7 +326,9 @@ struct Opening {
         _ deadline: Deadline
     ) throws(BreakerStoreError) {
         try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-            let others = try writer.all("SELECT id FROM worker WHERE id <> ?1", .integer(worker.id)) { $0.integer(0) }
+            let others = try writer.all("SELECT id FROM worker WHERE id <> ?1 LIMIT 10000", .integer(worker.id)) {
+                $0.integer(0)
+            }
             let living = others.filter { lock.isHeldByAnother(worker: $0) }
             if !living.isEmpty { try self.requireSameBoot(writer) }
             let now = try ClockRow.start(writer, self.clock).now

@@ -28,6 +28,16 @@ final class Refusals: Sendable {
         }
     }
 
+    /// Drops the count of a circuit that no handle of this process uses; returns whether that is so.
+    func dropIfUnused(_ name: CircuitName) -> Bool {
+        self.counters.withLock { counters in
+            guard var counter = counters.removeValue(forKey: name) else { return true }
+            if isKnownUniquelyReferenced(&counter) { return true }
+            counters[name] = counter
+            return false
+        }
+    }
+
     /// Whether it is time to tell the file again.
     func isDue(at uptime: Int64) -> Bool {
         uptime.subtractingSaturating(self.lastTold.load(ordering: .relaxed)) >= Self.interval

@@ -224,6 +224,9 @@ extension BreakerStoreError {
             sqliteCode: error.sqliteCode, path: error.path)
     }
 
+    /// Whether SQLite refused a value of one row, where other rows may fare better.
+    var isOfOneRow: Bool { self.sqliteCode.map(SQLiteCode.isOfOneRow) ?? false }
+
     /// Whether the file or the system failed, so that no other change will fare better.
     var isOfTheFile: Bool {
         guard let code = self.sqliteCode else { return self.code == .unavailable }

@@ -60,7 +60,9 @@ extension StoreCore {
         }
         guard let found else { return nil }
         var circuit = found.row.circuit
-        if case .halfOpen = circuit.state { circuit.probes = try database.probes(of: found.row.id) }
+        if case .halfOpen = circuit.state {
+            circuit.probes = try database.probes(of: found.row.id, under: circuit.rules)
+        }
         let now = self.clock.now
         let stored = circuit
         circuit.takeStampsAhead(for: now)
@@ -215,8 +217,8 @@ extension Database {
 
     private func complete(_ row: CircuitRow) throws(BreakerStoreError) -> CircuitRow {
         var row = row
-        row.circuit.failures = try self.failures(of: row.id)
-        row.circuit.probes = try self.probes(of: row.id)
+        row.circuit.failures = try self.failures(of: row.id, under: row.circuit.rules)
+        row.circuit.probes = try self.probes(of: row.id, under: row.circuit.rules)
         return row
     }
 }

@@ -117,7 +117,9 @@ extension StoreCore {
     private func tryToRecover() {
         do throws(BreakerStoreError) {
             let isBack = try self.session.withLock { (session) throws(BreakerStoreError) in
-                let isSuspect = self.isFileSuspect
+                // SQLite says that the disk is full, too, when an event would get a number above the highest there is.
+                let isSuspect =
+                    self.isFileSuspect || self.isFull && (try? session?.opened.writer.hasNumbersAtTheirEnd) == true
                 // A log that is copied begins anew, in the blocks that it has.
                 if self.isFull { try? self.checkpoint(&session) }
                 if !isSuspect, let opened = session?.opened, self.hasFilesAndLock(opened), self.canRead,

@@ -36,7 +36,7 @@ struct StoreView {
 
     /// How many live workers have registered a circuit.
     func registeredWorkers(of circuit: Int64) throws(BreakerStoreError) -> Int {
-        try self.database.all("SELECT worker FROM registration WHERE circuit = ?1", .integer(circuit)) {
+        try self.database.all("SELECT worker FROM registration WHERE circuit = ?1 LIMIT 10000", .integer(circuit)) {
             $0.integer(0)
         }.count(where: self.isAlive)
     }

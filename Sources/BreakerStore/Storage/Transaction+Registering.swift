@@ -93,7 +93,7 @@ extension Transaction {
         let idle = try self.database.all(
             """
             SELECT name FROM circuit WHERE state = 'closed' AND hold IS NULL AND max(since, registered) <= ?1
-            AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.circuit = circuit.id)
+            AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.circuit = circuit.id) LIMIT 10000
             """,
             .integer(time.microseconds)
         ) { $0.text(0) }

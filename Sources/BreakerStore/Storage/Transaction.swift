@@ -139,8 +139,8 @@ final class Transaction {
         ) { $0.integer(0) }
         try self.database.run(
             """
-            DELETE FROM event WHERE circuit IS ?1 AND id <=
-            (SELECT id FROM event WHERE circuit IS ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+            DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
+            (SELECT id FROM event WHERE circuit IS ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) ORDER BY id LIMIT 1000)
             """,
             SQLValue(name), .integer(Int64(self.eventsKept))
         )
@@ -168,9 +168,9 @@ final class Transaction {
             )
         else { return nil }
         var stored = row.circuit
-        stored.failures = try self.database.failures(of: row.id)
+        stored.failures = try self.database.failures(of: row.id, under: stored.rules)
         // Every transition deletes the probes: only a half-open circuit has any.
-        if case .halfOpen = stored.state { stored.probes = try self.database.probes(of: row.id) }
+        if case .halfOpen = stored.state { stored.probes = try self.database.probes(of: row.id, under: stored.rules) }
         var circuit = stored
         circuit.takeStampsAhead(for: self.now)
         return Loaded(id: row.id, stored: stored, circuit: circuit)

@@ -1,0 +1,149 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// Texts and rows beyond all bounds, as somebody may write them: each harms its own row alone.
+@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct LongTextTests {
+    /// A store with the circuits "a" and "b", to which `sql` is done; LONG is a text of three megabytes.
+    private static func make(_ sql: String) throws -> String {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        _ = try store.breaker(Stores.config("b"))
+        for name in ["a", "b"] { try store.reset(name) }
+        store.close()
+        let long = "replace(hex(zeroblob(1500000)), '0', 'x')"
+        Foreign.run(path, "PRAGMA ignore_check_constraints = ON; \(sql.replacing("LONG", with: long))")
+        return path
+    }
+
+    static let circuitTexts = [
+        "last_error", "label", "hold_reason", "hold_by", "trip_rule", "state", "name",
+    ]
+
+    /// The look at all circuits tells of the row, and goes on behind it.
+    @Test(arguments: Self.circuitTexts)
+    func longTextHarmsItsCircuitAlone(column: String) throws {
+        let path = try Self.make("UPDATE circuit SET \(column) = LONG WHERE name = 'a'")
+        for access in [Access.readOnly, .existing] {
+            let store = try CircuitStore(path: path, configuration: Stores.configuration(access))
+            defer { store.close() }
+            let found = try store.look { (look) throws(BreakerStoreError) in
+                try look.circuits(nil, into: [String]()) { $0.append($1.snapshot.name) }
+            }
+            #expect(found.value == ["b"])
+            let name = column == "name" ? String(repeating: "x", count: 100) + "\u{FFFD}" : "a"
+            #expect(found.unreadable.map(\.name) == [name])
+            #expect(try store.circuit(named: "b") != nil)
+        }
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let other = try store.breaker(Stores.config("b"))
+        for _ in 0..<2 { other.recordFailure() }
+        #expect(!other.isCallPermitted)
+        #expect(store.isHealthy)
+    }
+
+    /// What an operator does about it.
+    @Test(arguments: Self.circuitTexts)
+    func circuitWithALongTextCanBeForgotten(column: String) throws {
+        let path = try Self.make("UPDATE circuit SET \(column) = LONG WHERE name = 'a'")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration(.existing))
+        defer { store.close() }
+        let name = column == "name" ? String(repeating: "x", count: 100) + "\u{FFFD}" : "a"
+        let changes = try store.forget([.named(name)], evenIfInUse: true)
+        #expect(changes.map(\.from) == [StateChange.unreadable])
+        #expect(Foreign.value(path, "SELECT group_concat(name) FROM circuit") == "b")
+        #expect(store.isHealthy)
+    }
+
+    @Test(arguments: ["circuit", "kind", "was", "becomes", "reason", "worker_name", "operator"])
+    func longTextHarmsItsEventAlone(column: String) async throws {
+        let path = try Self.make("UPDATE event SET \(column) = LONG WHERE id = 1")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(try store.history().count > 0)
+        #expect(try store.history().allSatisfy { $0.id != 1 })
+        #expect(try store.history(of: "b").count == 1)
+        let events = try store.look { (look) throws(BreakerStoreError) in try look.history(after: 0) }
+        #expect(events.map(\.id) == events.map(\.id).sorted() && !events.isEmpty)
+    }
+
+    @Test func longNameOfAWorkerHidesNoOther() throws {
+        let path = try Self.make("INSERT INTO worker VALUES (5, LONG, 1, 1)")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(try store.workers().count == 1)
+        #expect(store.isHealthy)
+    }
+
+    /// What a service itself hands over.
+    @Test func longTextOfACallerIsRefusedOrCut() throws {
+        let path = try Self.make("")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let long = String(repeating: "x", count: 3_000_000)
+        let error = #expect(throws: BreakerStoreError.self) { try store.reset("b", reason: long) }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(throws: BreakerStoreError.self) { try store.circuit(named: long) }
+        #expect(store.isHealthy)
+        // One character.
+        struct Marked: Error, CustomStringConvertible {
+            let description = "e" + String(repeating: "\u{301}", count: 2_000_000)
+        }
+        let breaker = try store.breaker(Stores.config("b"))
+        for _ in 0..<2 { _ = try? { try breaker.run { throw Marked() } }() }
+        #expect(!breaker.isCallPermitted)
+        #expect(breaker.failureCount == 2)
+    }
+
+    /// Bytes that are no UTF-8 become three each.
+    @Test func longTextThatIsNoUTF8() throws {
+        let path = try Self.make("UPDATE circuit SET last_error = CAST(zeroblob(900000) AS TEXT) WHERE name = 'a'")
+        Foreign.run(path, "UPDATE circuit SET last_error = replace(last_error, char(0), CAST(x'ff' AS TEXT))")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config("a"))
+        var ran = 0
+        for _ in 0..<3 { _ = try? { try breaker.run { ran += 1 } }() }
+        #expect(ran == 3)
+        try store.reset("a")
+        #expect(try store.circuits().map(\.name) == ["a", "b"])
+        #expect(store.isHealthy)
+    }
+
+    /// More failures than any rule lets be, all of them within the window.
+    @Test func manyFailuresCountAsTheNewest() throws {
+        let path = try Self.make(
+            """
+            INSERT INTO failure WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000)
+            SELECT 1, (SELECT highest FROM clock), x, 1 FROM n
+            """)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let database = try #require(store.backend.core?.session.withLock { $0?.opened.writer })
+        let row = try #require(try database.circuit(named: "a"))
+        #expect(row.circuit.failures.count < 2_000)
+        let breaker = try store.breaker(Stores.config("a"))
+        breaker.recordFailure()
+        #expect(!breaker.isCallPermitted)
+        #expect(store.isHealthy)
+    }
+
+    @Test func manyProbesWorkersAndRegistrations() throws {
+        let path = try Self.make(
+            """
+            UPDATE circuit SET state = 'half-open' WHERE name = 'a';
+            CREATE TEMP TABLE n AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 50000)
+            SELECT x FROM n;
+            INSERT INTO probe SELECT 1, x, x, 1, 1 FROM n;
+            INSERT INTO worker SELECT x, 'w', 1, 1 FROM n;
+            INSERT INTO registration SELECT x, 1 FROM n;
+            """)
+        let reader = try CircuitStore(path: path, configuration: Stores.configuration(.readOnly))
+        defer { reader.close() }
+        #expect(try reader.circuits().count == 2)
+        #expect(try reader.workers().isEmpty)
+    }
+}

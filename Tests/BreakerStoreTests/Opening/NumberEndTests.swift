@@ -1,0 +1,68 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// Numbers of rows that somebody has set to the highest there is: SQLite finds none above, and calls the disk full.
+@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct NumberEndTests {
+    static let changes = [
+        "INSERT INTO event (id, kind, at) VALUES (9223372036854775807, 'reset', 0)",
+        "UPDATE sqlite_sequence SET seq = 9223372036854775807",
+        "UPDATE circuit SET id = 9223372036854775807 WHERE name = 'other'",
+        "UPDATE sqlite_sequence SET seq = 9223372036854775806",
+    ]
+
+    @Test(arguments: Self.changes, [false, true])
+    func storeCountsOnFromTheOthers(change: String, isOpen: Bool) async throws {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        let first = try CircuitStore(path: path, configuration: Stores.configuration())
+        _ = try first.breaker(Stores.config("other"))
+        if !isOpen {
+            first.close()
+            Foreign.run(path, change)
+        }
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        if isOpen { Foreign.run(path, change) }
+        for name in ["b", "c", "d"] {
+            let breaker = try store.breaker(Stores.config(name))
+            for _ in 0..<2 { await breaker.recordFailure() }
+        }
+        #expect(await eventually { store.isHealthy })
+        for name in ["e", "f"] {
+            let breaker = try store.breaker(Stores.config(name))
+            for _ in 0..<2 { await breaker.recordFailure() }
+        }
+        #expect(store.isHealthy)
+        #expect(try store.circuit(named: "f")?.state != .closed)
+        #expect(
+            await eventually {
+                ((try? store.history()) ?? []).contains { $0.reason?.contains("numbers so high") == true }
+            })
+        #expect(Foreign.value(path, "SELECT max(id) < 1000 FROM event") == "1")
+        first.close()
+    }
+
+    /// A store that keeps fewer events than before gets rid of the others little by little.
+    @Test func fewerEventsAreKeptLittleByLittle() throws {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        Foreign.run(
+            path,
+            """
+            INSERT INTO event (circuit, kind, at) WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n
+            WHERE x < 5000) SELECT 'a', 'reset', 1 FROM n
+            """)
+        var configuration = Stores.configuration()
+        configuration.eventsKept = 100
+        let store = try CircuitStore(path: path, configuration: configuration)
+        defer { store.close() }
+        var counts: [Int] = []
+        for _ in 0..<6 {
+            try store.reset("a")
+            counts.append(Int(Foreign.value(path, "SELECT count(*) FROM event WHERE circuit = 'a'") ?? "") ?? -1)
+        }
+        #expect(counts == [4_001, 3_002, 2_003, 1_004, 100, 100])
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import BreakerStore
+
+/// A service may register circuits by names that never come again, such as one a customer.
+@Suite(.timeLimit(.minutes(1))) struct ForgottenMemoryTests {
+    @Test func nothingIsKeptOfAForgottenCircuitWithoutHandles() throws {
+        let store = try StoreFixture.makeStore()
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        weak var circuit: SharedCircuit?
+        weak var counter: Refusals.Counter?
+        do {
+            let breaker = try store.breaker(.init(name: "a"))
+            circuit = breaker.circuit
+            counter = breaker.circuit.refusals
+            try store.forget("a")
+            #expect(circuit != nil && counter != nil)
+        }
+        _ = try store.breaker(.init(name: "b"))
+        try store.forget("b")
+        #expect(core.registered.withLock { Array($0.keys.map(\.text)) } == ["a"])
+        // Handles of the first are gone by now, which is noticed once there are many.
+        for number in 0..<100 {
+            let breaker = try store.breaker(.init(name: "n\(number)"))
+            try store.forget("n\(number)")
+            withExtendedLifetime(breaker) {}
+        }
+        #expect(circuit == nil && counter == nil)
+        #expect(core.registered.withLock { $0.count } < 70)
+    }
+
+    /// The handle that is left works on.
+    @Test func handleOutlivesForgetting() throws {
+        let store = try StoreFixture.makeStore()
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config("a"))
+        try store.forget("a")
+        #expect(try store.breaker(Stores.config("a")) == breaker)
+        for _ in 0..<2 { breaker.recordFailure() }
+        #expect(!breaker.isCallPermitted)
+    }
+}
