@@ -47,7 +47,8 @@ final class EventHub: Sendable {
                 self.tellOfLoss()
                 self.loss.withLock { loss in
                     if loss == nil, case .enqueued = continuation.yield(event) { return }
-                    loss = Loss(count: (loss?.count ?? 0) + count, newest: event)
+                    let known = Int64(loss?.count ?? 0)
+                    loss = Loss(count: Int(clamping: known.addingSaturating(Int64(count))), newest: event)
                 }
             }
         }

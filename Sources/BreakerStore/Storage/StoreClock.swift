@@ -16,7 +16,7 @@ final class StoreClock: Sendable {
         self.offsetInForce.store(self.unixOffset, ordering: .relaxed)
     }
 
-    /// The offset of the last transaction or read; processes that share a file share it.
+    /// The offset of the last transaction or read, the wall clock's before the first; processes that share a file share it.
     var offset: Int64 {
         get { self.offsetInForce.load(ordering: .relaxed) }
         set {
@@ -27,6 +27,18 @@ final class StoreClock: Sendable {
 
     /// Whether a file has told the offset.
     var isSet: Bool { self.isTold.load(ordering: .relaxed) }
+
+    /// Takes over an offset that was read, unless a greater one is known from the file.
+    ///
+    /// Within a boot the file's offset only rises. A read that began before the last transaction, or runs beside it, knows
+    /// an older one. Where somebody has set the file's clock right and back, the next transaction takes that over.
+    func raiseOffset(to offset: Int64) {
+        guard self.isSet else {
+            self.offset = offset
+            return
+        }
+        _ = self.offsetInForce.max(offset, ordering: .relaxed)
+    }
 
     var uptime: Int64 {
         self.isSystem ? SystemHostClock.uptimeNanoseconds / 1_000 : self.host.uptime.saturatingMicroseconds

@@ -70,8 +70,9 @@ extension StoreCore {
             let event = CircuitEvent(stored, self.isOwn, dates)
             // Pruned before it was read.
             if gap > 0 {
-                let missed = CircuitEvent.missed(Int(gap), id: stored.id - 1, at: event.at)
-                self.tell(missed, standingFor: Int(gap), of: place.file)
+                let lost = Int(clamping: gap)
+                let missed = CircuitEvent.missed(lost, id: stored.id.subtractingSaturating(1), at: event.at)
+                self.tell(missed, standingFor: lost, of: place.file)
             }
             self.tell(event, standingFor: 1, of: place.file)
             last = stored.id
