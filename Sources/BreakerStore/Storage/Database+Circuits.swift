@@ -43,7 +43,7 @@ extension Database {
     /// Somebody may have written millions of rows; the machine never keeps more than these.
     func failures(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Failure] {
         // Lowering a threshold leaves the rows of the old one until the next failure.
-        let most = Int64(rules.threshold + rules.minimumReporters + Self.mostRowsBeside)
+        let most = Self.mostRows(rules.threshold) + Self.mostRows(rules.minimumReporters)
         return try self.all(
             """
             SELECT at, worker, sequence FROM failure WHERE circuit = ?1
@@ -59,13 +59,13 @@ extension Database {
         }.reversed()
     }
 
-    /// How many rows of a kind are read beyond those that the rules let be.
-    private static let mostRowsBeside = 1_000
+    /// How many rows are read where a rule, which may be anything that stands in the file, lets so many be.
+    private static func mostRows(_ count: Int) -> Int64 { Int64(min(max(count, 0), 1_000_000)) + 1_000 }
 
     func probes(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Probe] {
         try self.all(
             "SELECT token, worker, since, lease_ends FROM probe WHERE circuit = ?1 LIMIT ?2",
-            .integer(circuit), .integer(Int64(rules.probeLimit + Self.mostRowsBeside))
+            .integer(circuit), .integer(Self.mostRows(rules.probeLimit))
         ) {
             Circuit.Probe(
                 token: $0.integer(0),

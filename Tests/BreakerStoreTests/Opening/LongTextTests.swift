@@ -124,7 +124,7 @@ import Testing
         defer { store.close() }
         let database = try #require(store.backend.core?.session.withLock { $0?.opened.writer })
         let row = try #require(try database.circuit(named: "a"))
-        #expect(row.circuit.failures.count < 2_000)
+        #expect(row.circuit.failures.count < 3_000)
         let breaker = try store.breaker(Stores.config("a"))
         breaker.recordFailure()
         #expect(!breaker.isCallPermitted)
