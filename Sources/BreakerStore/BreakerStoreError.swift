@@ -51,21 +51,28 @@ public struct BreakerStoreError: Error, Sendable, CustomStringConvertible {
     public var code: Code
     /// What went wrong, for people; no value that was stored or bound is in it.
     public var message: String
+    /// What to do about it, for people, where that can be said.
+    public var advice: String?
     /// SQLite's extended result code, when it was SQLite that failed.
     public var sqliteCode: Int32?
     /// The file or directory that it is about.
     public var path: String?
 
-    package init(code: Code, message: String, sqliteCode: Int32? = nil, path: String? = nil) {
+    /// Creates an error, as a test may need one.
+    public init(
+        code: Code, message: String, advice: String? = nil, sqliteCode: Int32? = nil, path: String? = nil
+    ) {
         self.code = code
         self.message = message
+        self.advice = advice
         self.sqliteCode = sqliteCode
         self.path = path
     }
 
-    /// The code, the message, then the path and SQLite's code where there are any, on one line.
+    /// The code, the message and the advice, then the path and SQLite's code where there are any, on one line.
     public var description: String {
         var text = "BreakerStoreError.\(self.code): \(self.message.escaped)"
+        if let advice = self.advice { text += "; \(advice.escaped)" }
         if let path = self.path { text += " [\(path.escaped)]" }
         if let sqliteCode = self.sqliteCode { text += " [SQLite \(sqliteCode)]" }
         return text

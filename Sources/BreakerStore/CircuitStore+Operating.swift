@@ -82,7 +82,8 @@ extension BreakerStoreError {
     static func noSuchCircuit(_ name: String, _ path: String) -> BreakerStoreError {
         BreakerStoreError(
             code: .noSuchCircuit,
-            message: "there is no circuit \(name.quoted); circuits() lists those there are",
+            message: "there is no circuit \(name.quoted)",
+            advice: "circuits() lists those there are",
             path: path
         )
     }

@@ -28,10 +28,7 @@ struct Failure: Error, Equatable, Sendable {
 
     /// What the library says of the store at `path`.
     init(_ error: BreakerStoreError, path: String, doing: String) {
-        // The library's messages read "what is wrong; what to do".
-        let parts = error.message.split(separator: "; ", maxSplits: 1).map { String($0).escaped }
-        let reason = parts.first ?? "\(error.code)"
-        let advice = parts.count > 1 ? parts[1] : nil
+        let reason = error.message.isEmpty ? "\(error.code)" : error.message.escaped
         switch error.code {
         case .notFound:
             // Nobody has made a store of an empty file, and of one whose making was cut short.
@@ -51,7 +48,7 @@ struct Failure: Error, Equatable, Sendable {
             )
         default:
             let message = reason.hasPrefix("cannot ") ? reason : "cannot \(doing) \(path.quoted): \(reason)"
-            self.init(.failed, message, hint: advice)
+            self.init(.failed, message, hint: error.advice?.escaped)
         }
     }
 }

@@ -47,6 +47,22 @@ import Testing
         #expect(try Self.contents(of: directory) == before)
     }
 
+    /// What to do is the hint, wherever a path has a semicolon.
+    @Test func aPathMayHoldWhatStandsBetweenReasonAndAdvice() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("a; b-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.path + "/loop"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "loop")
+        let console = RecordingConsole()
+        let code = run(arguments: ["list", "--store", path], environment: [:], console: console)
+        #expect(code == .failed)
+        let lines = console.talk.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasPrefix("breaker-inspect: cannot resolve '\(path)': ") == true, "\(lines)")
+        #expect(lines.last == "hint: name the file itself")
+    }
+
     private static func make(_ kind: Kind, in directory: URL) throws -> String {
         let path = directory.appendingPathComponent("x.db").path
         switch kind {

@@ -86,8 +86,8 @@ extension Transaction {
         guard let user = workers.first(where: { self.isAlive($0.id) }) else { return }
         throw BreakerStoreError(
             code: .inUse,
-            message: "circuit \(circuit.name.quoted) is registered by \(user.name.escaped)[\(user.pid)], which lives; "
-                + "end all that use it first",
+            message: "circuit \(circuit.name.quoted) is registered by \(user.name.escaped)[\(user.pid)], which lives",
+            advice: "end all that use it first",
             path: self.path
         )
     }

@@ -81,7 +81,8 @@ enum Schema {
                 code: .newerSchema,
                 message:
                     "the file has schema \(version / Self.stepsOfAMajor).\(version % Self.stepsOfAMajor), this program "
-                    + "knows up to \(Self.version / Self.stepsOfAMajor).x; update the program or name another path",
+                    + "knows up to \(Self.version / Self.stepsOfAMajor).x",
+                advice: "update the program or name another path",
                 path: file.path
             )
         }
@@ -148,7 +149,8 @@ enum Schema {
     static func missing(_ file: StoreFile) -> BreakerStoreError {
         BreakerStoreError(
             code: .notFound,
-            message: "there is no store; create it with access .readWrite, or name another path",
+            message: "there is no store",
+            advice: "create it with access .readWrite, or name another path",
             path: file.path
         )
     }
@@ -156,7 +158,8 @@ enum Schema {
     private static func stranger(_ file: StoreFile, _ what: String) -> BreakerStoreError {
         BreakerStoreError(
             code: .notAStore,
-            message: "\(what), not a store of circuits; it was left as it is; name another path",
+            message: "\(what), not a store of circuits",
+            advice: "it was left as it is; name another path",
             path: file.path
         )
     }

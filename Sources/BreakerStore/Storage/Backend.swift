@@ -32,7 +32,8 @@ struct Backend: Sendable {
             guard try Schema.recognise(self.file) == .store else {
                 throw BreakerStoreError(
                     code: .notFound,
-                    message: "there is no store to read; name another path",
+                    message: "there is no store to read",
+                    advice: "name another path",
                     path: self.file.path
                 )
             }

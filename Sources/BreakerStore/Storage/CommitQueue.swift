@@ -254,7 +254,7 @@ final class CommitQueue: Sendable {
         BreakerStoreError(
             code: .busy,
             message: isTaken
-                ? "the commit had begun but did not end by the deadline; it may yet be done"
+                ? "the commit had begun but did not end by the deadline, and may yet be done"
                 : "the file was in use until the deadline"
         )
     }

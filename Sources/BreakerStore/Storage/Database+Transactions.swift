@@ -44,7 +44,8 @@ extension Database {
         guard try self.begin(unless: { deadline.isOver }) else {
             throw BreakerStoreError(
                 code: .busy,
-                message: "another process has kept the file locked until the deadline; try again",
+                message: "another process has kept the file locked until the deadline",
+                advice: "try again",
                 path: self.connection.path
             )
         }

@@ -91,7 +91,8 @@ final class LockFile: Sendable {
         guard count >= 0, Self.magic.starts(with: bytes[..<count]) else {
             throw BreakerStoreError(
                 code: .unsafePath,
-                message: "the file is not a lock file of a store; remove it or name another path",
+                message: "the file is not a lock file of a store",
+                advice: "remove it or name another path",
                 path: self.path
             )
         }
@@ -118,7 +119,8 @@ final class LockFile: Sendable {
             guard !deadline.isOver else {
                 throw BreakerStoreError(
                     code: .busy,
-                    message: "another process has been opening or repairing the store for too long; try again",
+                    message: "another process has been opening or repairing the store for too long",
+                    advice: "try again",
                     path: self.path
                 )
             }

@@ -358,7 +358,8 @@ struct Opening {
         guard let row = try ClockRow.read(writer), !row.isOf(boot: self.clock.host.bootID) else { return }
         throw BreakerStoreError(
             code: .unsupportedFileSystem,
-            message: "a worker of another host or virtual machine has the store open; a store serves one host",
+            message: "a worker of another host or virtual machine has the store open",
+            advice: "a store serves one host",
             path: self.file.path
         )
     }

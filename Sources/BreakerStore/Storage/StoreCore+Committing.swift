@@ -187,7 +187,8 @@ extension StoreCore: CommitQueue.Committer {
     var busy: BreakerStoreError {
         BreakerStoreError(
             code: .busy,
-            message: "another process has kept the file locked until the deadline; try again",
+            message: "another process has kept the file locked until the deadline",
+            advice: "try again",
             path: self.file.path
         )
     }
@@ -212,7 +213,8 @@ extension BreakerStoreError {
     static func forked(_ path: String) -> BreakerStoreError {
         BreakerStoreError(
             code: .forked,
-            message: "this process is a fork of the one that opened the store; open it anew here",
+            message: "this process is a fork of the one that opened the store",
+            advice: "open it anew here",
             path: path
         )
     }

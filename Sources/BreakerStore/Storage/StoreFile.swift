@@ -45,8 +45,8 @@ struct StoreFile: Sendable, Hashable {
         if let kind = fileSystem.unsuitableKind(of: self.path) ?? fileSystem.unsuitableKind(of: self.directory) {
             throw BreakerStoreError(
                 code: .unsupportedFileSystem,
-                message: "the directory is on a \(kind) file system, whose locks and shared memory can't be relied on; "
-                    + "put the store on a local disk",
+                message: "the directory is on a \(kind) file system, whose locks and shared memory can't be relied on",
+                advice: "put the store on a local disk",
                 path: self.path
             )
         }
@@ -61,7 +61,8 @@ struct StoreFile: Sendable, Hashable {
         guard !given.isEmpty, !given.utf8.contains(0) else {
             throw BreakerStoreError(
                 code: .invalidConfiguration,
-                message: "path is \(given.isEmpty ? "empty" : "cut by a zero byte"); name a file"
+                message: "path is \(given.isEmpty ? "empty" : "cut by a zero byte")",
+                advice: "name a file"
             )
         }
         var path = given
@@ -220,6 +221,6 @@ extension BreakerStoreError {
         default: (code, advice) = (.unavailable, "try again")
         }
         let reason = unsafe String(cString: strerror(systemError))
-        self.init(code: code, message: "cannot \(doing) '\(path)': \(reason); \(advice)", path: path)
+        self.init(code: code, message: "cannot \(doing) '\(path)': \(reason)", advice: advice, path: path)
     }
 }

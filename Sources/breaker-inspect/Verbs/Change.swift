@@ -161,10 +161,9 @@ struct Change: Sendable {
 extension Failure {
     /// What kept the named circuits from being changed, if it was about them and not about the store.
     fileprivate init?(changed error: BreakerStoreError, doing question: String) {
-        let reason = error.message.split(separator: ";").first.map(String.init) ?? ""
         switch error.code {
-        case .noSuchCircuit: self.init(.noSuchCircuit, reason)
-        case .inUse: self = .inUse(reason, doing: question)
+        case .noSuchCircuit: self.init(.noSuchCircuit, error.message)
+        case .inUse: self = .inUse(error.message, doing: question)
         default: return nil
         }
     }

@@ -56,6 +56,7 @@ enum SnapshotContract {
         let _: WritableKeyPath<CallTimeoutError, Duration> = \.timeout
         let _: WritableKeyPath<BreakerStoreError, BreakerStoreError.Code> = \.code
         let _: WritableKeyPath<BreakerStoreError, String> = \.message
+        let _: WritableKeyPath<BreakerStoreError, String?> = \.advice
         let _: WritableKeyPath<BreakerStoreError, Int32?> = \.sqliteCode
         let _: WritableKeyPath<BreakerStoreError, String?> = \.path
         let _: KeyPath<BreakerStoreError, String> = \.description

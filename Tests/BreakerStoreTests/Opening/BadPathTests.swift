@@ -40,7 +40,7 @@ import Darwin
                 } catch {
                     #expect(error.code == self.code, "\(access): \(error)")
                     #expect(error.message.contains(self.cause), "\(access): \(error)")
-                    #expect(error.message.contains("; "), "it must say what to do: \(error)")
+                    #expect(error.advice != nil, "it must say what to do: \(error)")
                     #expect(error.path != nil || error.code == .invalidConfiguration, "\(error)")
                 }
                 #expect(Listing(directory) == before, "changed by \(access)")

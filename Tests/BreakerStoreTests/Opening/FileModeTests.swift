@@ -86,7 +86,7 @@ import Darwin
                         return 1
                     } catch {
                         Forked.say("\(error)")
-                        guard error.code == .permissionDenied, error.message.contains("; "),
+                        guard error.code == .permissionDenied, error.advice != nil,
                             error.message.contains("Permission denied"), error.path?.hasPrefix(directory) == true
                         else { return 2 }
                         return 0

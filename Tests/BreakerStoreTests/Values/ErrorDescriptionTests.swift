@@ -39,6 +39,11 @@ import Testing
             BreakerStoreError(code: .unsafePath, message: "a directory", path: "/x\n"),
             #"unsafePath: a directory [/x\u{A}]"#
         ),
+        (
+            BreakerStoreError(
+                code: .busy, message: "locked; so", advice: "try\nagain", sqliteCode: 5, path: "/a; b"),
+            #"busy: locked; so; try\u{A}again [/a; b] [SQLite 5]"#
+        ),
         (BreakerStoreError(code: .busy, message: "locked", sqliteCode: 5), "busy: locked [SQLite 5]"),
     ])
     func tellsWhatIsWrongWithAStore(error: BreakerStoreError, text: String) {
