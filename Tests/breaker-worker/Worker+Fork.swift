@@ -53,7 +53,9 @@ extension Worker {
             _ = unsafe write(output, text, text.count)
             _exit(0)
         }
-        guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(30))) else { throw Missing(what: "a thread") }
+        guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(30))) else {
+            throw Missing(what: "a thread")
+        }
         let child = pid.withLock { $0 }
         close(ends[1])
         defer { close(ends[0]) }
