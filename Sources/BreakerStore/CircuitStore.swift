@@ -1,13 +1,15 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
-import Synchronization
 
 /// A file of circuits that all processes of this host share.
 ///
-/// Two stores on one path in one process share one core; closing one harms no other. All functions that change the file
+/// Two stores on one path in one process share one core; closing one harms no other. Their settings must agree
+/// where they can't each have their own; see ``init(path:configuration:)``. All functions that change the file
 /// commit on the calling thread and may block it for as long as `busyTimeout`.
 public final class CircuitStore: Sendable {
     private struct State {
@@ -33,6 +35,13 @@ public final class CircuitStore: Sendable {
     ///
     /// Throws before anything is changed when the path or the configuration can't be used. Blocks the calling thread while
     /// the file is opened, and while other processes open it.
+    ///
+    /// A second store of this process on the same file shares the first one's thread, writer and clock. Its
+    /// `durability`, `eventsKept` and `forgetIdleAfter` must be the first one's, and so must its `clock` unless that is
+    /// the default: else `invalidConfiguration` is thrown. Each store has an `onEvent` and a `busyTimeout` of its own, and
+    /// a store that is `.readOnly` shares nothing. Of the rest the first one's counts as long as any of them is open:
+    /// `workerName`, `whenUnavailable`, `fileMode`, and whether a file that is lost is created anew (`access`). Where one
+    /// of them gives up waiting for the file, memory guards for all, until the file is back.
     /// - Parameters:
     ///   - path: the database file. Its directory must exist, on a local file system.
     ///   - configuration: how this process uses the file.

@@ -18,8 +18,9 @@ extension BreakerStoreError {
         self.init(
             code: kind,
             message: isUnsafe
-                ? "the database or a file beside it is a link or no regular file; remove that"
+                ? "the database or a file beside it is a link or no regular file"
                 : unsafe String(cString: sqlite3_errmsg(database)),
+            advice: isUnsafe ? "remove that" : nil,
             sqliteCode: code,
             path: path
         )

@@ -33,7 +33,10 @@ enum CoreRegistry {
         let place = self.enter(file)
         do throws(BreakerStoreError) {
             return try place.core.withLock { (core) throws(BreakerStoreError) in
-                if let core { return core }
+                if let core {
+                    try configuration.requireShareable(with: core.configuration, path: file.path)
+                    return core
+                }
                 let opened = try StoreCore(file: file, configuration: configuration)
                 core = opened
                 return opened

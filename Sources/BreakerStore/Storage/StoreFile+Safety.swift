@@ -93,10 +93,10 @@ extension StoreFile {
     }
 
     static func directoryError(_ path: String) -> BreakerStoreError {
-        BreakerStoreError(code: .unsafePath, message: "it is a directory; name a file in it", path: path)
+        BreakerStoreError(code: .unsafePath, message: "it is a directory", advice: "name a file in it", path: path)
     }
 
     private static func refusal(_ path: String, _ what: String, _ advice: String) -> BreakerStoreError {
-        BreakerStoreError(code: .unsafePath, message: "cannot use '\(path)': \(what); \(advice)", path: path)
+        BreakerStoreError(code: .unsafePath, message: "cannot use '\(path)': \(what)", advice: advice, path: path)
     }
 }

@@ -217,7 +217,7 @@ extension BreakerStoreError {
         case ENOSPC, EDQUOT: (code, advice) = (.full, "free space on the disk")
         case ENAMETOOLONG: (code, advice) = (.unsafePath, "name a shorter path")
         case ELOOP: (code, advice) = (.unsafePath, "name the file itself")
-        case ENXIO: (code, advice) = (.unsafePath, "only a regular file may be there; remove it")
+        case ENXIO: (code, advice) = (.unsafePath, "remove it, for only a regular file may be there")
         default: (code, advice) = (.unavailable, "try again")
         }
         let reason = unsafe String(cString: strerror(systemError))

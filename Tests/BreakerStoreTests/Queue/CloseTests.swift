@@ -136,7 +136,8 @@ import Testing
     @Test func closingOneStoreHarmsNoOtherOnTheFile() async throws {
         let fixture = try StoreFixture()
         let breaker = try fixture.breaker()
-        let other = try CircuitStore(path: fixture.store.backend.file.path)
+        let other = try CircuitStore(
+            path: fixture.store.backend.file.path, configuration: fixture.store.configuration)
         let second = try other.breaker(breaker.config)
         other.close()
         await breaker.recordFailure()
