@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test torture tsan coverage bench bench-inspect install lint docs clean
+.PHONY: help setup demo test torture fuzz tsan coverage bench bench-inspect install lint docs clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -25,6 +25,12 @@ ONLY :=
 
 torture: setup ## break stores on purpose, for long
 	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)')
+
+# For how many seconds each, and what: `make fuzz DURATION=1800 TARGET="log rows"`.
+TARGET :=
+
+fuzz: setup ## feed bytes that libFuzzer makes up to all that reads bytes
+	@scripts/fuzz.sh "$(or $(DURATION),60)" $(TARGET)
 
 tsan: setup ## run all tests under the thread sanitizer
 	@scripts/tsan.sh

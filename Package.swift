@@ -93,3 +93,19 @@ let package = Package(
         ),
     ]
 )
+
+// Feeds arbitrary bytes to all that reads bytes. `make fuzz` sets this: no other build knows the program, which needs
+// libFuzzer and, for @testable, a debug build.
+if Context.environment["BREAKERSTORE_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "breaker-fuzz",
+            dependencies: ["BreakerStore", "BreakerTestSupport"],
+            path: "Tests/breaker-fuzz",
+            // What lies in `breaker-inspect` there is a link to the tool's sources: no program but a test can be linked
+            // with another one.
+            exclude: ["breaker-inspect/BreakerInspect.swift"],
+            swiftSettings: settings
+        )
+    )
+}
