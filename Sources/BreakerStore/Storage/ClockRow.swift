@@ -10,22 +10,10 @@ struct ClockRow {
     static let columns = "boot, offset, highest, epoch_floor"
 
     /// The instants at which a store can have been used, in Unix time: to the year 2300.
-    private static let possible: ClosedRange<Int64> = 0...10_413_792_000_000_000
-    private static let epochs: ClosedRange<Int64> = 0...1 << 62
+    fileprivate static let possible: ClosedRange<Int64> = 0...10_413_792_000_000_000
+    fileprivate static let epochs: ClosedRange<Int64> = 0...1 << 62
 
     private static let stored = SQL(composed: "SELECT \(Self.columns) FROM clock WHERE id = 1")
-
-    /// Reads the columns from `first` on; nil for what no version of this library can have written.
-    init?(_ row: Row, from first: Int32 = 0) {
-        guard let boot = row.typedText(first), let offset = row.typedInteger(first + 1),
-            let highest = row.typedInteger(first + 2), Self.possible.contains(highest),
-            let epochFloor = row.typedInteger(first + 3), Self.epochs.contains(epochFloor)
-        else { return nil }
-        self.boot = boot
-        self.offset = offset
-        self.highest = highest
-        self.epochFloor = epochFloor
-    }
 
     /// The row, or nil if there is none or it can't be read.
     static func read(_ database: Database) throws(BreakerStoreError) -> ClockRow? {
@@ -124,6 +112,20 @@ struct ClockRow {
         let stamps = try database.all("SELECT at FROM event ORDER BY id DESC LIMIT 2") { $0.typedInteger(0) }
         let possible = stamps.compactMap(\.self).filter(Self.possible.contains)
         return possible.min() ?? 0
+    }
+}
+
+extension ClockRow {
+    /// Reads the columns from `first` on; nil for what no version of this library can have written.
+    init?(_ row: Row, from first: Int32 = 0) {
+        guard let boot = row.typedText(first), let offset = row.typedInteger(first + 1),
+            let highest = row.typedInteger(first + 2), Self.possible.contains(highest),
+            let epochFloor = row.typedInteger(first + 3), Self.epochs.contains(epochFloor)
+        else { return nil }
+        self.boot = boot
+        self.offset = offset
+        self.highest = highest
+        self.epochFloor = epochFloor
     }
 }
 

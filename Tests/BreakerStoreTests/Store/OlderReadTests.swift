@@ -27,8 +27,7 @@ import Testing
     @Test(arguments: [-1_000_000, 0, 5]) func theFirstReadIsTakenAsItIs(_ offset: Int64) {
         let host = ManualHostClock()
         let clock = StoreClock(host)
-        #expect(clock.offset == 0)
-        clock.follow(boot: host.bootID, offset: offset, highest: 0)
+        clock.follow(ClockRow(boot: host.bootID, offset: offset, highest: 0, epochFloor: 0))
         #expect(clock.offset == offset)
     }
 }
