@@ -39,7 +39,8 @@ struct Connection: ~Copyable {
         self.access = access
         try StoreFile.requireSafe(path)
         guard Self.looksBeforeOpening else {
-            throw BreakerStoreError(code: .unavailable, message: "there is no memory left", advice: "try again", path: path)
+            throw BreakerStoreError(
+                code: .unavailable, message: "there is no memory left", advice: "try again", path: path)
         }
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE

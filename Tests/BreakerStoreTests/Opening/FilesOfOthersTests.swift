@@ -49,7 +49,7 @@ struct FilesOfOthersTests {
             return 0
         } catch {
             guard error.code == .unsafePath, error.path == name, error.message.contains("user \(Self.mallory)"),
-                error.message.contains("; ")
+                error.advice != nil
             else {
                 Forked.say("\(error)")
                 return 2

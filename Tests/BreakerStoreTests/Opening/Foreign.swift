@@ -35,7 +35,9 @@ final class Foreign {
         return unsafe String(cString: text)
     }
 
-    static func run(_ path: String, _ sql: String) { Foreign(path).run(sql) }
+    static func run(_ path: String, _ sql: String, keepsLog: Bool = false) {
+        Foreign(path, keepsLog: keepsLog).run(sql)
+    }
 
     static func value(_ path: String, _ sql: String) -> String? { Foreign(path).value(sql) }
 }

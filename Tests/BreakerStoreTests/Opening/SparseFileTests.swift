@@ -119,11 +119,12 @@ import Darwin
         #expect(error?.code == .unavailable && error?.path == "\(copy)-wal", "\(error as Any)")
         #expect(error?.message.contains("more than 262144 pages") == true, "\(error as Any)")
         #expect(try Self.rows(file) == 1)
+        withExtendedLifetime(other) {}
     }
 
     private static func rows(_ file: StoreFile) throws(BreakerStoreError) -> Int64 {
         try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
-            try database.connection.integer("SELECT count(*) FROM t")
+            try database.connection.integer("SELECT count(*) FROM sqlite_schema")
         }
     }
 

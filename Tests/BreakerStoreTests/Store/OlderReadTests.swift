@@ -13,8 +13,8 @@ import Testing
             try database.snapshot { () throws(BreakerStoreError) in
                 _ = try database.first("SELECT offset FROM clock") { $0.integer(0) }
                 // Meanwhile another program's stamp moves the store's time on by an hour.
-                let other = try Connection(path: fixture.store.backend.file.path, access: .readWrite)
-                try other.execute("UPDATE clock SET highest = highest + 3600000000")
+                Foreign.run(
+                    fixture.store.backend.file.path, "UPDATE clock SET highest = highest + 3600000000", keepsLog: true)
                 try core.commit(until: Deadline(after: .seconds(20))) { _ in }
                 #expect(core.clock.now >= before.adding(3_600_000_000))
                 try core.clock.follow(database)
