@@ -56,7 +56,7 @@ public final class CircuitBreaker: Sendable {
     /// While the file can be read but not written, a call needs the leave of both.
     private var isPermittedByMemory: Bool {
         let now = self.core.clock.now
-        let answer = self.memory.change(self.name, rules: self.circuit.firstRules, at: now) { circuit, _ in
+        let answer = self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now) { circuit, _ in
             circuit.answer(at: now, isAlive: { _ in true })
         }
         switch answer {
@@ -85,7 +85,7 @@ public final class CircuitBreaker: Sendable {
             circuit.takeStampsAhead(for: self.core.clock.now)
             return circuit
         }
-        return self.memory.change(self.name, rules: self.circuit.firstRules, at: self.core.clock.now) { circuit, _ in
+        return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: self.core.clock.now) { circuit, _ in
             circuit
         }
     }

@@ -65,10 +65,12 @@ public final class CircuitStore: Sendable {
     /// Registers a circuit and returns the handle for it.
     ///
     /// The same name again is O(1) and returns an equal handle. Handles keep the store alive. A config that differs from
-    /// the stored one is stored and rules from then on, in every process; state and counts stay. While the file can't be
-    /// written, the handle guards in memory and the circuit is registered when the file is back.
+    /// the stored one is stored and rules from then on, in every process; state and counts stay. What can't be stored by
+    /// `busyTimeout` is stored as soon as it can be, unless somebody has registered a newer config meanwhile; until then
+    /// the handle guards in memory.
     ///
-    /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread.
+    /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread, which waits at most
+    /// for `busyTimeout`.
     /// - Parameters:
     ///   - config: what all processes share about the circuit.
     ///   - calls: how this handle makes its calls.
@@ -80,11 +82,13 @@ public final class CircuitStore: Sendable {
         try calls.validate(for: config)
         let name = CircuitName(config.name)
         let core = try self.usableCore()
-        if let known = self.state.withLock({ $0.circuits[name] }), known.registeredConfig == config {
+        if let known = self.state.withLock({ $0.circuits[name] }), known.registeredConfig == config,
+            !core.isUnregistered(name)
+        {
             return CircuitBreaker(store: self, core: core, circuit: known, policy: calls)
         }
         do throws(BreakerStoreError) {
-            try core.register(config, until: Deadline(after: max(self.configuration.busyTimeout, Opening.patience)))
+            try core.register(config, until: self.deadline)
         } catch {
             // Memory guards until the file is there, whatever keeps it away.
             if error.code == .closed || error.code == .forked { throw error }
@@ -173,6 +177,7 @@ public final class CircuitStore: Sendable {
         guard let core = self.backend.core else { return }
         for name in dropped where core.refusals.dropIfUnused(name) {
             core.registered.withLock { $0[name] = nil }
+            core.unregistered.withLock { $0[name] = nil }
         }
     }
 

@@ -80,6 +80,6 @@ extension CircuitBreaker {
     }
 
     private func inMemory<Value>(at now: StoreTime, _ event: (inout Circuit, Moment) -> Value) -> Value {
-        self.memory.change(self.name, rules: self.circuit.firstRules, at: now, event)
+        self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now, event)
     }
 }

@@ -33,7 +33,9 @@ final class MemoryGuard: Sendable {
         _ event: (inout Circuit, Moment) -> Value
     ) -> Value {
         self.state.withLock {
-            var circuit = $0.circuits[CircuitName(name)] ?? Circuit(rules: rules(), at: now)
+            let rules = rules()
+            var circuit = $0.circuits[CircuitName(name)] ?? Circuit(rules: rules, at: now)
+            circuit.rules = rules
             let value = event(&circuit, Moment(now: now, draw: .random(in: 0..<1)))
             _ = circuit.takeTransitions()
             $0.circuits[CircuitName(name)] = circuit

@@ -4,8 +4,8 @@ extension Rules {
     static let defaults = Rules(CircuitBreaker.Config(name: ""))
 
     /// The rules for memory: one reporter is enough, it hears of no other.
-    static func inMemory(_ config: CircuitBreaker.Config) -> Rules {
-        var rules = Rules(config)
+    static func inMemory(_ rules: Rules) -> Rules {
+        var rules = rules
         rules.minimumReporters = 1
         return rules
     }

@@ -12,20 +12,19 @@ final class SharedCircuit: Sendable {
         var lastError: String?
         /// The epoch when the file was last read; nil before that.
         var epoch: Int64?
+        /// The rules that were in force then.
+        var rules: Rules?
     }
 
     let name: String
     let slot = AnswerSlot()
     let refusals: Refusals.Counter
-    /// The rules as this process first registered them: for memory, where the file's can't be read.
-    let firstRules: Rules
     private let registered: ForkSafe<CircuitBreaker.Config>
     private let toldLast: ForkSafe<Told>
 
     init(_ config: CircuitBreaker.Config, refusals: Refusals.Counter) {
         self.name = config.name
         self.refusals = refusals
-        self.firstRules = .inMemory(config)
         self.registered = ForkSafe(config)
         self.toldLast = ForkSafe(Told(group: config.group))
     }
@@ -35,6 +34,10 @@ final class SharedCircuit: Sendable {
         get { self.registered.value }
         set { self.registered.value = newValue }
     }
+
+    /// What memory guards by: the rules that were in force when the file was lost, or what this process has registered if
+    /// the file was never read.
+    var rulesInMemory: Rules { .inMemory(self.told.rules ?? Rules(self.registeredConfig)) }
 
     var told: Told {
         get { self.toldLast.value }

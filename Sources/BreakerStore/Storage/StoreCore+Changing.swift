@@ -46,15 +46,49 @@ extension StoreCore {
     }
 
     func register(_ config: CircuitBreaker.Config, until deadline: Deadline) throws(BreakerStoreError) {
+        let name = CircuitName(config.name)
         let isFirst = self.registered.withLock { registered in
-            defer { registered[CircuitName(config.name)] = config }
+            defer { registered[name] = config }
             return registered.isEmpty
         }
+        // Until it is known to be stored.
+        self.unregistered.withLock { $0[name] = Unregistered(config: config, uptime: self.clock.uptime) }
         // From now on there are answers that the thread has to watch over.
         if isFirst { self.thread.wake() }
         try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
             try transaction.register(config)
         }
+        self.unregistered.withLock { if $0[name]?.config == config { $0[name] = nil } }
+    }
+
+    /// Whether a config of this process has not been stored yet.
+    func isUnregistered(_ name: CircuitName) -> Bool { self.unregistered.withLock { $0[name] != nil } }
+
+    /// Stores the configs that could not be stored when they were registered, unless somebody has registered a newer one
+    /// meanwhile.
+    func tellUnregistered() {
+        let unregistered = self.unregistered.withLock { unregistered in
+            defer { unregistered.removeAll() }
+            return unregistered
+        }
+        let deadline = Deadline(after: self.configuration.busyTimeout)
+        for (name, one) in unregistered {
+            self.post(
+                until: deadline,
+                orElse: { _ in self.unregistered.withLock { if $0[name] == nil { $0[name] = one } } },
+                { (transaction) throws(BreakerStoreError) in
+                    try transaction.register(one.config, unlessConfiguredSince: self.clock.time(of: one.uptime))
+                }
+            )
+        }
+    }
+
+    /// Notes the config by which a circuit is ruled: where another file takes the place of this one, the circuit is
+    /// registered there as it was in force, not as this process knew it once.
+    func noteInForce(_ config: CircuitBreaker.Config) {
+        let name = CircuitName(config.name)
+        guard !self.isUnregistered(name) else { return }
+        self.registered.withLock { if $0[name] != nil { $0[name] = config } }
     }
 
     /// Tells the file what memory has kept; what can't be committed is kept again.
@@ -79,7 +113,7 @@ extension StoreCore {
     private func keepAgain(_ kept: MemoryGuard.Kept) {
         self.memory.keep(kept)
         guard var report = kept.telling.failure else { return }
-        self.memory.change(kept.config.name, rules: .inMemory(kept.config), at: self.clock.now) { circuit, moment in
+        self.memory.change(kept.config.name, rules: .inMemory(Rules(kept.config)), at: self.clock.now) { circuit, moment in
             report.epoch = circuit.epoch
             _ = circuit.callFailed(report, at: moment)
         }

@@ -79,11 +79,16 @@ extension StoreCore {
         if let held, let answer = self.cacheable(look, circuit) {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }
+        let before = asker.circuit.told
         asker.circuit.told = SharedCircuit.Told(
             group: look.label,
             lastError: look.lastError,
-            epoch: look.epoch
+            epoch: look.epoch,
+            rules: circuit.rules
         )
+        if circuit.rules.isKnown, before.rules != circuit.rules || before.group != look.label {
+            self.noteInForce(CircuitBreaker.Config(name: name, group: look.label, rules: circuit.rules))
+        }
         return look
     }
 

@@ -22,6 +22,7 @@ extension StoreCore {
             // A report may have been refused in the very moment in which the file came back.
             if !self.isDegraded {
                 self.tellUntold()
+                self.tellUnregistered()
                 self.tellKept()
                 self.tellRefusalsIfDue()
                 self.forgetIdleIfDue()

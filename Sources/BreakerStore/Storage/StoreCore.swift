@@ -28,6 +28,12 @@ final class StoreCore: Sendable {
         }
     }
 
+    /// A config that has not been stored, and when it was registered.
+    struct Unregistered {
+        var config: CircuitBreaker.Config
+        var uptime: Int64
+    }
+
     enum Phase {
         case healthy
         case degraded(since: Date, error: BreakerStoreError)
@@ -47,6 +53,8 @@ final class StoreCore: Sendable {
     let phase: Mutex<Phase>
     /// The circuits that this process has registered, to be registered again in a new file.
     let registered = Mutex<[CircuitName: CircuitBreaker.Config]>([:])
+    /// What of it the file has not been told yet.
+    let unregistered = Mutex<[CircuitName: Unregistered]>([:])
 
     let session: Mutex<Session?>
     /// A sync of the log has failed: healthy again only once the database has been synced.
@@ -82,7 +90,7 @@ final class StoreCore: Sendable {
         self.phase = Mutex(.healthy)
         self.session = Mutex(nil)
         do throws(BreakerStoreError) {
-            try self.session.withLock { (session) throws(BreakerStoreError) in try self.open(&session) }
+            try self.session.withLock { (session) throws(BreakerStoreError) in _ = try self.open(&session) }
         } catch {
             guard configuration.whenUnavailable == .degrade, error.code != .invalidConfiguration else { throw error }
             self.degrade(error)
@@ -100,7 +108,8 @@ final class StoreCore: Sendable {
         as previous: Opening.Membership? = nil,
         isSuspect: Bool = false,
         maybeSameFile: Bool = false
-    ) throws(BreakerStoreError) {
+    ) throws(BreakerStoreError) -> Bool {
+        var isSameDatabase = false
         let opened = try Opening(
             file: self.file,
             configuration: self.configuration,
@@ -122,6 +131,7 @@ final class StoreCore: Sendable {
             let isSameFile =
                 maybeSameFile && opened.identity.hasDatabase(of: $0.newest?.identity) && newest >= $0.newest?.id ?? 0
             // Another file counts its events anew.
+            isSameDatabase = isSameFile
             if !isSameFile { $0.origin = EventHub.Place(file: $0.origin.file + 1, id: newest) }
             $0.newest = (newest, opened.identity)
             guard opened.answersCount, let index = opened.reader.connection.walIndex(),
@@ -132,6 +142,7 @@ final class StoreCore: Sendable {
         }
         if let name = opened.quarantined { self.noteQuarantine(name) }
         self.note(opened.mended)
+        return isSameDatabase
     }
 
     /// Opens the file anew, which may be another one by now, and registers there what this process uses.
@@ -148,7 +159,7 @@ final class StoreCore: Sendable {
         // In this order: without it nobody opens the other.
         self.reading.withLock { $0.close() }
         self.viewer.withLock { $0 = nil }
-        try self.open(
+        let isSameDatabase = try self.open(
             &session,
             as: previous ?? self.membership.withLock { $0 },
             isSuspect: isSuspect,
@@ -157,21 +168,27 @@ final class StoreCore: Sendable {
         guard let opened = session?.opened else { return }
         // Registered at once, so that an operator sees them there.
         do throws(BreakerStoreError) {
-            try self.registerAll(opened)
+            try self.registerAll(opened, isSameDatabase)
         } catch {
             guard error.isOfRows else { throw error }
             try self.heal(opened)
-            try self.registerAll(opened)
+            try self.registerAll(opened, isSameDatabase)
         }
         self.openGates()
     }
 
-    private func registerAll(_ opened: Opened) throws(BreakerStoreError) {
+    /// Registers what this process uses in a new file.
+    ///
+    /// In the same database others may have registered newer configs meanwhile, or forgotten circuits: there this process
+    /// notes that it uses those that are left.
+    private func registerAll(_ opened: Opened, _ isSameDatabase: Bool) throws(BreakerStoreError) {
         let configs = self.registered.withLock { Array($0.values) }
         try opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
             () throws(BreakerStoreError) in
             let transaction = try self.transaction(opened)
-            for config in configs { try transaction.register(config) }
+            for config in configs {
+                if isSameDatabase { try transaction.noteUse(of: config.name) } else { try transaction.register(config) }
+            }
             try transaction.flush()
             try self.requireIndex(opened)
         }
@@ -274,6 +291,7 @@ final class StoreCore: Sendable {
         self.tellUntold()
         // First: what the file does not take after all counts in memory again, at once.
         self.memory.forgetCircuits()
+        self.tellUnregistered()
         self.tellKept()
         self.openGates()
     }

@@ -7,8 +7,7 @@ extension Transaction {
         let rules = Rules(config)
         if let id = try self.id(of: config.name) {
             try self.update(config, rules, id: id)
-            try self.note(id)
-            return
+            return try self.note(id)
         }
         let floor = try self.database.first("SELECT epoch_floor FROM clock") { $0.integer(0) } ?? 0
         let circuit = Circuit(rules: rules, at: self.now, epochFloor: floor)
@@ -16,6 +15,40 @@ extension Transaction {
             circuit, named: config.name, label: config.group, registered: self.now.microseconds)
         self.unload(config.name)
         if let id { try self.note(id) }
+    }
+
+    /// The same for a config that could not be stored when it was registered: one that somebody has registered since then is
+    /// newer.
+    func register(
+        _ config: CircuitBreaker.Config,
+        unlessConfiguredSince time: StoreTime
+    ) throws(BreakerStoreError) {
+        guard let circuit = try self.circuit(config.name), try self.isConfigured(circuit, config.name, since: time) else {
+            return try self.register(config)
+        }
+        try self.noteUse(of: config.name)
+    }
+
+    /// Whether somebody has registered a circuit, or another config for it, after `time`.
+    private func isConfigured(
+        _ circuit: Circuit,
+        _ name: String,
+        since time: StoreTime
+    ) throws(BreakerStoreError) -> Bool {
+        let newest = try self.database.first(
+            "SELECT max(at) FROM event WHERE circuit = ?1 AND kind = 'configured'", .text(name)
+        ) { $0.optionalInteger(0) }
+        if let newest = newest ?? nil { return newest > time.microseconds }
+        // To create a circuit makes no event: it has been closed since then.
+        let events = try self.database.first("SELECT count(*) FROM event WHERE circuit = ?1", .text(name)) {
+            $0.integer(0)
+        }
+        return events == 0 && circuit.since > time
+    }
+
+    /// Notes that this worker uses the circuit, if it is there.
+    func noteUse(of name: String) throws(BreakerStoreError) {
+        if let id = try self.id(of: name) { try self.note(id) }
     }
 
     private func update(_ config: CircuitBreaker.Config, _ rules: Rules, id: Int64) throws(BreakerStoreError) {

@@ -13,6 +13,7 @@ final class Foreign {
         var handle: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
         if code != SQLITE_OK { Issue.record("cannot open \(path): \(code)") }
+        unsafe sqlite3_busy_timeout(handle, 20_000)
         if keepsLog { unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
         unsafe self.handle = handle
     }
