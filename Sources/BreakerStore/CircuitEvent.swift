@@ -7,39 +7,47 @@ public import Foundation
 /// One thing that happened to a circuit, or to the store.
 public struct CircuitEvent: Sendable, Hashable, Identifiable {
     /// What happened.
-    public enum Kind: String, Sendable, Hashable, Codable {
+    ///
+    /// Open: later versions and other programs know other kinds, which are handed over as they are.
+    public struct Kind: RawRepresentable, Sendable, Hashable, Codable {
+        /// The word that stands in the file.
+        public var rawValue: String
+
+        /// A kind by its word.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// A circuit was registered with another configuration than the stored one.
         ///
         /// The first registration of a circuit is no event.
-        case configured
+        public static let configured = Kind(rawValue: "configured")
         /// A closed circuit opened.
-        case tripped
+        public static let tripped = Kind(rawValue: "tripped")
         /// An open circuit became half-open.
-        case probing
+        public static let probing = Kind(rawValue: "probing")
         /// A probe took longer than its lease.
-        case probeExpired
+        public static let probeExpired = Kind(rawValue: "probeExpired")
         /// A probe failed, and the circuit opened again.
-        case reopened
+        public static let reopened = Kind(rawValue: "reopened")
         /// Enough probes succeeded, and the circuit closed.
-        case closed
+        public static let closed = Kind(rawValue: "closed")
         /// Somebody closed the circuit, and its failures were forgotten.
-        case reset
+        public static let reset = Kind(rawValue: "reset")
         /// Somebody held the circuit.
-        case held
+        public static let held = Kind(rawValue: "held")
         /// A hold was taken off, or its time was over.
-        case released
+        public static let released = Kind(rawValue: "released")
         /// The circuit was removed from the store.
-        case forgotten
+        public static let forgotten = Kind(rawValue: "forgotten")
         /// The file could not be used, and calls were guarded in memory; the reason says why.
         ///
         /// It is written when the file is back, just before `restored`; ``CircuitStore/health`` tells at once.
-        case degraded
+        public static let degraded = Kind(rawValue: "degraded")
         /// The file can be used again; the reason says after how long.
-        case restored
+        public static let restored = Kind(rawValue: "restored")
         /// A corrupt file was moved aside, and the store began anew.
-        case quarantined
+        public static let quarantined = Kind(rawValue: "quarantined")
         /// Events were lost to a slow reader.
-        case missed
+        public static let missed = Kind(rawValue: "missed")
     }
 
     /// The event's number in the file; later ones have higher numbers.

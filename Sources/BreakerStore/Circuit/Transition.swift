@@ -13,9 +13,6 @@ extension CircuitEvent.Kind {
     ///
     /// A claimed probe changes nothing that matters: after a power loss the circuit is open, and its time has come.
     var mustSurvivePowerLoss: Bool {
-        switch self {
-        case .tripped, .reopened, .closed, .reset, .held, .released, .forgotten: true
-        case .configured, .probing, .probeExpired, .degraded, .restored, .quarantined, .missed: false
-        }
+        [.tripped, .reopened, .closed, .reset, .held, .released, .forgotten].contains(self)
     }
 }

@@ -82,10 +82,10 @@ package struct StoreLook {
         var stored: [StoredEvent] = []
         var last = id
         while true {
-            let next = try self.view.database.events(after: last)
-            guard let newest = next.last else { break }
-            stored += next
-            last = newest.id
+            let page = try self.view.database.events(after: last)
+            guard let end = page.last else { break }
+            stored += page.events
+            last = end
         }
         return self.events(stored)
     }

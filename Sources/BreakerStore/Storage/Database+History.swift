@@ -15,49 +15,57 @@ extension Database {
     private static let idsAfter: SQL = "SELECT id FROM event WHERE id > ?1 ORDER BY id LIMIT 10000"
     private static let oneEvent = SQL(composed: "SELECT \(eventColumns) FROM event WHERE id = ?1")
 
-    /// The newest first.
-    ///
-    /// A kind that this version does not know is left out, and so is what can't be read.
+    /// A part of the history.
+    struct HistoryPage {
+        /// What of it can be read.
+        var events: [StoredEvent] = []
+        /// The number of the last row that was looked at.
+        var last: Int64?
+    }
+
+    /// The newest first; what can't be read is left out.
     func events(of name: String?, limit: Int) throws(BreakerStoreError) -> [StoredEvent] {
         let limit = SQLValue.integer(Int64(max(0, limit)))
-        guard let name else { return try self.events(Self.newestEvents, Self.newestIDs, [limit]) }
-        return try self.events(Self.newestEventsOfOne, Self.newestIDsOfOne, [limit, .text(name)])
+        guard let name else { return try self.page(Self.newestEvents, Self.newestIDs, [limit]).events }
+        return try self.page(Self.newestEventsOfOne, Self.newestIDsOfOne, [limit, .text(name)]).events
     }
 
     /// The oldest first.
-    func events(after id: Int64) throws(BreakerStoreError) -> [StoredEvent] {
-        try self.events(Self.eventsAfter, Self.idsAfter, [.integer(id)])
+    func events(after id: Int64) throws(BreakerStoreError) -> HistoryPage {
+        try self.page(Self.eventsAfter, Self.idsAfter, [.integer(id)])
     }
 
     /// How many bytes of unusually long texts one look at the history brings into memory.
     private static let mostBytesOfLongTexts = 8 << 20
 
     /// The events that a statement finds; where one can't be read, they are read one by one.
-    private func events(_ sql: SQL, _ ids: SQL, _ values: [SQLValue]) throws(BreakerStoreError) -> [StoredEvent] {
-        var events: [StoredEvent] = []
+    private func page(_ sql: SQL, _ ids: SQL, _ values: [SQLValue]) throws(BreakerStoreError) -> HistoryPage {
+        var page = HistoryPage()
         var size = 0
         func take(_ row: Row) -> Bool {
+            page.last = row.integer(0)
             guard let event = StoredEvent(row) else { return true }
             size += event.excess
-            events.append(event)
+            page.events.append(event)
             return size < Self.mostBytesOfLongTexts
         }
         do throws(BreakerStoreError) {
             try self.read(sql, values, while: take)
-            return events
+            return page
         } catch {
             guard error.isOfOneRow else { throw error }
         }
-        events = []
+        page = HistoryPage()
         size = 0
         for id in try self.all(ids, values, read: { $0.integer(0) }) where size < Self.mostBytesOfLongTexts {
+            page.last = id
             do throws(BreakerStoreError) {
                 try self.read(Self.oneEvent, [.integer(id)], while: take)
             } catch {
                 guard error.isOfOneRow else { throw error }
             }
         }
-        return events
+        return page
     }
 
     /// The number of the newest event, or 0.
@@ -137,7 +145,7 @@ extension StoredEvent {
     }
 
     init?(_ row: Row) {
-        guard let kind = CircuitEvent.Kind(rawValue: row.text(2)) else { return nil }
+        guard let kind = row.typedText(2).map(CircuitEvent.Kind.init(rawValue:)) else { return nil }
         self.init(
             id: row.integer(0),
             circuit: row.optionalText(1),

@@ -62,10 +62,10 @@ extension StoreCore {
                 return try database.events(after: place.id)
             }
         }
-        guard let events = found else { return nil }
+        guard let page = found else { return nil }
         let dates = self.clock.dates()
         var last = place.id
-        for stored in events where stored.id > last {
+        for stored in page.events where stored.id > last {
             let gap = stored.id.subtractingSaturating(last).subtractingSaturating(1)
             let event = CircuitEvent(stored, self.isOwn, dates)
             // Pruned before it was read.
@@ -77,7 +77,8 @@ extension StoreCore {
             self.tell(event, standingFor: 1, of: place.file)
             last = stored.id
         }
-        return EventHub.Place(file: place.file, id: last)
+        // Behind what could not be read, too.
+        return EventHub.Place(file: place.file, id: max(last, page.last ?? last))
     }
 
     private func tell(_ event: CircuitEvent, standingFor count: Int, of file: UInt64) {

@@ -148,9 +148,6 @@ struct CircuitDetail {
 extension CircuitEvent.Kind {
     /// Whether it leads a circuit to a state.
     fileprivate var isOfState: Bool {
-        switch self {
-        case .tripped, .probing, .reopened, .closed, .reset, .held, .released: true
-        case .configured, .probeExpired, .forgotten, .degraded, .restored, .quarantined, .missed: false
-        }
+        [.tripped, .probing, .reopened, .closed, .reset, .held, .released].contains(self)
     }
 }

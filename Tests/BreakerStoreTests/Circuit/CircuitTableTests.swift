@@ -103,8 +103,5 @@ import Testing
 
 /// Whether an entry of the history is a transition; `configured` and `probeExpired` are remarks.
 func raisesTheEpoch(_ kind: CircuitEvent.Kind) -> Bool {
-    switch kind {
-    case .tripped, .probing, .reopened, .closed, .reset, .held, .released: true
-    case .configured, .probeExpired, .forgotten, .degraded, .restored, .quarantined, .missed: false
-    }
+    [.tripped, .probing, .reopened, .closed, .reset, .held, .released].contains(kind)
 }

@@ -60,7 +60,7 @@ extension RandomHistory {
                 case .released: from.hasPrefix("held-") && (to == "closed" || to == "open")
                 case .probeExpired: (from, to) == ("half-open", "half-open")
                 case .configured: from == to
-                case .forgotten, .degraded, .restored, .quarantined, .missed: false
+                default: false
                 }
             try self.require(isLegal, "history: \(transition)")
         }

@@ -100,12 +100,4 @@ enum SnapshotContract {
         case .readWrite, .existing, .readOnly: break
         }
     }
-
-    static func kinds(_ kind: CircuitEvent.Kind) {
-        switch kind {
-        case .configured, .tripped, .probing, .probeExpired, .reopened, .closed, .reset, .held, .released, .forgotten,
-            .degraded, .restored, .quarantined, .missed:
-            break
-        }
-    }
 }

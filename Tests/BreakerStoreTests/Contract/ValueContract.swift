@@ -149,6 +149,7 @@ import Testing
         #expect(RefusalCause.open.rawValue == "open")
         #expect(RefusalCause.probing.rawValue == "probing")
         #expect(RefusalCause.held.rawValue == "held")
+        #expect(CircuitEvent.Kind(rawValue: "ofALaterVersion").rawValue == "ofALaterVersion")
         let kinds: [CircuitEvent.Kind] = [
             .configured, .tripped, .probing, .probeExpired, .reopened, .closed, .reset, .held, .released, .forgotten,
             .degraded, .restored, .quarantined, .missed,

@@ -17,11 +17,11 @@ struct Heard: Hashable, CustomStringConvertible {
 
     init?(_ text: Substring) {
         let parts = text.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 10, let id = Int(parts[0]), let kind = CircuitEvent.Kind(rawValue: parts[1]),
+        guard parts.count == 10, let id = Int(parts[0]),
             let at = Int(parts[8])
         else { return nil }
         self.id = id
-        self.kind = kind
+        self.kind = CircuitEvent.Kind(rawValue: parts[1])
         self.circuit = parts[2]
         self.from = parts[3]
         self.to = parts[4]

@@ -45,7 +45,7 @@ struct LegalWalk {
         case .forgotten:
             isLegal = event.to.isEmpty
             next = Place(isForgotten: true)
-        case .degraded, .restored, .quarantined, .missed: isLegal = false
+        default: isLegal = false
         }
         if !isLegal || event.from != place.word { self.faults.append("\(event), from \(place)") }
         self.places[event.circuit] = next

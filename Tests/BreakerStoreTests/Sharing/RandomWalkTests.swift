@@ -45,7 +45,7 @@ import Testing
             case .held: #expect(event.by.hasPrefix("w") && workers.map { "\($0.pid)" }.contains(event.pid), comment)
             case .tripped, .probing, .probeExpired, .reopened, .closed, .configured: #expect(event.by == "", comment)
             case .released: #expect(event.by.isEmpty == event.reason.hasPrefix("its_time"), comment)
-            case .reset, .forgotten, .degraded, .restored, .quarantined, .missed: break
+            default: break
             }
         }
         try await workers.expectAllHeard(history, comment)
