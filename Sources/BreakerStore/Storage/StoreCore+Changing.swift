@@ -113,7 +113,8 @@ extension StoreCore {
     private func keepAgain(_ kept: MemoryGuard.Kept) {
         self.memory.keep(kept)
         guard var report = kept.telling.failure else { return }
-        self.memory.change(kept.config.name, rules: .inMemory(Rules(kept.config)), at: self.clock.now) { circuit, moment in
+        let rules = Rules.inMemory(Rules(kept.config))
+        self.memory.change(kept.config.name, rules: rules, at: self.clock.now) { circuit, moment in
             report.epoch = circuit.epoch
             _ = circuit.callFailed(report, at: moment)
         }

@@ -23,7 +23,8 @@ extension Transaction {
         _ config: CircuitBreaker.Config,
         unlessConfiguredSince time: StoreTime
     ) throws(BreakerStoreError) {
-        guard let circuit = try self.circuit(config.name), try self.isConfigured(circuit, config.name, since: time) else {
+        guard let circuit = try self.circuit(config.name), try self.isConfigured(circuit, config.name, since: time)
+        else {
             return try self.register(config)
         }
         try self.noteUse(of: config.name)
