@@ -21,6 +21,34 @@ let settings: [SwiftSetting] = [
     .define("BREAKERSTORE_HOOKS", .when(configuration: .debug)),
 ]
 
+/// The library as it was at a release, in modules of other names, and a program of it: so that tests have one beside them
+/// that really is of that release (scripts/keep-release.sh).
+func release(_ version: String, steps: [String]) -> [Target] {
+    let suffix = "_" + version.replacing(".", with: "_")
+    let folder = "Tests/Releases/\(version)"
+    return [
+        .systemLibrary(name: "CSQLite\(suffix)", path: "\(folder)/CSQLite", pkgConfig: "sqlite3"),
+        .target(
+            name: "BreakerStoreMigrations\(suffix)",
+            path: "\(folder)/Migrations",
+            resources: steps.map { .embedInCode($0) },
+            swiftSettings: settings
+        ),
+        .target(
+            name: "BreakerStore\(suffix)",
+            dependencies: ["CSQLite\(suffix)", "BreakerStoreMigrations\(suffix)"].map { .byName(name: $0) },
+            path: "\(folder)/BreakerStore",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "breaker-worker\(suffix)",
+            dependencies: [.byName(name: "BreakerStore\(suffix)"), "CTestSupport"],
+            path: "\(folder)/worker",
+            swiftSettings: settings
+        ),
+    ]
+}
+
 let package = Package(
     name: "BreakerStore",
     platforms: [.macOS(.v15)],
@@ -52,7 +80,10 @@ let package = Package(
         ),
         .testTarget(
             name: "BreakerStoreTests",
-            dependencies: ["BreakerStore", "BreakerTestSupport", "CFaults", "breaker-worker", "breaker-torture"],
+            dependencies: [
+                "BreakerStore", "BreakerTestSupport", "CFaults", "breaker-worker", "breaker-torture",
+                "breaker-worker_0_1_2",
+            ],
             swiftSettings: settings
         ),
         // For tests with real processes: what drives them, and the program that they run.
@@ -91,7 +122,7 @@ let package = Package(
             path: "Demo",
             swiftSettings: settings
         ),
-    ]
+    ] + release("0.1.2", steps: ["0001_circuits.sql"])
 )
 
 // Feeds arbitrary bytes to all that reads bytes. `make fuzz` sets this: no other build knows the program, which needs

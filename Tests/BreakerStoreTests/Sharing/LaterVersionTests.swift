@@ -24,8 +24,8 @@ import Testing
         #expect(fixture.isHealthy)
         // Open: refused, until its time has come; then a probe decides.
         let now = try #require(fixture.core).clock.now.microseconds
-        Foreign.run(
-            path, "UPDATE circuit SET state = 'open', open_until = \(now + 30_000_000), epoch = epoch + 1", keepsLog: true)
+        let open = "UPDATE circuit SET state = 'open', open_until = \(now + 30_000_000), epoch = epoch + 1"
+        Foreign.run(path, open, keepsLog: true)
         await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
         fixture.clock.advance(by: .seconds(30))
         await #expect(throws: CallFailure.self) { try await breaker.run { throw CallFailure() } }

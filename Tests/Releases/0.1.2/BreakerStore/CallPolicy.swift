@@ -1,0 +1,43 @@
+/// How this process makes its calls; nothing of it is stored.
+public struct CallPolicy: Sendable {
+    /// How long an async call may take: above zero, at most the probes' lease.
+    ///
+    /// At the deadline the failure is committed and the operation cancelled; `run` throws ``CallTimeoutError`` once it
+    /// has ended.
+    /// Synchronous calls have no timeout. The default is nil.
+    public var timeout: Duration? = nil
+
+    /// How a failed call is made again; each attempt is one call to the circuit, and it stops when the circuit opens.
+    ///
+    /// The default is nil.
+    public var retry: RetryRule? = nil
+
+    /// What an operation's error means for the circuit; called on the caller's thread.
+    ///
+    /// The default ignores `CancellationError`; all else is a failure.
+    public var classify: @Sendable (any Error) -> Verdict = { $0 is CancellationError ? .ignored : .failure }
+
+    /// What is stored of an error, cut at 500 characters; called on the caller's thread.
+    ///
+    /// Every process of the host can read it: leave out what is secret. The default is the name of the error's type.
+    public var describe: @Sendable (any Error) -> String = { String(describing: type(of: $0)) }
+
+    /// Called once for each call, for metrics, on the caller's thread; nil costs a branch.
+    ///
+    /// The default is nil.
+    public var onOutcome: (@Sendable (CallOutcome) -> Void)? = nil
+
+    /// Creates a policy of the defaults.
+    public init() {}
+
+    func validate(for config: CircuitBreaker.Config) throws(BreakerStoreError) {
+        if let timeout = self.timeout {
+            try Validation.duration(timeout, "timeout")
+            guard timeout.saturatingMicroseconds <= config.probes.lease.saturatingMicroseconds else {
+                throw Validation.error(
+                    "timeout", timeout.readable, allowed: "at most the probes' lease, \(config.probes.lease.readable)")
+            }
+        }
+        try self.retry?.validate()
+    }
+}

@@ -1,0 +1,146 @@
+/// Letting calls through.
+extension CircuitBreaker {
+    /// Leave for one call, or the refusal.
+    ///
+    /// Commits on the calling thread if a probe is due.
+    func admitted() throws(CircuitOpenError) -> Admitted {
+        if let admitted = try self.lookUp() { return admitted }
+        let work = self.claimWork()
+        let outcome: Circuit.Admission
+        do throws(BreakerStoreError) {
+            outcome = try self.core.commit(until: self.store.deadline, for: self.asker, unclaimed: self.giveBack, work)
+        } catch {
+            return try self.admittedByMemory()
+        }
+        return try self.admitted(outcome)
+    }
+
+    /// Leave for one call, or the refusal.
+    ///
+    /// Suspends while a probe is claimed.
+    func admitted() async throws(CircuitOpenError) -> Admitted {
+        if let admitted = try self.lookUp() { return admitted }
+        let work = self.claimWork()
+        let outcome: Circuit.Admission
+        do throws(BreakerStoreError) {
+            outcome = try await self.core.commit(
+                until: self.store.deadline, for: self.asker, unclaimed: self.giveBack, work)
+        } catch {
+            return try self.admittedByMemory()
+        }
+        return try self.admitted(outcome)
+    }
+
+    /// The epoch of a closed circuit whose calls need nothing but a report when they fail; nil if more must be looked at.
+    ///
+    /// Throws a refusal that is kept. To let through it makes no system call, takes no lock, reads no clock and allocates nothing.
+    @usableFromInline
+    func freePass() throws(CircuitOpenError) -> Int64? {
+        guard self.isPlain else { return nil }
+        let answer = self.circuit.slot.ask(self.store.gate)
+        switch answer.verdict {
+        case .proceed: return answer.epoch
+        case .open: try self.refuse(.open, until: answer.until)
+        case .heldOpen: try self.refuse(.held, until: answer.until)
+        case .none, .proceedAndReportSuccess, .heldClosed: break
+        }
+        return nil
+    }
+
+    /// What the cached answer says, or else the file; nil if only a commit can tell.
+    private func lookUp() throws(CircuitOpenError) -> Admitted? {
+        let answer = self.circuit.slot.ask(self.store.gate)
+        switch answer.verdict {
+        case .proceed:
+            return .counted(epoch: answer.epoch, reportsSuccess: false)
+        case .proceedAndReportSuccess:
+            return .counted(epoch: answer.epoch, reportsSuccess: true)
+        case .heldClosed:
+            if self.core.clock.uptime < answer.until { return .uncounted }
+        case .open:
+            try self.refuse(.open, until: answer.until)
+        case .heldOpen:
+            try self.refuse(.held, until: answer.until)
+        case .none:
+            break
+        }
+        return try self.lookInFile()
+    }
+
+    private func lookInFile() throws(CircuitOpenError) -> Admitted? {
+        guard !self.store.gate.isForked, !self.store.isClosed else { return try self.admittedByMemory() }
+        let look: Look?
+        do throws(BreakerStoreError) {
+            look = try self.core.look(self.asker)
+        } catch {
+            // The commit heals a row that can't be read.
+            if error.isOfRows { return nil }
+            self.core.readFailed(error)
+            return try self.admittedByMemory()
+        }
+        // Somebody has forgotten the circuit: the commit registers it again.
+        guard let look else { return nil }
+        switch look.answer {
+        case .refuse(let cause, let until):
+            throw self.refusal(cause, until.map { $0.microseconds(since: look.now) })
+        case .proceed:
+            if self.core.isDegraded { return try self.admittedByMemory() }
+            return .counted(epoch: look.epoch, reportsSuccess: look.reportsSuccess)
+        case .uncounted:
+            return .uncounted
+        case .claim:
+            return nil
+        }
+    }
+
+    private func admitted(_ outcome: Circuit.Admission) throws(CircuitOpenError) -> Admitted {
+        switch outcome {
+        case .proceed(let epoch): return .counted(epoch: epoch, reportsSuccess: true)
+        case .uncounted: return .uncounted
+        case .probe(let token, let epoch): return .probe(token: token, epoch: epoch)
+        case .refuse(let cause, let until):
+            throw self.refusal(cause, until.map { $0.microseconds(since: self.core.clock.now) })
+        }
+    }
+
+    private func claimWork() -> StoreCore.Work<Circuit.Admission> {
+        let name = self.name
+        let config = self.circuit.registeredConfig
+        let token = self.core.newToken()
+        return { (transaction) throws(BreakerStoreError) in
+            try transaction.change(name, orRegister: config) { circuit, moment in
+                circuit.callArrived(
+                    at: moment,
+                    claiming: Circuit.Claim(token: token, worker: transaction.worker.id),
+                    isAlive: transaction.isAlive
+                )
+            }
+        }
+    }
+
+    /// A slot that came when its caller had gone on without it is free again at once.
+    private func giveBack(_ outcome: Circuit.Admission) {
+        guard case .probe(let token, let epoch) = outcome else { return }
+        self.discard(.probe(token: token, epoch: epoch))
+    }
+
+    /// Throws while the cached refusal's time has not come.
+    private func refuse(_ cause: RefusalCause, until: Int64) throws(CircuitOpenError) {
+        if until == .max { throw self.refusal(cause, nil) }
+        let remaining = until.subtractingSaturating(self.core.clock.uptime)
+        if remaining > 0 { throw self.refusal(cause, remaining) }
+    }
+
+    /// The refusal as the caller gets it, counted; the last error is the file's unless another is given.
+    func refusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
+        self.circuit.refusals.add()
+        let told = self.circuit.told
+        return CircuitOpenError(
+            name: self.name,
+            group: told.group,
+            cause: cause,
+            retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) },
+            lastError: lastError ?? told.lastError
+        )
+    }
+}

@@ -1,0 +1,85 @@
+/// Guarding in memory while the file can't be used.
+extension CircuitBreaker {
+    func admittedByMemory() throws(CircuitOpenError) -> Admitted {
+        let token = self.core.newToken()
+        let now = self.core.clock.now
+        let (outcome, lastError) = self.inMemory(at: now) { circuit, moment in
+            (circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0)), circuit.lastError)
+        }
+        switch outcome {
+        case .proceed, .uncounted, .probe: return .inMemory(outcome)
+        case .refuse(let cause, let until):
+            throw self.refusal(cause, until.map { $0.microseconds(since: now) }, lastError: lastError)
+        }
+    }
+
+    /// What could not be committed counts in memory, and is kept for the file.
+    func tellMemory(_ telling: Telling) {
+        switch telling {
+        case .failed(let report), .failedUnread(let report):
+            self.count(report, failed: true)
+            self.keep(telling)
+        case .succeeded(let report):
+            self.count(report, failed: false)
+        case .probeEnded(_, _, let verdict, let error):
+            if verdict != .ignored { self.count(self.newReport(0, error), failed: verdict == .failure) }
+            // Its slot is to be free as soon as the file is back.
+            self.keep(telling)
+        case .recorded(let report, let failed, token: _):
+            self.count(report, failed: failed)
+            if failed { self.keepFailure(report) }
+        }
+    }
+
+    /// The end of a call that memory let through.
+    func tellMemory(_ ending: Ending, after admission: Circuit.Admission) {
+        var report = self.newReport(0, ending.error)
+        self.inMemory(at: report.at) { circuit, moment in
+            switch (admission, ending.verdict) {
+            case (.proceed(let epoch), .failure):
+                report.epoch = epoch
+                _ = circuit.callFailed(report, at: moment)
+            case (.proceed(let epoch), .success):
+                report.epoch = epoch
+                _ = circuit.callSucceeded(report, at: moment)
+            case (.probe(let token, let epoch), let verdict):
+                _ = circuit.probeEnded(token: token, epoch: epoch, verdict, error: ending.error, at: moment)
+            case (.proceed, .ignored), (.uncounted, _), (.refuse, _):
+                break
+            }
+        }
+        if case .proceed = admission, ending.verdict == .failure { self.keepFailure(report) }
+    }
+
+    private func count(_ report: Report, failed: Bool) {
+        let claim = Circuit.Claim(token: self.core.newToken(), worker: 0)
+        self.inMemory(at: report.at) { circuit, moment in
+            var report = report
+            report.epoch = circuit.epoch
+            _ = circuit.recorded(report, failed: failed, claiming: claim, at: moment)
+        }
+    }
+
+    /// A failure that no admission of the file's belongs to: it counts there if nothing has changed since it was last
+    /// read, or if it never was.
+    private func keepFailure(_ report: Report) {
+        guard let epoch = self.circuit.told.epoch else {
+            self.keep(.failedUnread(report))
+            return
+        }
+        var report = report
+        report.epoch = epoch
+        self.keep(.failed(report))
+    }
+
+    private func keep(_ telling: Telling) {
+        let time = telling.failure?.at ?? self.core.clock.now
+        self.memory.keep(
+            MemoryGuard.Kept(
+                config: self.circuit.registeredConfig, telling: telling, uptime: self.core.clock.uptime(of: time)))
+    }
+
+    private func inMemory<Value>(at now: StoreTime, _ event: (inout Circuit, Moment) -> Value) -> Value {
+        self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now, event)
+    }
+}

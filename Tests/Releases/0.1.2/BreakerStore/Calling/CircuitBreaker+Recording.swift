@@ -1,0 +1,79 @@
+/// Reports of code that guards itself with `isCallPermitted`.
+extension CircuitBreaker {
+    /// Reports a success without a permit.
+    ///
+    /// In half-open, or open when its time has come, it claims and reports in one step.
+    ///
+    /// Suspends until it is committed, if there is anything to commit.
+    public func recordSuccess() async { await self.record(Ending(verdict: .success)) }
+
+    /// Reports a success without a permit; commits on the calling thread.
+    @_disfavoredOverload
+    public func recordSuccess() { self.record(Ending(verdict: .success)) }
+
+    /// Reports a failure without a permit.
+    ///
+    /// In half-open, or open when its time has come, it claims and reports in one step.
+    ///
+    /// Suspends until it is committed. The policy's `classify` judges the error.
+    /// - Parameter error: what went wrong, if that is known.
+    public func recordFailure(_ error: (any Error)? = nil) async { await self.record(self.ending(error)) }
+
+    /// Reports a failure without a permit; commits on the calling thread.
+    /// - Parameter error: what went wrong, if that is known.
+    @_disfavoredOverload
+    public func recordFailure(_ error: (any Error)? = nil) { self.record(self.ending(error)) }
+
+    func ending(_ error: (any Error)?) -> Ending { error.map(self.ending) ?? Ending(verdict: .failure) }
+
+    private func record(_ ending: Ending) { self.commit(self.telling(ending)) }
+
+    private func record(_ ending: Ending) async { await self.commit(self.telling(ending)) }
+
+    /// What is to be committed of a call that asked nobody, if anything.
+    private func telling(_ ending: Ending) -> Telling? {
+        let isFailure: Bool
+        switch ending.verdict {
+        case .ignored: return nil
+        case .failure:
+            if self.isSurelyRefused { return nil }
+            isFailure = true
+        case .success:
+            if !self.mayCountSuccess { return nil }
+            isFailure = false
+        }
+        let telling = Telling.recorded(
+            self.newReport(0, ending.error),
+            failed: isFailure,
+            token: self.core.newToken()
+        )
+        guard self.store.gate.isForked || self.store.isClosed else { return telling }
+        self.tellMemory(telling)
+        return nil
+    }
+
+    /// Whether the circuit is open and its time has not come, as far as the cached answer knows.
+    private var isSurelyRefused: Bool {
+        let answer = self.circuit.slot.ask(self.store.gate)
+        switch answer.verdict {
+        case .open, .heldOpen, .heldClosed: return self.core.clock.uptime < answer.until
+        case .none, .proceed, .proceedAndReportSuccess: return false
+        }
+    }
+
+    /// Whether a success would change anything, as far as looking can tell.
+    private var mayCountSuccess: Bool {
+        switch self.circuit.slot.ask(self.store.gate).verdict {
+        case .proceed: return false
+        case .none, .proceedAndReportSuccess, .open, .heldOpen, .heldClosed: break
+        }
+        guard !self.store.gate.isForked, !self.store.isClosed, !self.core.isDegraded,
+            let look = try? self.core.look(self.asker)
+        else { return true }
+        switch look.answer {
+        case .proceed: return look.reportsSuccess && look.hasFailures
+        case .claim: return true
+        case .uncounted, .refuse: return false
+        }
+    }
+}

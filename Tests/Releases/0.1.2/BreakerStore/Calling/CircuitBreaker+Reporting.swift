@@ -1,0 +1,106 @@
+/// Telling the circuit how calls ended.
+extension CircuitBreaker {
+    /// What a call's end comes to.
+    struct Ending: Sendable {
+        var verdict: Verdict
+        var error: String?
+    }
+
+    func ending(_ error: any Error) -> Ending {
+        let verdict = self.policy.classify(error)
+        switch verdict {
+        case .failure: return Ending(verdict: .failure, error: self.text(of: error))
+        case .success, .ignored: return Ending(verdict: verdict)
+        }
+    }
+
+    /// What is stored of an error: at most 500 characters, and no more bytes than that many need.
+    ///
+    /// A character may have any number of marks: a text that somebody else made may be one character of megabytes.
+    func text(of error: any Error) -> String {
+        let text = self.policy.describe(error).prefix(500)
+        guard text.utf8.count > 4_000 else { return String(text) }
+        return String(decoding: text.utf8.prefix(4_000), as: UTF8.self)
+    }
+
+    /// Commits on the calling thread; what can't be committed counts in memory.
+    func report(_ ending: Ending, of admitted: Admitted) { self.commit(self.telling(ending, of: admitted)) }
+
+    /// Suspends until the report is committed; cancelling the task withdraws nothing.
+    func report(_ ending: Ending, of admitted: Admitted) async { await self.commit(self.telling(ending, of: admitted)) }
+
+    /// Leaves a probe's slot without waiting.
+    func discard(_ admitted: Admitted) {
+        guard let telling = self.telling(Ending(verdict: .ignored), of: admitted) else { return }
+        self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(telling) }, self.work(telling))
+    }
+
+    func commit(_ telling: Telling?) {
+        guard let telling else { return }
+        do throws(BreakerStoreError) {
+            try self.core.commit(until: self.store.deadline, for: self.asker, self.work(telling))
+        } catch {
+            self.tellMemory(telling)
+        }
+    }
+
+    func commit(_ telling: Telling?) async {
+        guard let telling else { return }
+        do throws(BreakerStoreError) {
+            try await self.core.commit(until: self.store.deadline, for: self.asker, self.work(telling))
+        } catch {
+            self.tellMemory(telling)
+        }
+    }
+
+    private func work(_ telling: Telling) -> StoreCore.Work<Void> {
+        let name = self.name
+        let config = self.circuit.registeredConfig
+        return { (transaction) throws(BreakerStoreError) in
+            try transaction.apply(telling, to: name, registering: config)
+        }
+    }
+
+    /// What is to be committed, if anything.
+    private func telling(_ ending: Ending, of admitted: Admitted) -> Telling? {
+        switch admitted {
+        case .uncounted:
+            return nil
+        case .inMemory(let admission):
+            self.tellMemory(ending, after: admission)
+            return nil
+        case .counted(let epoch, let reportsSuccess):
+            switch ending.verdict {
+            case .ignored: return nil
+            case .success:
+                return reportsSuccess && self.hasFailuresToForget ? .succeeded(self.newReport(epoch, nil)) : nil
+            case .failure: return .failed(self.newReport(epoch, ending.error))
+            }
+        case .probe(let token, let epoch):
+            return .probeEnded(token: token, epoch: epoch, ending.verdict, error: ending.error)
+        }
+    }
+
+    func newReport(_ epoch: Int64, _ error: String?) -> Report {
+        let key = self.core.nextKey()
+        return Report(
+            worker: key.worker,
+            sequence: key.sequence,
+            epoch: epoch,
+            at: self.core.clock.now,
+            error: error
+        )
+    }
+
+    /// The consecutive rule: a success is written only if there is a failure to forget.
+    private var hasFailuresToForget: Bool {
+        let answer = self.circuit.slot.ask(self.store.gate)
+        switch answer.verdict {
+        case .proceed: return false
+        case .proceedAndReportSuccess: return answer.until > 0
+        case .none, .open, .heldOpen, .heldClosed: break
+        }
+        let look = try? self.core.look(self.asker)
+        return look?.hasFailures ?? true
+    }
+}

@@ -1,0 +1,56 @@
+/// What an operator does to a circuit.
+extension Circuit {
+    mutating func reset(at now: StoreTime, reason: String?) {
+        let from = self.word
+        self.forgetFailures()
+        self.forgottenUntil = nil
+        self.tripsInARow = 0
+        self.hold = nil
+        self.enter(.closed, at: now)
+        self.record(.reset, from: from, reason: reason)
+    }
+
+    /// Over half-open, where the probes' slots are taken away, it leaves open-and-due beneath.
+    mutating func held(_ state: HoldState, for duration: Int64?, by who: String?, reason: String?, at now: StoreTime) {
+        self.endHoldIfOver(at: now)
+        let from = self.word
+        switch self.state {
+        case .closed, .open, .unknown: self.enter(self.state, at: self.since, epochAt: now)
+        case .halfOpen: self.enter(.open(until: now), at: now)
+        }
+        self.hold = Hold(state: state, since: now, until: duration.map(now.adding), by: who, reason: reason)
+        self.record(.held, from: from, reason: reason)
+    }
+
+    /// Returns whether there was a hold to take away.
+    mutating func released(at now: StoreTime, reason: String?) -> Bool {
+        self.endHoldIfOver(at: now)
+        guard self.hold != nil else { return false }
+        let from = self.word
+        self.hold = nil
+        self.enter(self.state, at: self.since, epochAt: now)
+        self.record(.released, from: from, reason: reason)
+        return true
+    }
+
+    /// A hold with a time ends by itself; the first who comes by afterwards writes it down.
+    ///
+    /// No new epoch: what was let through meanwhile is not reported, and what was let through since is to count.
+    mutating func endHoldIfOver(at now: StoreTime) {
+        guard self.hold != nil, self.hold(at: now) == nil else { return }
+        let from = self.word
+        self.hold = nil
+        self.record(.released, from: from, reason: "its time is over", isOfItself: true)
+    }
+
+    mutating func configured(_ rules: Rules, change: String) {
+        self.rules = rules
+        self.record(.configured, from: self.word, reason: change)
+    }
+
+    /// A new epoch for a state that goes on since `since`.
+    private mutating func enter(_ state: State, at since: StoreTime, epochAt now: StoreTime) {
+        self.enter(state, at: now)
+        self.since = since
+    }
+}

@@ -1,0 +1,169 @@
+/// Admission, and the probes of the half-open state.
+extension Circuit {
+    /// What a call gets, as far as asking can tell.
+    enum Answer: Hashable, Sendable {
+        case proceed
+        /// Let through and not counted: held closed, or of a state or a rule that this version does not know.
+        case uncounted
+        case refuse(RefusalCause, until: StoreTime?)
+        /// A probe is due: the call is let through if it gets a slot.
+        case claim
+    }
+
+    enum Admission: Hashable, Sendable {
+        case proceed(epoch: Int64)
+        case uncounted
+        case probe(token: Int64, epoch: Int64)
+        case refuse(RefusalCause, until: StoreTime?)
+    }
+
+    /// Who asks for a probe's slot, and the token it would have.
+    struct Claim: Hashable, Sendable {
+        var token: Int64
+        var worker: Int64
+    }
+
+    /// What a call would get at `now`; asking changes nothing.
+    func answer(at now: StoreTime, isAlive: (Int64) -> Bool) -> Answer {
+        if let hold = self.hold(at: now) {
+            switch hold.state {
+            case .open: return .refuse(.held, until: hold.until)
+            case .closed: return .uncounted
+            }
+        }
+        switch self.state {
+        case .closed:
+            return self.rules.isKnown ? .proceed : .uncounted
+        case .unknown:
+            return .uncounted
+        case .open(let until):
+            return now < until ? .refuse(.open, until: until) : .claim
+        case .halfOpen:
+            return self.liveProbes(at: now, isAlive: isAlive).count < self.rules.probeLimit
+                ? .claim : .refuse(.probing, until: nil)
+        }
+    }
+
+    mutating func callArrived(
+        at moment: Moment,
+        claiming claim: Claim,
+        isAlive: (Int64) -> Bool = { _ in true }
+    ) -> Admission {
+        self.endHoldIfOver(at: moment.now)
+        switch self.answer(at: moment.now, isAlive: isAlive) {
+        case .proceed: return .proceed(epoch: self.epoch)
+        case .uncounted: return .uncounted
+        case .refuse(let cause, let until): return .refuse(cause, until: until)
+        case .claim: break
+        }
+        switch self.state {
+        case .open, .closed, .unknown: self.move(to: .halfOpen(successes: 0), at: moment.now, as: .probing)
+        case .halfOpen: self.sweepProbes(at: moment.now, isAlive: isAlive)
+        }
+        self.probes.append(
+            Probe(
+                token: claim.token,
+                worker: claim.worker,
+                since: moment.now,
+                leaseEnds: moment.now.adding(self.rules.lease)
+            )
+        )
+        return .probe(token: claim.token, epoch: self.epoch)
+    }
+
+    mutating func probeSucceeded(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
+        guard let earlier = self.endProbe(token: token, epoch: epoch, at: moment.now) else { return .stale }
+        let successes = Int(clamping: Int64(earlier).addingSaturating(1))
+        guard successes >= self.rules.successesToClose else {
+            self.state = .halfOpen(successes: successes)
+            return .counted
+        }
+        self.forgetFailures()
+        self.tripsInARow = 0
+        self.move(to: .closed, at: moment.now, as: .closed)
+        return .closed
+    }
+
+    mutating func probeFailed(token: Int64, epoch: Int64, error: String?, at moment: Moment) -> ReportAction {
+        guard self.endProbe(token: token, epoch: epoch, at: moment.now) != nil else { return .stale }
+        if let error { self.lastError = error }
+        self.open(at: moment, as: .reopened)
+        return .reopened
+    }
+
+    /// A probe ended with this verdict.
+    mutating func probeEnded(
+        token: Int64,
+        epoch: Int64,
+        _ verdict: Verdict,
+        error: String?,
+        at moment: Moment
+    ) -> ReportAction {
+        switch verdict {
+        case .success: self.probeSucceeded(token: token, epoch: epoch, at: moment)
+        case .failure: self.probeFailed(token: token, epoch: epoch, error: error, at: moment)
+        case .ignored: self.probeReleased(token: token, epoch: epoch, at: moment)
+        }
+    }
+
+    /// Ignored, cancelled or discarded: the slot is free again, no verdict.
+    mutating func probeReleased(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
+        self.endProbe(token: token, epoch: epoch, at: moment.now) == nil ? .stale : .unchanged
+    }
+
+    /// A report of a call that asked nobody: it claims a slot and reports in one step, where one is due.
+    mutating func recorded(
+        _ report: Report,
+        failed: Bool,
+        claiming claim: Claim,
+        at moment: Moment,
+        isAlive: (Int64) -> Bool = { _ in true }
+    ) -> ReportAction {
+        guard report.epoch == self.epoch else { return .stale }
+        switch self.callArrived(at: moment, claiming: claim, isAlive: isAlive) {
+        case .proceed:
+            return failed
+                ? self.callFailed(report, at: moment, isAlive: isAlive)
+                : self.callSucceeded(report, at: moment)
+        case .probe(let token, let epoch):
+            return failed
+                ? self.probeFailed(token: token, epoch: epoch, error: report.error, at: moment)
+                : self.probeSucceeded(token: token, epoch: epoch, at: moment)
+        case .uncounted, .refuse:
+            return .stale
+        }
+    }
+
+    /// The probes that hold a slot: their lease goes on, and their workers live.
+    func liveProbes(at now: StoreTime, isAlive: (Int64) -> Bool) -> [Probe] {
+        self.probes.filter { now < $0.leaseEnds && isAlive($0.worker) }
+    }
+
+    /// Frees the slots of the dead and of those whose lease is over.
+    mutating func sweepProbes(at now: StoreTime, isAlive: (Int64) -> Bool) {
+        for probe in self.probes where probe.leaseEnds <= now {
+            self.recordExpiry(of: probe)
+        }
+        self.probes.removeAll { $0.leaseEnds <= now || !isAlive($0.worker) }
+    }
+
+    /// Takes the probe's slot away; returns the successes so far, or nil if the probe's word no longer counts.
+    ///
+    /// Past its lease a report is stale by time, whether or not somebody took the slot.
+    private mutating func endProbe(token: Int64, epoch: Int64, at now: StoreTime) -> Int? {
+        guard epoch == self.epoch, let index = self.probes.firstIndex(where: { $0.token == token }) else { return nil }
+        let probe = self.probes.remove(at: index)
+        guard now < probe.leaseEnds else {
+            self.recordExpiry(of: probe)
+            return nil
+        }
+        switch self.state {
+        case .halfOpen(let successes): return successes
+        case .closed, .open, .unknown: return nil
+        }
+    }
+
+    private mutating func recordExpiry(of probe: Probe) {
+        self.record(.probeExpired, from: self.word, reason: "no word from worker \(probe.worker) within the lease")
+    }
+}

@@ -1,0 +1,178 @@
+/// Decides what a circuit does next, without a clock or a database.
+///
+/// Time, tokens, random numbers and who is alive come in as arguments. Each event is one mutating function that returns
+/// what follows from it. The values come from rows that other processes wrote, maybe of other versions: an unexpected
+/// one is answered (`stale`), never a trap.
+struct Circuit: Equatable, Sendable {
+    enum State: Hashable, Sendable {
+        /// Calls go through. Enough failures lead to `open`.
+        case closed
+        /// Calls are refused until its time has come; then the first caller's claim leads to `halfOpen`.
+        case open(until: StoreTime)
+        /// A few probes try the service. Enough successes lead to `closed`, one failure leads back to `open`.
+        case halfOpen(successes: Int)
+        /// A state of a later version: calls go through uncounted. Only an operator's reset leads out of it, to `closed`.
+        case unknown(String, until: StoreTime?)
+    }
+
+    /// A failed call, with the key of the report that told of it.
+    struct Failure: Hashable, Sendable {
+        var at: StoreTime
+        var worker: Int64
+        var sequence: Int64
+    }
+
+    /// A slot that a worker holds in the half-open state.
+    struct Probe: Hashable, Sendable {
+        var token: Int64
+        var worker: Int64
+        var since: StoreTime
+        var leaseEnds: StoreTime
+    }
+
+    /// An operator's word that overrides the state.
+    struct Hold: Hashable, Sendable {
+        var state: HoldState
+        var since: StoreTime
+        var until: StoreTime?
+        var by: String?
+        var reason: String?
+    }
+
+    var rules: Rules
+    var state: State
+    var since: StoreTime
+    /// Rises with every transition; a result that carries another one comes too late.
+    var epoch: Int64
+    /// Oldest first.
+    var failures: [Failure]
+    /// The consecutive rule: failures up to this time were forgotten by a success.
+    var forgottenUntil: StoreTime?
+    var tripsInARow: Int
+    var probes: [Probe]
+    var hold: Hold?
+    var lastError: String?
+    /// What happened since the circuit was loaded: a row of history each.
+    private(set) var transitions: [Transition] = []
+
+    init(
+        rules: Rules,
+        state: State,
+        since: StoreTime,
+        epoch: Int64,
+        failures: [Failure] = [],
+        forgottenUntil: StoreTime? = nil,
+        tripsInARow: Int = 0,
+        probes: [Probe] = [],
+        hold: Hold? = nil,
+        lastError: String? = nil
+    ) {
+        self.rules = rules
+        self.state = state
+        self.since = since
+        self.epoch = epoch
+        self.failures = failures
+        self.forgottenUntil = forgottenUntil
+        self.tripsInARow = tripsInARow
+        self.probes = probes
+        self.hold = hold
+        self.lastError = lastError
+    }
+
+    /// A new circuit.
+    ///
+    /// `epochFloor` is above every epoch of a circuit that was forgotten.
+    init(rules: Rules, at now: StoreTime, epochFloor: Int64 = 0) {
+        self.init(rules: rules, state: .closed, since: now, epoch: max(now.microseconds, epochFloor))
+    }
+
+    /// Whether anything but failures and probes differs.
+    func columnsDiffer(from other: Circuit) -> Bool {
+        self.state != other.state || self.since != other.since || self.epoch != other.epoch
+            || self.forgottenUntil != other.forgottenUntil || self.tripsInARow != other.tripsInARow
+            || self.hold != other.hold || self.lastError != other.lastError
+    }
+
+    /// The hold that is in force at `now`.
+    func hold(at now: StoreTime) -> Hold? {
+        guard let hold = self.hold else { return nil }
+        if let until = hold.until, until <= now { return nil }
+        return hold
+    }
+
+    /// How many failures count at `now`.
+    func failureCount(at now: StoreTime) -> Int {
+        switch self.rules.trip {
+        case .failures(_, let window):
+            return self.failures.count { now.microseconds(since: $0.at) <= window }
+        case .consecutiveFailures, .unknown:
+            return self.failures.count
+        }
+    }
+
+    // MARK: - Transitions
+
+    mutating func record(
+        _ kind: CircuitEvent.Kind,
+        from: String? = nil,
+        reason: String? = nil,
+        isOfItself: Bool = false
+    ) {
+        self.transitions.append(
+            Transition(kind: kind, from: from, to: self.word, reason: reason, isOfItself: isOfItself)
+        )
+    }
+
+    /// Hands over what happened since the circuit was loaded, oldest first.
+    mutating func takeTransitions() -> [Transition] {
+        defer { self.transitions.removeAll() }
+        return self.transitions
+    }
+
+    /// Every transition comes through here: a new epoch, and nobody probes any longer.
+    mutating func move(to state: State, at now: StoreTime, as kind: CircuitEvent.Kind, reason: String? = nil) {
+        let from = self.word
+        self.enter(state, at: now)
+        self.record(kind, from: from, reason: reason)
+    }
+
+    mutating func enter(_ state: State, at now: StoreTime) {
+        self.state = state
+        self.since = now
+        self.epoch = max(self.epoch.addingSaturating(1), now.microseconds)
+        self.probes.removeAll()
+    }
+
+    mutating func forgetFailures() {
+        self.failures.removeAll()
+        self.lastError = nil
+    }
+
+    /// The word for the state that people read.
+    var word: String {
+        switch self.hold?.state {
+        case .open: "held-open"
+        case .closed: "held-closed"
+        case nil: self.state.word
+        }
+    }
+}
+
+extension Circuit.State {
+    /// Whether this version can tell what becomes of it.
+    var isKnown: Bool {
+        switch self {
+        case .closed, .open, .halfOpen: true
+        case .unknown: false
+        }
+    }
+
+    var word: String {
+        switch self {
+        case .closed: "closed"
+        case .open: "open"
+        case .halfOpen: "half-open"
+        case .unknown(let word, until: _): word
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/// What decides when a circuit opens and closes: a circuit's config in whole microseconds.
+struct Rules: Hashable, Sendable {
+    enum Trip: Hashable, Sendable {
+        case failures(Int, window: Int64)
+        case consecutiveFailures(Int)
+        /// A rule of a later version: nothing trips here, and the rule is kept as it is.
+        case unknown(String, count: Int, window: Int64)
+    }
+
+    var trip: Trip
+    var recovery: Int64
+    var multiplier: Double
+    var cap: Int64
+    var jitter: Double
+    var probeLimit: Int
+    var successesToClose: Int
+    var lease: Int64
+    var minimumReporters: Int
+
+    /// So many failures open the circuit.
+    var threshold: Int {
+        switch self.trip {
+        case .failures(let count, window: _): count
+        case .consecutiveFailures(let count): count
+        case .unknown: .max
+        }
+    }
+
+    /// Whether this version can tell when the circuit trips.
+    var isKnown: Bool {
+        switch self.trip {
+        case .failures, .consecutiveFailures: true
+        case .unknown: false
+        }
+    }
+
+    /// Whether a success forgets the failures.
+    var isConsecutive: Bool {
+        switch self.trip {
+        case .failures, .unknown: false
+        case .consecutiveFailures: true
+        }
+    }
+
+    /// No circuit of these rules stays open for longer.
+    var longestRecovery: Int64 {
+        let ceiling = Double(max(self.cap, self.recovery))
+        return max(1, Int64(saturating: ceiling + ceiling * self.jitter))
+    }
+
+    /// How long the circuit stays open after `trips` earlier trips in a row.
+    ///
+    /// The cap limits what the multiplier adds, it never shortens the recovery time itself.
+    /// - Parameter draw: a random number in `0..<1`, for the jitter.
+    func recoveryTime(afterTrips trips: Int, draw: Double) -> Int64 {
+        let ceiling = Double(max(self.cap, self.recovery))
+        var time = Double(self.recovery)
+        if self.multiplier > 1, time > 0 {
+            // By squaring: a row may hold any number of trips, and a multiplier near 1 takes very many to the cap.
+            var factor = self.multiplier
+            var remaining = trips
+            while remaining > 0, time < ceiling {
+                if !remaining.isMultiple(of: 2) { time *= factor }
+                factor *= factor
+                remaining /= 2
+            }
+        }
+        time = min(time, ceiling)
+        return max(1, Int64(saturating: time + time * self.jitter * draw))
+    }
+}

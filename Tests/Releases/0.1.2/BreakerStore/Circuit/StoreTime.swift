@@ -1,0 +1,42 @@
+/// An instant on the file's own clock, in microseconds.
+///
+/// Arithmetic saturates: rows hold whatever somebody wrote.
+struct StoreTime: Hashable, Comparable, Sendable {
+    var microseconds: Int64
+
+    static func < (left: StoreTime, right: StoreTime) -> Bool { left.microseconds < right.microseconds }
+
+    func adding(_ microseconds: Int64) -> StoreTime {
+        StoreTime(microseconds: self.microseconds.addingSaturating(microseconds))
+    }
+
+    /// How long ago `earlier` was, negative if it lies ahead.
+    func microseconds(since earlier: StoreTime) -> Int64 {
+        self.microseconds.subtractingSaturating(earlier.microseconds)
+    }
+}
+
+extension Int64 {
+    func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, overflow) = self.addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+
+    func subtractingSaturating(_ other: Int64) -> Int64 {
+        let (difference, overflow) = self.subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
+    }
+
+    /// The nearest whole number that fits; 0 for what is no number.
+    init(saturating value: Double) {
+        if value.isNaN {
+            self = 0
+        } else if value >= 0x1p63 {
+            self = .max
+        } else if value <= -0x1p63 {
+            self = .min
+        } else {
+            self = Int64(value)
+        }
+    }
+}

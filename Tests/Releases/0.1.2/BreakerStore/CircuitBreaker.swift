@@ -1,0 +1,102 @@
+/// A handle for one circuit of a store.
+public final class CircuitBreaker: Sendable {
+    /// Keeps the store open as long as a handle is in use.
+    let store: CircuitStore
+    let core: StoreCore
+    let circuit: SharedCircuit
+    let policy: CallPolicy
+    /// Neither timeout nor retry nor metrics: most calls.
+    let isPlain: Bool
+
+    init(store: CircuitStore, core: StoreCore, circuit: SharedCircuit, policy: CallPolicy) {
+        self.store = store
+        self.core = core
+        self.circuit = circuit
+        self.policy = policy
+        self.isPlain = policy.timeout == nil && policy.retry == nil && policy.onOutcome == nil
+    }
+
+    /// The circuit's name.
+    public var name: String { self.circuit.name }
+
+    /// The config as stored now: the newest registration of any process; what this process registered while the file
+    /// can't be read.
+    ///
+    /// Reads the file.
+    public var config: Config {
+        guard let row = self.storedCircuit else { return self.circuit.registeredConfig }
+        return Config(name: self.name, group: row.label, rules: row.circuit.rules)
+    }
+
+    /// The state; asking never changes it.
+    ///
+    /// Reads the file; tells what memory has only while the file can't be read.
+    public var state: CircuitState { self.currentCircuit.state(at: self.core.clock.now, self.core.clock.dates()) }
+
+    /// The failures that count now.
+    ///
+    /// Reads the file; tells what memory has only while the file can't be read.
+    public var failureCount: Int { self.currentCircuit.failureCount(at: self.core.clock.now) }
+
+    /// Whether a call would be let through now; asking never changes it.
+    ///
+    /// Reads the file unless the answer is known already.
+    public var isCallPermitted: Bool {
+        switch self.circuit.slot.ask(self.store.gate).verdict {
+        case .proceed, .proceedAndReportSuccess: return true
+        case .none, .open, .heldOpen, .heldClosed: break
+        }
+        switch self.currentCircuit.answer(at: self.core.clock.now, isAlive: self.core.isAlive) {
+        case .uncounted: return true
+        case .proceed, .claim: return !self.core.isDegraded || self.isPermittedByMemory
+        case .refuse: return false
+        }
+    }
+
+    /// While the file can be read but not written, a call needs the leave of both.
+    private var isPermittedByMemory: Bool {
+        let now = self.core.clock.now
+        let answer = self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now) { circuit, _ in
+            circuit.answer(at: now, isAlive: { _ in true })
+        }
+        switch answer {
+        case .proceed, .uncounted, .claim: return true
+        case .refuse: return false
+        }
+    }
+
+    /// Whose answer is to be read anew when this handle has changed the circuit.
+    var asker: Asker { Asker(circuit: self.circuit, gate: self.store.gate) }
+
+    /// The row, while this store may read it.
+    private var storedCircuit: CircuitRow? {
+        guard !self.store.gate.isForked, !self.store.isClosed else { return nil }
+        do throws(BreakerStoreError) {
+            return try self.core.circuit(self.name)
+        } catch {
+            self.core.readFailed(error)
+            return nil
+        }
+    }
+
+    /// The circuit in the file, or the one in memory that guards in its place.
+    private var currentCircuit: Circuit {
+        if var circuit = self.storedCircuit?.circuit {
+            circuit.takeStampsAhead(for: self.core.clock.now)
+            return circuit
+        }
+        return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: self.core.clock.now) { circuit, _ in
+            circuit
+        }
+    }
+
+    /// Where the circuit is while the file can't be used.
+    var memory: MemoryGuard {
+        self.store.gate.isForked || self.store.isClosed ? self.store.memoryAfterwards : self.core.memory
+    }
+}
+
+extension CircuitBreaker: Equatable {
+    /// Handles of one circuit in one store are equal, whatever their calls' policies.
+    public static func == (left: CircuitBreaker, right: CircuitBreaker) -> Bool { left.circuit === right.circuit }
+}

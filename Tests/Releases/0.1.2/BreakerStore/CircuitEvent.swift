@@ -1,0 +1,92 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// One thing that happened to a circuit, or to the store.
+public struct CircuitEvent: Sendable, Hashable, Identifiable {
+    /// What happened.
+    ///
+    /// Open: later versions and other programs know other kinds, which are handed over as they are.
+    public struct Kind: RawRepresentable, Sendable, Hashable, Codable {
+        /// The word that stands in the file.
+        public var rawValue: String
+
+        /// A kind by its word.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A circuit was registered with another configuration than the stored one.
+        ///
+        /// The first registration of a circuit is no event.
+        public static let configured = Kind(rawValue: "configured")
+        /// A closed circuit opened.
+        public static let tripped = Kind(rawValue: "tripped")
+        /// An open circuit became half-open.
+        public static let probing = Kind(rawValue: "probing")
+        /// A probe took longer than its lease.
+        public static let probeExpired = Kind(rawValue: "probeExpired")
+        /// A probe failed, and the circuit opened again.
+        public static let reopened = Kind(rawValue: "reopened")
+        /// Enough probes succeeded, and the circuit closed.
+        public static let closed = Kind(rawValue: "closed")
+        /// Somebody closed the circuit, and its failures were forgotten.
+        public static let reset = Kind(rawValue: "reset")
+        /// Somebody held the circuit.
+        public static let held = Kind(rawValue: "held")
+        /// A hold was taken off, or its time was over.
+        public static let released = Kind(rawValue: "released")
+        /// The circuit was removed from the store.
+        public static let forgotten = Kind(rawValue: "forgotten")
+        /// The file could not be used, and calls were guarded in memory; the reason says why.
+        ///
+        /// It is written when the file is back, just before `restored`; ``CircuitStore/health`` tells at once.
+        public static let degraded = Kind(rawValue: "degraded")
+        /// The file can be used again; the reason says after how long.
+        public static let restored = Kind(rawValue: "restored")
+        /// A corrupt file was moved aside, and the store began anew.
+        public static let quarantined = Kind(rawValue: "quarantined")
+        /// Events were lost to a slow reader.
+        public static let missed = Kind(rawValue: "missed")
+    }
+
+    /// The event's number in the file; later ones have higher numbers.
+    public var id: Int64
+    /// The circuit's name; nil when it is about the store.
+    public var circuit: String?
+    /// What happened.
+    public var kind: Kind
+    /// When it happened.
+    public var at: Date
+    /// The state, or the configuration, before.
+    public var from: String?
+    /// The state, or the configuration, after.
+    public var to: String?
+    /// Why, in words.
+    public var reason: String?
+    /// The name of the worker that did it.
+    public var worker: String?
+    /// That worker's process.
+    public var pid: Int32?
+    /// Who did it, as they said.
+    public var by: String?
+    /// Whether this store did it.
+    public var isOwn: Bool
+
+    package init(
+        id: Int64, circuit: String?, kind: Kind, at: Date, from: String?, to: String?, reason: String?,
+        worker: String?, pid: Int32?, by: String?, isOwn: Bool
+    ) {
+        self.id = id
+        self.circuit = circuit
+        self.kind = kind
+        self.at = at
+        self.from = from
+        self.to = to
+        self.reason = reason
+        self.worker = worker
+        self.pid = pid
+        self.by = by
+        self.isOwn = isOwn
+    }
+}

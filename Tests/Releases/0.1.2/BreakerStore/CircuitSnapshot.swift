@@ -1,0 +1,93 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A circuit as it was at one moment.
+public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
+    /// A call under way that decides whether a half-open circuit closes.
+    public struct Probe: Sendable, Hashable {
+        /// The worker that makes it.
+        public var worker: WorkerSnapshot.ID
+        /// When it was let through.
+        public var since: Date
+        /// When its result becomes stale and its slot free.
+        public var leaseEnds: Date
+
+        package init(worker: WorkerSnapshot.ID, since: Date, leaseEnds: Date) {
+            self.worker = worker
+            self.since = since
+            self.leaseEnds = leaseEnds
+        }
+    }
+
+    /// An operator's word over a circuit.
+    public struct Hold: Sendable, Hashable {
+        /// Whether it is held open or closed.
+        public var state: HoldState
+        /// When it was put on.
+        public var since: Date
+        /// When it ends by itself; nil means not before it is released.
+        public var until: Date?
+        /// Who put it on, as they said.
+        public var by: String?
+        /// Why, as they said.
+        public var reason: String?
+
+        package init(state: HoldState, since: Date, until: Date?, by: String?, reason: String?) {
+            self.state = state
+            self.since = since
+            self.until = until
+            self.by = by
+            self.reason = reason
+        }
+    }
+
+    /// The circuit's name.
+    public var id: String { self.name }
+    /// The circuit's name, its identity.
+    public var name: String
+    /// The configuration as stored.
+    public var config: CircuitBreaker.Config
+    /// What it does with a call.
+    public var state: CircuitState
+    /// When it came into this state.
+    public var since: Date
+    /// The number of this stay in the state; each transition raises it.
+    public var epoch: Int64
+    /// When the failures that count were seen, oldest first.
+    public var failures: [Date]
+    /// How often it tripped since it was last closed.
+    public var tripsInARow: Int
+    /// The live probes.
+    public var probes: [Probe]
+    /// An operator's hold, if there is one.
+    public var hold: Hold?
+    /// What was stored of the newest failure's error.
+    public var lastError: String?
+    /// How many calls it has refused, whoever made them.
+    ///
+    /// Each process counts in memory and tells the file at most every 5 s, and when it closes the store.
+    public var refusals: Int
+    /// How many live workers have registered it.
+    public var workers: Int
+
+    package init(
+        name: String, config: CircuitBreaker.Config, state: CircuitState, since: Date, epoch: Int64, failures: [Date],
+        tripsInARow: Int, probes: [Probe], hold: Hold?, lastError: String?, refusals: Int, workers: Int
+    ) {
+        self.name = name
+        self.config = config
+        self.state = state
+        self.since = since
+        self.epoch = epoch
+        self.failures = failures
+        self.tripsInARow = tripsInARow
+        self.probes = probes
+        self.hold = hold
+        self.lastError = lastError
+        self.refusals = refusals
+        self.workers = workers
+    }
+}

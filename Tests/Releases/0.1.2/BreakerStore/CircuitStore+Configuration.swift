@@ -1,0 +1,92 @@
+extension CircuitStore {
+    /// How a process uses its store; nothing of it is stored.
+    ///
+    /// It is validated when the store is opened.
+    public struct Configuration: Sendable {
+        /// How long a report or an operator's change may wait for the file: above zero, at most one hour.
+        ///
+        /// The default is 250 ms.
+        public var busyTimeout: Duration = .milliseconds(250)
+
+        /// What an acknowledged change survives.
+        ///
+        /// The default is `.transitions`.
+        public var durability: Durability = .transitions
+
+        /// What opening does when the file can't be used; a store that is open never fails a call for it.
+        ///
+        /// The default is `.throwError`.
+        public var whenUnavailable: WhenUnavailable = .throwError
+
+        /// What the store may do to the file.
+        ///
+        /// The default is `.readWrite`.
+        public var access: Access = .readWrite
+
+        /// The permissions of a file that is created, within 0o777 and with 0o600.
+        ///
+        /// The default is 0o600.
+        public var fileMode: UInt16 = 0o600
+
+        /// How many events are kept of each circuit: 1 to 1,000,000.
+        ///
+        /// The default is 1,000.
+        public var eventsKept: Int = 1_000
+
+        /// After how long a closed, unheld circuit that no live worker has registered any more is removed: above
+        /// zero, at most a hundred years; nil never removes one.
+        ///
+        /// The default is nil.
+        public var forgetIdleAfter: Duration? = nil
+
+        /// What other processes see this one as: 1 to 200 characters, no control characters; nil is the process's name.
+        ///
+        /// The default is nil.
+        public var workerName: String? = nil
+
+        /// Called for each event once, on a thread of its own.
+        ///
+        /// At most once: a process that is killed right after a commit never hands its event over; the history has it.
+        /// The default is nil.
+        public var onEvent: (@Sendable (CircuitEvent) -> Void)? = nil
+
+        /// Where time comes from; all processes on a file need the same.
+        ///
+        /// The default is `SystemHostClock()`.
+        public var clock: any HostClock = SystemHostClock()
+
+        /// How long opening waits for others at least, unless it may degrade the store.
+        ///
+        /// The default is 10 s.
+        package var openingPatience: Duration = Opening.patience
+
+        /// How long opening waits for others: a service that can go on without the file does not wait longer at its start than
+        /// in a call.
+        var patience: Duration {
+            switch self.whenUnavailable {
+            case .throwError: max(self.busyTimeout, self.openingPatience)
+            case .degrade: self.busyTimeout
+            }
+        }
+
+        /// How long the store waits after a first attempt to bring the file back; twice as long after each more, at most
+        /// 1 s.
+        ///
+        /// The default is 50 ms.
+        package var firstRetry: Duration = .milliseconds(50)
+
+        /// Creates a configuration of the defaults.
+        public init() {}
+
+        func validate() throws(BreakerStoreError) {
+            try Validation.duration(self.busyTimeout, atMost: .seconds(3_600), "busyTimeout")
+            guard self.fileMode & ~0o777 == 0, self.fileMode & 0o600 == 0o600 else {
+                throw Validation.error(
+                    "fileMode", "0o" + String(self.fileMode, radix: 8), allowed: "within 0o777, containing 0o600")
+            }
+            try Validation.count(self.eventsKept, in: 1...1_000_000, "eventsKept")
+            if let idle = self.forgetIdleAfter { try Validation.duration(idle, "forgetIdleAfter") }
+            if let workerName = self.workerName { try Validation.text(workerName, "workerName") }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+extension CircuitStore {
+    private static let eventsBuffered = 1_000
+
+    /// Each event from now on, whoever made it; others' within 100 ms.
+    ///
+    /// Buffers 1,000 events; what is lost to a slow reader is told as one `.missed`. The stream ends when the store is
+    /// closed; that of a store that can't be used ends at once.
+    public func events() -> AsyncStream<CircuitEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CircuitEvent.self,
+            bufferingPolicy: .bufferingOldest(Self.eventsBuffered)
+        )
+        guard let core = try? self.usableCore() else {
+            continuation.finish()
+            return stream
+        }
+        let listener = self.listen(to: .stream(continuation), core)
+        continuation.onTermination = { [weak self] _ in
+            // A child of `fork` leaves its parent's locks alone.
+            guard !core.isForked else { return }
+            core.hub.remove(listener)
+            self?.drop(listener)
+        }
+        return stream
+    }
+
+    /// Returns when the task is cancelled, after `close()`: the shape of a ServiceLifecycle service.
+    ///
+    /// Throws nothing. Closing may block for as long as `busyTimeout`, on a thread of its own.
+    public func run() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+        await withTaskCancellationHandler {
+            for await _ in stream {}
+        } onCancel: {
+            continuation.finish()
+        }
+        await withCheckedContinuation { done in
+            let thread = StoreThread()
+            let isStarted = thread.start {
+                self.close()
+                done.resume()
+            }
+            if !isStarted {
+                self.close()
+                done.resume()
+            }
+        }
+    }
+}

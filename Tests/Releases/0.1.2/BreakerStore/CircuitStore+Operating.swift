@@ -1,0 +1,102 @@
+/// What an operator does. Each commits on the calling thread, which waits at most for `busyTimeout`, and stands in the
+/// history with who did it and why.
+extension CircuitStore {
+    /// Closes a circuit and forgets its failures, probes, trips and hold.
+    ///
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on the
+    /// calling thread, which waits at most for `busyTimeout`.
+    /// - Parameters:
+    ///   - name: the circuit's name.
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func reset(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
+        try self.operate(on: name, by: who) { circuit, now in circuit.reset(at: now, reason: reason) }
+    }
+
+    /// Refuses all calls of a circuit, or lets all through uncounted, until it is released or the time is over.
+    ///
+    /// A hold survives restarts. Throws `invalidConfiguration`, `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what
+    /// keeps the file from being written. Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// - Parameters:
+    ///   - name: the circuit's name.
+    ///   - state: `open` refuses, `closed` lets through.
+    ///   - duration: for how long; nil for until it is released.
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func hold(
+        _ name: String,
+        _ state: HoldState,
+        for duration: Duration? = nil,
+        by who: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) {
+        if let duration { try Validation.duration(duration, "duration") }
+        let time = duration?.saturatingMicroseconds
+        try self.operate(on: name, by: who) { circuit, now in
+            circuit.held(state, for: time, by: who, reason: reason, at: now)
+        }
+    }
+
+    /// Ends a hold; the circuit goes on in the state beneath.
+    ///
+    /// Without a hold nothing changes.
+    ///
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on the
+    /// calling thread, which waits at most for `busyTimeout`.
+    /// - Parameters:
+    ///   - name: the circuit's name.
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func release(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
+        try self.operate(on: name, by: who) { circuit, now in _ = circuit.released(at: now, reason: reason) }
+    }
+
+    /// Deletes a circuit; its history stays.
+    ///
+    /// A live handle registers it anew at its next call.
+    ///
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on the
+    /// calling thread, which waits at most for `busyTimeout`.
+    /// - Parameter name: the circuit's name.
+    public func forget(_ name: String) throws(BreakerStoreError) {
+        try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+            guard try transaction.forget(name) else { throw .noSuchCircuit(name, transaction.path) }
+        }
+        self.drop(circuits: [name])
+    }
+
+    private func operate(
+        on name: String,
+        by who: String?,
+        _ event: @escaping @Sendable (inout Circuit, StoreTime) -> Void
+    ) throws(BreakerStoreError) {
+        try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+            guard try transaction.change(name, by: who, { event(&$0, $1.now) }) != nil else {
+                throw .noSuchCircuit(name, transaction.path)
+            }
+        }
+    }
+}
+
+extension BreakerStoreError {
+    static func noSuchCircuit(_ name: String, _ path: String) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .noSuchCircuit,
+            message: "there is no circuit \(name.quoted)",
+            advice: "circuits() lists those there are",
+            path: path
+        )
+    }
+}
+
+extension CircuitBreaker {
+    /// Closes the circuit and forgets its failures, probes, trips and hold; see `CircuitStore.reset(_:by:reason:)`.
+    ///
+    /// Throws and blocks as that does.
+    /// - Parameters:
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func reset(by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
+        try self.store.reset(self.name, by: who, reason: reason)
+    }
+}

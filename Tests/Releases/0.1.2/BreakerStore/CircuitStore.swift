@@ -1,0 +1,229 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A file of circuits that all processes of this host share.
+///
+/// Two stores on one path in one process share one core; closing one harms no other. Their settings must agree
+/// where they can't each have their own; see ``init(path:configuration:)``. All functions that change the file
+/// commit on the calling thread and may block it for as long as `busyTimeout`.
+public final class CircuitStore: Sendable {
+    private struct State {
+        var isClosed = false
+        var circuits: [CircuitName: SharedCircuit] = [:]
+        /// Circuits that this process has forgotten while handles were in use.
+        var forgotten: Set<CircuitName> = []
+        /// How many of these make it worth while to look whether their handles are gone.
+        var manyForgotten = 64
+        var listeners: [EventHub.Listener] = []
+    }
+
+    let backend: Backend
+    let configuration: Configuration
+    /// Whether cached answers count: shut when this store is closed, whatever others on the same file do.
+    let gate = Gate()
+    /// Guards calls once this store is closed, and in children of `fork`.
+    var memoryAfterwards: MemoryGuard { self.afterwards.value }
+    private let afterwards = PerProcess { MemoryGuard(keepsReports: false) }
+    private let state = Mutex(State())
+
+    /// Opens the store at `path`; creates and migrates it as `configuration` allows.
+    ///
+    /// Throws before anything is changed when the path or the configuration can't be used. Blocks the calling thread while
+    /// the file is opened, and while other processes open it.
+    ///
+    /// A second store of this process on the same file shares the first one's thread, writer and clock. Its
+    /// `durability`, `eventsKept` and `forgetIdleAfter` must be the first one's, and so must its `clock` unless that is
+    /// the default: else `invalidConfiguration` is thrown. Each store has an `onEvent` and a `busyTimeout` of its own, and
+    /// a store that is `.readOnly` shares nothing. Of the rest the first one's counts as long as any of them is open:
+    /// `workerName`, `whenUnavailable`, `fileMode`, and whether a file that is lost is created anew (`access`). Where one
+    /// of them gives up waiting for the file, memory guards for all, until the file is back.
+    /// - Parameters:
+    ///   - path: the database file. Its directory must exist, on a local file system.
+    ///   - configuration: how this process uses the file.
+    public convenience init(
+        path: String,
+        configuration: Configuration = Configuration()
+    ) throws(BreakerStoreError) {
+        self.init(try Backend(path: path, configuration: configuration), configuration)
+    }
+
+    init(_ backend: Backend, _ configuration: Configuration) {
+        self.backend = backend
+        self.configuration = configuration
+        guard let core = backend.core else { return }
+        core.add(self.gate)
+        if let onEvent = configuration.onEvent { self.listen(to: .handler(onEvent), core) }
+    }
+
+    deinit { self.leave() }
+
+    /// Registers a circuit and returns the handle for it.
+    ///
+    /// The same name again is O(1) and returns an equal handle. Handles keep the store alive. A config that differs from
+    /// the stored one is stored and rules from then on, in every process; state and counts stay. What can't be stored by
+    /// `busyTimeout` is stored as soon as it can be, unless somebody has registered a newer config meanwhile; until then
+    /// the handle guards in memory.
+    ///
+    /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread, which waits at most
+    /// for `busyTimeout`.
+    /// - Parameters:
+    ///   - config: what all processes share about the circuit.
+    ///   - calls: how this handle makes its calls.
+    public func breaker(
+        _ config: CircuitBreaker.Config,
+        calls: CallPolicy = CallPolicy()
+    ) throws(BreakerStoreError) -> CircuitBreaker {
+        try config.validate()
+        try calls.validate(for: config)
+        let name = CircuitName(config.name)
+        let core = try self.usableCore()
+        if let known = self.state.withLock({ $0.circuits[name] }), known.registeredConfig == config,
+            !core.isUnregistered(name)
+        {
+            return CircuitBreaker(store: self, core: core, circuit: known, policy: calls)
+        }
+        do throws(BreakerStoreError) {
+            try core.register(config, until: self.deadline)
+        } catch {
+            // Memory guards until the file is there, whatever keeps it away.
+            if error.code == .closed || error.code == .forked { throw error }
+        }
+        let circuit = self.state.withLock {
+            if let known = $0.circuits[name] {
+                known.registeredConfig = config
+                return known
+            }
+            let circuit = SharedCircuit(config, refusals: core.refusals.counter(of: name))
+            $0.circuits[name] = circuit
+            $0.forgotten.remove(name)
+            return circuit
+        }
+        // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
+        _ = try? core.look(Asker(circuit: circuit, gate: self.gate))
+        return CircuitBreaker(store: self, core: core, circuit: circuit, policy: calls)
+    }
+
+    /// Whether the file protects just now, or memory does; in a child of `fork` memory does, for the reason `forked`.
+    public var health: StoreHealth {
+        if self.gate.isForked {
+            let since = Date(timeIntervalSince1970: Double(ForkRecord.forkedAt))
+            return .degraded(since: since, error: .forked(self.backend.file.path))
+        }
+        guard !self.isClosed, let core = self.backend.core else {
+            return self.isClosed ? .closed : .healthy
+        }
+        return core.health
+    }
+
+    /// Commits what waits, until `busyTimeout`, then closes.
+    ///
+    /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`. Blocks the
+    /// calling thread meanwhile.
+    public func close() {
+        guard !self.gate.isForked, !self.isClosed else { return }
+        guard let core = self.backend.core else {
+            self.leave()
+            return
+        }
+        let deadline = self.deadline
+        // What waits is committed, and told to those who listen.
+        _ = try? core.commit(until: deadline) { _ in }
+        core.hub.flush(until: deadline)
+        if self.leave() { core.waitForEnd(until: deadline) }
+    }
+
+    // MARK: - For the library
+
+    /// Has `target` told of each event until this store is closed.
+    @discardableResult
+    func listen(to target: EventHub.Listener.Target, _ core: StoreCore) -> EventHub.Listener {
+        let listener = core.listen(to: target)
+        let isClosed = self.state.withLock {
+            if !$0.isClosed { $0.listeners.append(listener) }
+            return $0.isClosed
+        }
+        // Closed in the meantime: nobody else would end it.
+        if isClosed { core.hub.remove(listener) }
+        return listener
+    }
+
+    /// Keeps nothing of circuits that were forgotten, once no handle uses them.
+    func drop(circuits names: [String]) {
+        let dropped = self.state.withLock { state -> [CircuitName] in
+            var candidates = names.map { CircuitName($0) }
+            let looksAtAll = state.forgotten.count >= state.manyForgotten
+            if looksAtAll {
+                candidates += state.forgotten
+                state.forgotten.removeAll()
+            }
+            var dropped: [CircuitName] = []
+            for name in candidates {
+                guard var circuit = state.circuits.removeValue(forKey: name) else { continue }
+                if isKnownUniquelyReferenced(&circuit) {
+                    dropped.append(name)
+                } else {
+                    state.circuits[name] = circuit
+                    state.forgotten.insert(name)
+                }
+            }
+            if looksAtAll { state.manyForgotten = max(64, state.forgotten.count * 2) }
+            return dropped
+        }
+        guard let core = self.backend.core else { return }
+        for name in dropped where core.refusals.dropIfUnused(name) {
+            core.registered.withLock { $0[name] = nil }
+            core.unregistered.withLock { $0[name] = nil }
+        }
+    }
+
+    func drop(_ listener: EventHub.Listener) {
+        if self.gate.isForked { return }
+        self.state.withLock { $0.listeners.removeAll { $0 === listener } }
+    }
+
+    var deadline: Deadline { Deadline(after: self.configuration.busyTimeout) }
+
+    var isClosed: Bool { self.state.withLock { $0.isClosed } }
+
+    /// The core, if this store may use it.
+    func usableCore() throws(BreakerStoreError) -> StoreCore {
+        try self.requireUsable()
+        guard let core = self.backend.core else {
+            throw BreakerStoreError(
+                code: .readOnly,
+                message: "the store was opened with access .readOnly",
+                path: self.backend.file.path
+            )
+        }
+        return core
+    }
+
+    func requireUsable() throws(BreakerStoreError) {
+        // First of all: in a fork's child another thread's locks are held for ever.
+        if self.gate.isForked { throw .forked(self.backend.file.path) }
+        if self.isClosed { throw .closed(self.backend.file.path) }
+    }
+
+    /// Leaves the core, once; returns whether this was the time.
+    @discardableResult
+    private func leave() -> Bool {
+        if self.gate.isForked { return false }
+        let isFirst = self.state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed
+        }
+        guard isFirst else { return false }
+        if let core = self.backend.core {
+            core.remove(self.gate)
+            CoreRegistry.leave(core)
+            for listener in self.state.withLock({ $0.listeners }) { core.hub.remove(listener) }
+        }
+        self.backend.removeTemporaryDirectory()
+        return true
+    }
+}

@@ -1,0 +1,53 @@
+extension Duration {
+    private static let attosecondsInAMicrosecond: Int128 = 1_000_000_000_000
+
+    /// The longest duration a configuration may have: a little over a hundred years, so that sums of stamps and
+    /// durations never overflow `Int64`.
+    static let longestAllowed = Duration.seconds(3_200_000_000)
+
+    /// A duration of so many microseconds.
+    init(wholeMicroseconds: Int64) {
+        self.init(attoseconds: Int128(wholeMicroseconds) * Self.attosecondsInAMicrosecond)
+    }
+
+    /// A duration of about so many microseconds: the nearest whole number, cut to what `Int64` holds, and zero for what
+    /// is not a number.
+    init(saturatingMicroseconds: Double) {
+        guard !saturatingMicroseconds.isNaN else {
+            self = .zero
+            return
+        }
+        let rounded = saturatingMicroseconds.rounded()
+        let limit: Int64 = rounded < 0 ? .min : .max
+        self.init(wholeMicroseconds: Int64(exactly: rounded) ?? limit)
+    }
+
+    /// This duration in microseconds, rounded to the nearest, halves away from zero; nil if `Int64` can't hold it.
+    var wholeMicroseconds: Int64? {
+        let (quotient, remainder) = self.attoseconds.quotientAndRemainder(dividingBy: Self.attosecondsInAMicrosecond)
+        guard remainder.magnitude * 2 >= Self.attosecondsInAMicrosecond.magnitude else {
+            return Int64(exactly: quotient)
+        }
+        return Int64(exactly: quotient + remainder.signum())
+    }
+
+    /// This duration in microseconds, cut to what `Int64` holds.
+    var saturatingMicroseconds: Int64 {
+        self.wholeMicroseconds ?? (self < .zero ? .min : .max)
+    }
+
+    /// This duration rounded to microseconds.
+    ///
+    /// One that overflows stays as it is, so that validation can name it.
+    var roundedToMicroseconds: Duration {
+        guard let microseconds = self.wholeMicroseconds else { return self }
+        return Duration(wholeMicroseconds: microseconds)
+    }
+
+    /// The sum, cut to the shortest or longest duration instead of an overflow.
+    func addingSaturating(_ other: Duration) -> Duration {
+        let (sum, overflow) = self.attoseconds.addingReportingOverflow(other.attoseconds)
+        guard overflow else { return Duration(attoseconds: sum) }
+        return Duration(attoseconds: other < .zero ? .min : .max)
+    }
+}

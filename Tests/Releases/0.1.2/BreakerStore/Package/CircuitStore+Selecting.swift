@@ -1,0 +1,118 @@
+/// An operator's actions on several circuits: in one transaction, all or none.
+extension CircuitStore {
+    /// Does the same to all selected circuits, which are matched in the transaction that changes them.
+    ///
+    /// A circuit to which there is nothing to do, such as one that is to be released and is not held, is left out of the
+    /// answer, and so is one whose row can't be read, if a pattern found it. Throws `noSuchCircuit` for a name that must
+    /// be there, `corrupt` for one whose row can't be read, else as `reset(_:by:reason:)` does; then nothing is changed.
+    /// Commits on the calling thread, which waits at most for `busyTimeout`.
+    package func perform(
+        _ action: OperatorAction,
+        on selection: [CircuitSelector],
+        by who: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> [StateChange] {
+        if case .hold(_, let duration?) = action { try Validation.duration(duration, "duration") }
+        return try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+            var changes: [StateChange] = []
+            for found in try transaction.select(selection) {
+                let name = found.name
+                let change = try transaction.change(name, by: who) { circuit, moment -> StateChange? in
+                    let from = circuit.word(at: moment.now)
+                    guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
+                    return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
+                }
+                if case let change?? = change { changes.append(change) }
+            }
+            return changes
+        }
+    }
+
+    /// Deletes all selected circuits; their history stays.
+    ///
+    /// Whether live workers have them registered is asked in the transaction that deletes them. Throws `noSuchCircuit` for
+    /// a name that must be there, `inUse` for one that is registered, else as `forget(_:)` does; then nothing is changed.
+    /// Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// - Parameters:
+    ///   - selection: which circuits.
+    ///   - isForced: whether those in use go, too.
+    ///   - who: who does it.
+    ///   - reason: why.
+    package func forget(
+        _ selection: [CircuitSelector],
+        evenIfInUse isForced: Bool,
+        by who: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> [StateChange] {
+        let changes = try self.usableCore().commit(until: self.deadline) {
+            (transaction) throws(BreakerStoreError) -> [StateChange] in
+            var changes: [StateChange] = []
+            for found in try transaction.select(selection) {
+                // It may go because its row can't be read.
+                let circuit = try? transaction.circuit(found.name)
+                if !isForced { try transaction.requireUnused(found) }
+                let from = circuit?.word(at: transaction.now) ?? StateChange.unreadable
+                guard try transaction.forget(found.id, name: found.name, by: who, reason: reason) else { continue }
+                changes.append(StateChange(name: found.name, from: from, to: StateChange.forgotten))
+            }
+            return changes
+        }
+        self.drop(circuits: changes.map(\.name))
+        return changes
+    }
+}
+
+extension Transaction {
+    /// By name.
+    fileprivate func select(
+        _ selection: [CircuitSelector]
+    ) throws(BreakerStoreError) -> [Database.Selected.Circuit] {
+        let selected = try self.database.select(selection)
+        if let missing = selected.missing.first { throw .noSuchCircuit(missing, self.path) }
+        return selected.circuits.sorted {
+            $0.name.utf8.elementsEqual($1.name.utf8)
+                ? $0.id < $1.id : $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+        }
+    }
+
+    fileprivate func requireUnused(_ circuit: Database.Selected.Circuit) throws(BreakerStoreError) {
+        let workers = try self.database.all(
+            """
+            SELECT worker.id, worker.name, worker.pid FROM registration
+            JOIN worker ON worker.id = registration.worker WHERE registration.circuit = ?1
+            """,
+            .integer(circuit.id)
+        ) { (id: $0.integer(0), name: $0.text(1), pid: $0.integer(2)) }
+        guard let user = workers.first(where: { self.isAlive($0.id) }) else { return }
+        throw BreakerStoreError(
+            code: .inUse,
+            message: "circuit \(circuit.name.quoted) is registered by \(user.name.escaped)[\(user.pid)], which lives",
+            advice: "end all that use it first",
+            path: self.path
+        )
+    }
+}
+
+extension Circuit {
+    /// The word for the state that people read; a hold whose time is over counts no more.
+    fileprivate func word(at now: StoreTime) -> String { self.hold(at: now) == nil ? self.state.word : self.word }
+
+    /// Returns whether there was anything to do.
+    fileprivate mutating func apply(
+        _ action: OperatorAction,
+        at now: StoreTime,
+        by who: String?,
+        reason: String?
+    ) -> Bool {
+        switch action {
+        case .reset:
+            self.reset(at: now, reason: reason)
+            return true
+        case .hold(let state, let duration):
+            self.held(state, for: duration?.saturatingMicroseconds, by: who, reason: reason, at: now)
+            return true
+        case .release:
+            return self.released(at: now, reason: reason)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A circuit with what operators ask for beside a snapshot.
+package struct InspectedCircuit: Sendable, Hashable {
+    package var snapshot: CircuitSnapshot
+    /// Its state, or that beneath its hold.
+    package var beneath: CircuitState
+}
+
+/// A circuit whose row no version of this library can have written.
+package struct UnreadableCircuit: Sendable, Hashable {
+    /// As far as it is text.
+    package var name: String
+    /// Whether its name was given, not a pattern alone.
+    package var isNamed: Bool
+    /// How many live workers have registered it.
+    package var workers: Int
+}
+
+/// A circuit as it stands in the file, to be looked at as of any moment.
+struct CircuitRecord {
+    var name: String
+    var row: CircuitRow
+    /// The workers that have registered it, dead or alive.
+    var registered: [Int64]
+
+    func inspected(by reading: StoreReading) -> InspectedCircuit {
+        let now = reading.now
+        var unheld = self.row.circuit
+        unheld.hold = nil
+        unheld.takeStampsAhead(for: now)
+        return InspectedCircuit(
+            snapshot: CircuitSnapshot(
+                name: self.name,
+                row: self.row,
+                at: now,
+                workers: self.registered.count(where: reading.isAlive),
+                isAlive: reading.isAlive,
+                reading.date
+            ),
+            beneath: unheld.state(at: now, reading.date)
+        )
+    }
+}
+
+/// One moment at which records are looked at.
+struct StoreReading {
+    let now: StoreTime
+    let date: (StoreTime) -> Date
+    let isAlive: (Int64) -> Bool
+
+    init(_ clock: StoreClock, isAlive: @escaping (Int64) -> Bool) {
+        self.now = clock.now
+        self.date = clock.dates()
+        // One answer for all circuits of the moment, and one question to the kernel.
+        let liveness = Liveness(isAlive)
+        self.isAlive = { liveness[$0] }
+    }
+
+    private final class Liveness {
+        private let ask: (Int64) -> Bool
+        private var known: [Int64: Bool] = [:]
+
+        init(_ ask: @escaping (Int64) -> Bool) { self.ask = ask }
+
+        subscript(worker: Int64) -> Bool {
+            if let known = self.known[worker] { return known }
+            let isAlive = self.ask(worker)
+            self.known[worker] = isAlive
+            return isAlive
+        }
+    }
+}

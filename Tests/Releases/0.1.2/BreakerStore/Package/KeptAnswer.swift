@@ -1,0 +1,50 @@
+import Synchronization
+
+/// A look inside for programs that hold a store's answers against what was acknowledged.
+///
+/// `@testable` would show them the same, but no release build allows that.
+package struct KeptAnswer: Sendable {
+    /// What a call gets without asking the file, for people.
+    package let verdict: String
+    package let epoch: Int64
+}
+
+extension CircuitBreaker {
+    /// The answer that calls get without asking the file; nil if there is none, or it does not count.
+    package var keptAnswer: KeptAnswer? {
+        let answer = self.circuit.slot.ask(self.store.gate)
+        return answer.verdict == .none ? nil : KeptAnswer(verdict: "\(answer.verdict)", epoch: answer.epoch)
+    }
+
+    /// Whether an asynchronous call is let through without asking the file.
+    ///
+    /// Throws the refusal if that is kept.
+    package var hasFreePass: Bool {
+        get throws(CircuitOpenError) { try self.freePass() != nil }
+    }
+
+    /// The circuit's epoch in the file; nil if the file has no such circuit.
+    package var storedEpoch: Int64? {
+        get throws(BreakerStoreError) { try self.core.look(self.asker)?.epoch }
+    }
+}
+
+extension CircuitStore {
+    /// Has memory guard until the store's thread has looked after the file, as after an error of the file.
+    package func pretendLoss() {
+        guard let core = try? self.usableCore() else { return }
+        core.degrade(BreakerStoreError(code: .unavailable, message: "made up"))
+    }
+
+    /// Whether the store's paths lead to the files that it has open.
+    ///
+    /// Waits for the commit that runs.
+    package var isInPlace: Bool {
+        guard let core = try? self.usableCore() else { return false }
+        // Under the lock: a connection that somebody keeps over a reopening would keep the old files in use.
+        return core.session.withLock { session in
+            guard let opened = session?.opened else { return false }
+            return opened.identity == FileIdentity(of: core.file) && opened.lock.isInPlace
+        }
+    }
+}

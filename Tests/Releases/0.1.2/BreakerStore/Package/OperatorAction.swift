@@ -1,0 +1,24 @@
+/// What an operator can do to a circuit's state.
+package enum OperatorAction: Sendable, Hashable {
+    case reset
+    case hold(HoldState, for: Duration?)
+    case release
+}
+
+/// What an operator's action did to one circuit, in the words of the history.
+package struct StateChange: Sendable, Hashable {
+    /// What a circuit becomes that is deleted.
+    package static let forgotten = "forgotten"
+    /// What a circuit is whose row can't be read.
+    package static let unreadable = "unreadable"
+
+    package var name: String
+    package var from: String
+    package var to: String
+
+    package init(name: String, from: String, to: String) {
+        self.name = name
+        self.from = from
+        self.to = to
+    }
+}

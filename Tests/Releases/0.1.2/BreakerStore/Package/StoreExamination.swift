@@ -1,0 +1,91 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// What reading a store's file brings to light, for a diagnosis.
+package struct StoreExamination: Sendable {
+    package struct Probe: Sendable, Hashable {
+        package var circuit: String
+        /// The name and process of its worker, if that is known.
+        package var owner: WorkerSnapshot?
+        package var since: Date
+        package var isLeaseOver: Bool
+    }
+
+    /// Major × 1000 + minor.
+    package var schema: Int64
+    /// What SQLite finds wrong with the file; empty if nothing is.
+    package var damage: [String]
+    /// What SQLite finds wrong with values of rows, which harms those rows alone.
+    package var badRows: [String]
+    /// Whether nobody can tell store time from the clock's row.
+    package var isClockUnreadable: Bool
+    /// The names of circuits with stamps that lie ahead of now.
+    package var stampsAhead: [String]
+    package var circuits: Int
+    /// The names of circuits whose rows can't be read.
+    package var unreadable: [String]
+    /// Frames of the log that are not yet in the database; nil where there is no wal-index.
+    package var pendingFrames: Int?
+    /// Whether somebody has written since the host was booted.
+    package var isOfThisBoot: Bool
+    /// How far store time is ahead of the wall clock.
+    package var ahead: Duration
+    package var living: [WorkerSnapshot]
+    package var dead: [WorkerSnapshot]
+    package var probes: [Probe]
+
+    init(_ view: StoreView) throws(BreakerStoreError) {
+        let database = view.database
+        let date = view.clock.dates()
+        let now = view.clock.now
+        self.schema = try database.connection.integer("PRAGMA user_version")
+        let lines = try database.damage(quickly: true, atMost: 5)
+        self.damage = lines.filter { !Database.isOfARow($0) }
+        self.badRows = lines.filter(Database.isOfARow)
+        self.isClockUnreadable = try ClockRow.read(database) == nil
+        var circuits = 0
+        var unreadable: [String] = []
+        var stampsAhead: [String] = []
+        try database.records(of: nil, withWorkers: false) { finding in
+            circuits += 1
+            switch finding {
+            case .record(let record):
+                if record.row.circuit.hasStampsAhead(of: now) { stampsAhead.append(record.name) }
+            case .unreadable(let name, registered: _): unreadable.append(name)
+            }
+        }
+        self.circuits = circuits
+        self.stampsAhead = stampsAhead.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        self.unreadable = unreadable.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        self.pendingFrames = database.connection.walIndex()?.pendingFrames
+        let boot = try database.first("SELECT boot FROM clock") { $0.text(0) }
+        self.isOfThisBoot = boot == view.clock.host.bootID
+        let wall = Int64(saturating: (view.clock.host.wallTime.timeIntervalSince1970 * 1_000_000).rounded())
+        self.ahead = .microseconds(now.microseconds.subtractingSaturating(wall))
+        let workers = try database.workers().map { row in
+            WorkerSnapshot(
+                id: row.worker.id, name: row.worker.name, pid: row.worker.pid, since: date(row.since), probing: [])
+        }
+        self.living = workers.filter { view.isAlive($0.id) }
+        self.dead = workers.filter { !view.isAlive($0.id) }
+        let byID = Dictionary(workers.map { ($0.id, $0) }) { first, _ in first }
+        let living = Set(self.living.map(\.id))
+        self.probes = try database.all(
+            """
+            SELECT coalesce(circuit.name, ''), probe.worker, probe.since, probe.lease_ends FROM probe
+            LEFT JOIN circuit ON circuit.id = probe.circuit ORDER BY circuit.name, probe.token LIMIT 10000
+            """
+        ) { row in
+            let worker = row.integer(1)
+            return Probe(
+                circuit: row.text(0),
+                owner: living.contains(worker) ? byID[worker] : nil,
+                since: date(StoreTime(microseconds: row.integer(2))),
+                isLeaseOver: row.integer(3) <= now.microseconds
+            )
+        }
+    }
+}

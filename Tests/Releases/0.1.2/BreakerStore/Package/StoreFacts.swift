@@ -1,0 +1,70 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What can be said of a store's files without reading what is in them, for a diagnosis.
+package struct StoreFacts: Sendable {
+    /// A file or directory, as `stat` and `access` see it.
+    package struct File: Sendable, Hashable {
+        package var path: String
+        package var mode: UInt32
+        package var owner: UInt32
+        package var group: UInt32
+        package var size: Int64
+        package var inode: UInt64
+        package var isReadable: Bool
+        package var isWritable: Bool
+
+        init?(_ path: String) {
+            var info = stat()
+            guard unsafe stat(path, &info) == 0 else { return nil }
+            self.path = path
+            self.mode = UInt32(info.st_mode) & 0o7777
+            self.owner = UInt32(info.st_uid)
+            self.group = UInt32(info.st_gid)
+            self.size = Int64(info.st_size)
+            self.inode = UInt64(truncatingIfNeeded: info.st_ino)
+            self.isReadable = unsafe access(path, R_OK) == 0
+            self.isWritable = unsafe access(path, W_OK) == 0
+        }
+    }
+
+    /// The kind of the file system, if a store can't be kept there.
+    package var unsuitableFileSystem: String?
+    package var directory: File?
+    package var database: File?
+    package var log: File?
+    package var index: File?
+    package var lock: File?
+    /// Whether the lock file is one of a store.
+    package var isLockFileWhole: Bool
+
+    private let file: StoreFile
+
+    /// Throws if the path can't be that of a store, on whatever file system.
+    package init(path: String) throws(BreakerStoreError) {
+        let file = try StoreFile(resolving: path, on: FileSystem(number: { _ in 0 }))
+        let fileSystem = FileSystem()
+        self.file = file
+        self.unsuitableFileSystem =
+            fileSystem.unsuitableKind(of: file.path) ?? fileSystem.unsuitableKind(of: file.directory)
+        self.directory = File(file.directory)
+        self.database = File(file.path)
+        self.log = File(file.log)
+        self.index = File(file.index)
+        self.lock = File(file.lock)
+        self.isLockFileWhole = LockFile.exists(at: file.lock)
+    }
+
+    /// Reads the file, and nothing else; throws if it is no store, or can't be read.
+    package func examine(_ clock: any HostClock) throws(BreakerStoreError) -> StoreExamination {
+        guard try Schema.recognise(self.file) == .store else { throw Schema.missing(self.file) }
+        return try StoreView.ofFile(self.file, clock) { (view) throws(BreakerStoreError) in
+            try StoreExamination(view)
+        }
+    }
+}

@@ -1,0 +1,234 @@
+/// The store as an operator looks at it: all of it as of one instant, and nothing of it changed.
+package struct StoreLook {
+    let view: StoreView
+    private let reading: StoreReading
+
+    init(_ view: StoreView) {
+        self.view = view
+        self.reading = StoreReading(view.clock, isAlive: view.isAlive)
+    }
+
+    /// What a search for circuits found.
+    package struct Found<Value> {
+        package var value: Value
+        /// Those whose rows can't be read, by name.
+        package var unreadable: [UnreadableCircuit] = []
+        /// Whether a pattern, or that all were meant, found some of them.
+        package var isBroad: Bool
+        /// A name that must be there and is not; then nothing was looked at.
+        package var missing: String?
+
+        /// With those that can't be read in the order of their names.
+        fileprivate var sorted: Self {
+            var sorted = self
+            sorted.unreadable.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            return sorted
+        }
+    }
+
+    /// Hands over the selected circuits one by one, each once; so many of them need no memory.
+    ///
+    /// In no order: by name, SQLite would read most pages of a large file again and again.
+    ///
+    /// - Parameters:
+    ///   - selectors: which; nil for all.
+    ///   - countsWorkers: whether it matters how many workers have registered each.
+    ///   - initial: what `body` adds to.
+    package func circuits<Value>(
+        _ selectors: [CircuitSelector]?,
+        countingWorkers countsWorkers: Bool = true,
+        into initial: Value,
+        _ body: (inout Value, InspectedCircuit) -> Void
+    ) throws(BreakerStoreError) -> Found<Value> {
+        try self.records(selectors, withWorkers: countsWorkers, into: initial) { value, record in
+            body(&value, record.inspected(by: self.reading))
+        }
+    }
+
+    /// The selected circuits, to be looked at again later without a look at the file.
+    package func image(of selectors: [CircuitSelector]?) throws(BreakerStoreError) -> Found<StoreImage> {
+        let found = try self.records(selectors, withWorkers: true, into: [CircuitRecord]()) { $0.append($1) }
+        let records = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let image = StoreImage(
+            records: records, unreadable: found.unreadable, clock: self.view.clock, isAlive: self.view.isAlive)
+        return Found(value: image, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing)
+    }
+
+    /// Whether there is a circuit of this name, even one whose row can't be read.
+    package func hasCircuit(_ name: String) throws(BreakerStoreError) -> Bool {
+        try !self.view.database.select([.namedIfPresent(name)]).circuits.isEmpty
+    }
+
+    /// The names of all circuits.
+    package func names() throws(BreakerStoreError) -> [String] {
+        try self.view.database.names()
+    }
+
+    /// The workers that live.
+    package func workers() throws(BreakerStoreError) -> [WorkerSnapshot] { try self.view.livingWorkers() }
+
+    /// The newest events, newest first.
+    package func history(of name: String?, limit: Int) throws(BreakerStoreError) -> [CircuitEvent] {
+        self.events(try self.view.database.events(of: name, limit: limit))
+    }
+
+    /// The number of the newest event of all.
+    package func newestEvent() throws(BreakerStoreError) -> Int64 {
+        try self.view.database.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
+    }
+
+    /// All events with higher numbers than `id`, oldest first.
+    package func history(after id: Int64) throws(BreakerStoreError) -> [CircuitEvent] {
+        var stored: [StoredEvent] = []
+        var last = id
+        while true {
+            let page = try self.view.database.events(after: last)
+            guard let end = page.last else { break }
+            stored += page.events
+            last = end
+        }
+        return self.events(stored)
+    }
+
+    private func events(_ stored: [StoredEvent]) -> [CircuitEvent] {
+        stored.map { CircuitEvent($0, self.view.isOwn, self.reading.date) }
+    }
+
+    private func records<Value>(
+        _ selectors: [CircuitSelector]?,
+        withWorkers: Bool,
+        into initial: Value,
+        _ body: (inout Value, CircuitRecord) -> Void
+    ) throws(BreakerStoreError) -> Found<Value> {
+        let database = self.view.database
+        var found = Found(value: initial, isBroad: false, missing: nil)
+        guard let selectors else {
+            try database.records(of: nil, withWorkers: withWorkers) { finding in
+                found.isBroad = true
+                self.take(finding, isNamed: false, into: &found, body)
+            }
+            return found.sorted
+        }
+        let selected = try database.select(selectors)
+        found.missing = selected.missing.first
+        if found.missing != nil { return found }
+        found.isBroad = selected.isBroad
+        // As they lie in the file: in another order, pages of a large one would be read again and again.
+        for circuit in selected.circuits.sorted(by: { $0.id < $1.id }) {
+            try database.records(of: circuit.id, withWorkers: withWorkers) { finding in
+                self.take(finding, isNamed: circuit.isNamed, into: &found, body)
+            }
+        }
+        return found.sorted
+    }
+
+    private func take<Value>(
+        _ finding: Database.Finding,
+        isNamed: Bool,
+        into found: inout Found<Value>,
+        _ body: (inout Value, CircuitRecord) -> Void
+    ) {
+        switch finding {
+        case .record(let record): body(&found.value, record)
+        case .unreadable(let name, let registered):
+            let workers = registered.count(where: self.reading.isAlive)
+            found.unreadable.append(UnreadableCircuit(name: name, isNamed: isNamed, workers: workers))
+        }
+    }
+}
+
+/// Circuits as they stood in the file at one time; what the passing of time alone changes, and who lives, is seen anew with
+/// each look.
+package struct StoreImage {
+    let records: [CircuitRecord]
+    /// Those whose rows can't be read, by name.
+    package let unreadable: [UnreadableCircuit]
+    let clock: StoreClock
+    let isAlive: (Int64) -> Bool
+
+    /// The circuits now, by name.
+    package func circuits() -> [InspectedCircuit] {
+        let reading = StoreReading(self.clock, isAlive: self.isAlive)
+        return self.records.map { $0.inspected(by: reading) }
+    }
+}
+
+extension CircuitStore {
+    /// Runs `body` with the file as of one instant; again, from the start, if somebody changed it meanwhile in a way that
+    /// this reading would not notice.
+    ///
+    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    package func look<Value>(
+        _ body: (StoreLook) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        try self.view { (view) throws(BreakerStoreError) in try body(StoreLook(view)) }
+    }
+}
+
+extension Database {
+    /// What stands in the row of a circuit.
+    enum Finding {
+        case record(CircuitRecord)
+        /// What no version of this library can have written, with the workers that have registered it.
+        case unreadable(name: String, registered: [Int64])
+    }
+
+    private static let recordColumns =
+        "\(CircuitRow.columns), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
+    private static let recordsFrom = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id >= ?1 ORDER BY id")
+    private static let oneRecord = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id = ?1")
+
+    /// Hands over the circuit of this number, or all of them in no order.
+    func records(
+        of id: Int64?,
+        withWorkers: Bool,
+        _ body: (Finding) -> Void
+    ) throws(BreakerStoreError) {
+        var next: Int64? = id ?? .min
+        while let from = next {
+            do throws(BreakerStoreError) {
+                let sql = id == nil ? Self.recordsFrom : Self.oneRecord
+                try self.forEach(sql, [.integer(from)]) { row throws(BreakerStoreError) in
+                    next = row.integer(0).addingSaturating(1)
+                    body(try self.finding(row, withWorkers: withWorkers))
+                }
+                return
+            } catch {
+                guard error.isOfOneRow else { throw error }
+            }
+            // SQLite stops at a row that holds a text which is too long to be read: the others are read on from there.
+            let unreadable = try self.first(Self.firstID, .integer(next ?? from)) { $0.optionalInteger(0) }
+            guard case let unreadable?? = unreadable else { return }
+            body(.unreadable(name: try self.shownName(of: unreadable), registered: try self.registered(unreadable)))
+            next = id == nil && unreadable < .max ? unreadable + 1 : nil
+        }
+    }
+
+    private static let firstID: SQL = "SELECT min(id) FROM circuit WHERE id >= ?1"
+
+    private func finding(_ row: Row, withWorkers: Bool) throws(BreakerStoreError) -> Finding {
+        let extra = CircuitRow.columnCount
+        let name = row.text(extra)
+        // A name that is no UTF-8 could not be given back to SQLite.
+        guard row.isUTF8(name, extra),
+            let found = try? CircuitRow(row, name: name, path: self.connection.path)
+        else { return .unreadable(name: name, registered: try self.registered(row.integer(0))) }
+        var record = CircuitRecord(name: name, row: found, registered: [])
+        // Most circuits have none of these: what is not there is not looked for.
+        if row.integer(extra + 1) != 0 {
+            record.row.circuit.failures = try self.failures(of: found.id, under: found.circuit.rules)
+        }
+        if case .halfOpen = found.circuit.state {
+            record.row.circuit.probes = try self.probes(of: found.id, under: found.circuit.rules)
+        }
+        if withWorkers { record.registered = try self.registered(found.id) }
+        return .record(record)
+    }
+
+    /// The workers that have registered a circuit, dead or alive.
+    private func registered(_ circuit: Int64) throws(BreakerStoreError) -> [Int64] {
+        try self.all("SELECT worker FROM registration WHERE circuit = ?1 LIMIT 10000", .integer(circuit)) {
+            $0.integer(0)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Looks at a store's file again whenever it has changed, and changes nothing on the disk.
+///
+/// Whether it has changed is told by the files that its paths lead to and by the header of the wal-index, which every commit
+/// changes: no statement runs while they stay as they are. Not Sendable: one thread uses it.
+package final class StoreWatch {
+    /// What shows that the file is as it was.
+    private struct Proof: Equatable {
+        var identity: FileIdentity
+        var tag: Tag?
+        /// Where nobody has the store open, no wal-index can be mapped.
+        var stamp: FileStamp?
+        var isSettled = true
+
+        var counts: Bool { self.tag?.counts ?? self.isSettled }
+    }
+
+    /// How often the file was read.
+    package private(set) var looks = 0
+
+    private let file: StoreFile
+    private let clock: any HostClock
+    private var seen: Proof?
+    /// Maps the header, and does nothing else.
+    private var sentinel: (database: Database, identity: FileIdentity)?
+
+    init(_ file: StoreFile, _ clock: any HostClock) {
+        self.file = file
+        self.clock = clock
+    }
+
+    /// What `body` reads; nil if the file is as it was at the last time that this succeeded.
+    ///
+    /// Throws if the file can't be read; the next call tries again. Reads on the calling thread.
+    /// - Parameter body: is told, too, whether another file has taken the place of the one that was read last.
+    package func lookIfChanged<Value>(
+        _ body: (StoreLook, _ isAnotherFile: Bool) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value? {
+        // Taken before the file is read: what is read is at least as new.
+        let proof = self.proof()
+        if proof.counts, proof == self.seen { return nil }
+        self.looks += 1
+        let isAnotherFile = self.seen.map { !proof.identity.hasDatabase(of: $0.identity) } ?? false
+        let value = try StoreView.ofFile(self.file, self.clock) { (view) throws(BreakerStoreError) in
+            try body(StoreLook(view), isAnotherFile)
+        }
+        self.seen = proof
+        return value
+    }
+
+    private func proof() -> Proof {
+        let identity = FileIdentity(of: self.file)
+        if self.sentinel?.identity != identity { self.sentinel = self.makeSentinel(identity) }
+        if let proof = self.mapped(identity) { return proof }
+        let stamp = FileStamp(of: self.file)
+        if stamp != self.seen?.stamp {
+            // Who wrote it has a wal-index.
+            self.sentinel = self.makeSentinel(identity)
+            if let proof = self.mapped(identity) { return proof }
+        }
+        return Proof(identity: identity, tag: nil, stamp: stamp, isSettled: stamp.isSettled(at: Date()))
+    }
+
+    private func mapped(_ identity: FileIdentity) -> Proof? {
+        self.sentinel?.database.connection.walIndex().map { Proof(identity: identity, tag: $0.tag(), stamp: nil) }
+    }
+
+    private func makeSentinel(_ identity: FileIdentity) -> (Database, FileIdentity)? {
+        guard StoreReader.sharesLog(self.file),
+            let connection = try? Connection(path: self.file.path, access: .sharedReader)
+        else { return nil }
+        let database = Database(connection)
+        // A connection maps the header with its first read.
+        guard (try? database.connection.integer("SELECT count(*) FROM clock")) != nil,
+            FileIdentity(of: self.file) == identity
+        else { return nil }
+        return (database, identity)
+    }
+}
+
+extension CircuitStore {
+    /// A watch over the file, for a store that was opened to be read.
+    package func watch() -> StoreWatch { StoreWatch(self.backend.file, self.configuration.clock) }
+}

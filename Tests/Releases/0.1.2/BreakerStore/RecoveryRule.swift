@@ -1,0 +1,75 @@
+/// How long a tripped circuit stays open before it lets a probe through.
+public struct RecoveryRule: Sendable, Hashable, Codable {
+    /// How long the circuit stays open after its first trip: above zero, at most a hundred years, rounded to
+    /// microseconds.
+    ///
+    /// The default is 30 s.
+    public var timeout: Duration {
+        didSet { self.timeout = self.timeout.roundedToMicroseconds }
+    }
+
+    /// What the timeout is multiplied with for each further trip in a row: 1 to 1,000.
+    ///
+    /// The default is 1.
+    public var multiplier: Double
+
+    /// The longest that multiplication makes the timeout, before jitter: above zero, at most a hundred years, rounded
+    /// to microseconds.
+    ///
+    /// It never lowers the timeout itself: with a cap below it, each trip waits `timeout`. The default is 600 s.
+    public var cap: Duration {
+        didSet { self.cap = self.cap.roundedToMicroseconds }
+    }
+
+    /// The share of the wait that is added at most, by chance, so that many circuits don't probe at once: 0 to 1.
+    ///
+    /// The default is 0.
+    public var jitter: Double
+
+    /// Creates a rule, its durations rounded to microseconds; it is validated when a circuit is registered with it.
+    public init(
+        timeout: Duration = .seconds(30), multiplier: Double = 1, cap: Duration = .seconds(600), jitter: Double = 0
+    ) {
+        self.timeout = timeout.roundedToMicroseconds
+        self.multiplier = multiplier
+        self.cap = cap.roundedToMicroseconds
+        self.jitter = jitter
+    }
+
+    func validate() throws(BreakerStoreError) {
+        try Validation.duration(self.timeout, "recovery.timeout")
+        try Validation.number(self.multiplier, in: 1...1_000, "recovery.multiplier")
+        try Validation.duration(self.cap, "recovery.cap")
+        try Validation.number(self.jitter, in: 0...1, "recovery.jitter")
+    }
+}
+
+extension RecoveryRule {
+    private enum CodingKeys: String, CodingKey {
+        case timeoutMicroseconds, multiplier, capMicroseconds, jitter
+    }
+
+    /// Reads a rule; a missing value is its default.
+    ///
+    /// Throws a `DecodingError` when a value is of another type.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let standard = RecoveryRule()
+        self.init(
+            timeout: try container.decodeMicrosecondsIfPresent(forKey: .timeoutMicroseconds) ?? standard.timeout,
+            multiplier: try container.decodeIfPresent(Double.self, forKey: .multiplier) ?? standard.multiplier,
+            cap: try container.decodeMicrosecondsIfPresent(forKey: .capMicroseconds) ?? standard.cap,
+            jitter: try container.decodeIfPresent(Double.self, forKey: .jitter) ?? standard.jitter)
+    }
+
+    /// Writes the rule, its durations as whole microseconds.
+    ///
+    /// Throws `EncodingError.invalidValue` when a duration overflows them.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(microsecondsOf: self.timeout, forKey: .timeoutMicroseconds)
+        try container.encode(self.multiplier, forKey: .multiplier)
+        try container.encode(microsecondsOf: self.cap, forKey: .capMicroseconds)
+        try container.encode(self.jitter, forKey: .jitter)
+    }
+}

@@ -1,0 +1,84 @@
+/// How often and after how long a failed call is made again.
+///
+/// Each attempt is one call to the circuit.
+public struct RetryRule: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
+        case constant, exponential
+    }
+
+    let kind: Kind
+    let maxRetries: Int
+    let delay: Duration
+    let multiplier: Double
+    let cap: Duration
+    let jitter: Double
+
+    /// Waits the same time before each retry.
+    ///
+    /// - Parameters:
+    ///   - maxRetries: 0 to 1,000, not counting the first attempt.
+    ///   - delay: Zero or more, at most a hundred years, rounded to microseconds.
+    ///   - jitter: The share of the delay that is added at most, by chance: 0 to 1. The default is 0.
+    public static func constant(maxRetries: Int, delay: Duration, jitter: Double = 0) -> RetryRule {
+        let delay = delay.roundedToMicroseconds
+        return RetryRule(
+            kind: .constant, maxRetries: maxRetries, delay: delay, multiplier: 1, cap: delay, jitter: jitter)
+    }
+
+    /// Waits `delay` before the first retry, and `multiplier` times as long before each further one, at most `cap`.
+    ///
+    /// - Parameters:
+    ///   - maxRetries: 0 to 1,000, not counting the first attempt.
+    ///   - delay: Zero or more, at most a hundred years, rounded to microseconds.
+    ///   - multiplier: 1 or more. The default is 2.
+    ///   - cap: The longest delay before jitter, the first one included: above zero, rounded to microseconds. The
+    ///     default is 60 s.
+    ///   - jitter: The share of the delay that is added at most, by chance: 0 to 1. The default is 0.
+    public static func exponential(
+        maxRetries: Int, delay: Duration, multiplier: Double = 2, cap: Duration = .seconds(60), jitter: Double = 0
+    ) -> RetryRule {
+        RetryRule(
+            kind: .exponential, maxRetries: maxRetries, delay: delay.roundedToMicroseconds, multiplier: multiplier,
+            cap: cap.roundedToMicroseconds, jitter: jitter)
+    }
+
+    /// The wait before the n-th retry, n from 1: capped first, then `jitter` times `draw` of it added, `draw` in 0..<1.
+    ///
+    /// It never overflows.
+    func delay(beforeRetry n: Int, draw: Double) -> Duration {
+        let base = Double(self.delay.saturatingMicroseconds)
+        // Zero times a growth that overflowed to infinity would not be a number.
+        guard base > 0 else { return .zero }
+        let grown =
+            switch self.kind {
+            case .constant: base
+            case .exponential:
+                min(
+                    base * Self.power(self.multiplier, max(n, 1) - 1),
+                    Double(self.cap.saturatingMicroseconds))
+            }
+        return Duration(saturatingMicroseconds: grown + grown * self.jitter * min(max(draw, 0), 1))
+    }
+
+    /// By squaring: as many steps as the exponent has bits, without a C library.
+    private static func power(_ base: Double, _ exponent: Int) -> Double {
+        var (result, square, rest) = (1.0, base, exponent)
+        while rest > 0 {
+            if rest & 1 == 1 { result *= square }
+            square *= square
+            rest >>= 1
+        }
+        return result
+    }
+
+    func validate() throws(BreakerStoreError) {
+        try Validation.count(self.maxRetries, in: 0...1_000, "retry.maxRetries")
+        try Validation.duration(self.delay, orZero: true, "retry.delay")
+        try Validation.number(self.multiplier, in: 1 ... .greatestFiniteMagnitude, "retry.multiplier")
+        switch self.kind {
+        case .constant: break
+        case .exponential: try Validation.duration(self.cap, "retry.cap")
+        }
+        try Validation.number(self.jitter, in: 0...1, "retry.jitter")
+    }
+}

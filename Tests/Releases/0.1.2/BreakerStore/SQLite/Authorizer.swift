@@ -1,0 +1,113 @@
+import CSQLite_0_1_2
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What SQLite asks of each part of a statement while it compiles the statement: whether the library itself does such a
+/// thing (https://sqlite.org/c3ref/set_authorizer.html).
+///
+/// SQLite does not ask about the expressions that a file's own tables and indexes bring along, such as a CHECK or the
+/// value of a generated column. Therefore no statement may touch the tables before their texts have been compared with
+/// those of the library, and again whenever SQLite compiles a statement anew by itself: then somebody has changed the
+/// schema.
+///
+/// Used by the one thread that uses the connection.
+final class Authorizer {
+    private enum Mode {
+        /// SQLite is not to compile anything: if it does, somebody has changed the schema.
+        case none
+        /// A statement of the library is compiled.
+        case using
+        /// The library makes or changes tables itself.
+        case changingSchema
+    }
+
+    private var mode = Mode.none
+    /// Whether the tables were found to be those of the library, and nobody has changed them since.
+    private var isVerified = false
+    /// Whether a statement was refused for no other reason than that.
+    private(set) var wantsVerification = false
+
+    /// Runs `body`, in which SQLite compiles statements of the library.
+    func compiling(_ body: () -> Int32) -> Int32 { self.within(.using, body) }
+
+    /// Runs `body`, in which SQLite compiles statements of the library that change the schema.
+    func changingSchema(_ body: () -> Int32) -> Int32 { self.within(.changingSchema, body) }
+
+    /// Notes that the tables are those of the library.
+    func verified() {
+        self.isVerified = true
+        self.wantsVerification = false
+    }
+
+    private func within(_ mode: Mode, _ body: () -> Int32) -> Int32 {
+        let before = self.mode
+        self.mode = mode
+        defer { self.mode = before }
+        self.wantsVerification = false
+        return body()
+    }
+
+    /// Makes SQLite ask this object, which must outlive the connection.
+    func attach(to connection: OpaquePointer) {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe sqlite3_set_authorizer(
+            connection,
+            { context, action, first, second, _, _ in
+                guard let context = unsafe context else { return SQLITE_DENY }
+                let authorizer = unsafe Unmanaged<Authorizer>.fromOpaque(context).takeUnretainedValue()
+                return unsafe authorizer.allows(action, first, second) ? SQLITE_OK : SQLITE_DENY
+            },
+            context
+        )
+    }
+
+    private func allows(_ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> Bool {
+        switch self.mode {
+        case .none: self.isVerified = false
+        case .using: break
+        case .changingSchema: return Self.schemaChanges.contains(action)
+        }
+        switch action {
+        case SQLITE_SELECT, SQLITE_TRANSACTION: return true
+        case SQLITE_PRAGMA: return unsafe Self.names(Self.pragmas, include: first)
+        case SQLITE_FUNCTION: return unsafe Self.names(Self.functions, include: second)
+        case SQLITE_READ where unsafe Self.names(["sqlite_schema", "sqlite_master"], include: first): return true
+        case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
+            guard unsafe Self.names(Self.tables, include: first) else { return false }
+            if !self.isVerified { self.wantsVerification = true }
+            return self.isVerified
+        default: return false
+        }
+    }
+
+    /// Also what SQLite does by itself when a table is altered.
+    ///
+    /// No database can be attached, and nothing can be made that runs by itself.
+    private static let schemaChanges: Set<Int32> = [
+        SQLITE_SELECT, SQLITE_TRANSACTION, SQLITE_PRAGMA, SQLITE_FUNCTION, SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE,
+        SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_TABLE, SQLITE_DROP_INDEX,
+        SQLITE_ALTER_TABLE, SQLITE_REINDEX,
+    ]
+    private static let tables: [StaticString] = [
+        "circuit", "clock", "failure", "event", "worker", "registration", "probe", "sqlite_sequence",
+    ]
+    private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "glob", "typeof"]
+    private static let pragmas: [StaticString] = [
+        "application_id", "user_version", "page_size", "journal_mode", "integrity_check", "quick_check",
+        "wal_autocheckpoint", "synchronous", "journal_size_limit", "mmap_size", "cell_size_check", "temp_store",
+    ]
+
+    private static func names(_ known: [StaticString], include name: UnsafePointer<CChar>?) -> Bool {
+        guard let name = unsafe name else { return false }
+        // A literal ends with a zero byte, as a text of C does.
+        return known.contains {
+            unsafe strcmp(name, UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self)) == 0
+        }
+    }
+}

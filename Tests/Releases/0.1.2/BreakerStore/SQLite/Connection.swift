@@ -1,0 +1,254 @@
+import CSQLite_0_1_2
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A connection to a database, used by one thread at a time; closed when it goes out of scope.
+@safe
+struct Connection: ~Copyable {
+    enum Access {
+        case readWrite
+        /// Reads the file alone, without locks, as if nobody wrote to it.
+        case immutable
+        /// Reads through the wal-index that is there, and changes neither it nor anything else.
+        case sharedReader
+        /// Reads the file and its log through a wal-index in its own memory: makes no file, takes no lock, and sees no
+        /// commit from then on.
+        case privateReader
+    }
+
+    /// The frames that a private reader's index has room for.
+    static let mostPrivateFrames = 4_096 * Int64(bs_most_regions)
+
+    /// Whether SQLite knows the ways to files by which it looks at each name before it opens it (shim.h).
+    private static let looksBeforeOpening = bs_register_vfses() == SQLITE_OK
+
+    private let handle: OpaquePointer
+    private let access: Access
+    private let authorizer = Authorizer()
+    let path: String
+
+    /// Opens `path`, which must have been resolved: no part of it may be a symbolic link.
+    init(path: String, access: Access) throws(BreakerStoreError) {
+        self.path = path
+        self.access = access
+        try StoreFile.requireSafe(path)
+        guard Self.looksBeforeOpening else {
+            throw BreakerStoreError(
+                code: .unavailable, message: "there is no memory left", advice: "try again", path: path)
+        }
+        let name: String
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
+        switch access {
+        case .readWrite:
+            name = path
+            flags |= SQLITE_OPEN_READWRITE
+        case .immutable:
+            name = Self.uri(path, "immutable=1")
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        case .sharedReader:
+            // https://sqlite.org/wal.html#read_only_databases: plain read-only opening creates or rewrites the -shm.
+            name = Self.uri(path, "readonly_shm=1")
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        case .privateReader:
+            name = path
+            flags |= SQLITE_OPEN_READONLY
+        }
+        var opened: OpaquePointer?
+        let vfs = access == .privateReader ? "breaker-store-private" : "breaker-store"
+        let code = unsafe sqlite3_open_v2(name, &opened, flags, vfs)
+        guard code == SQLITE_OK, let handle = unsafe opened else {
+            let error = unsafe BreakerStoreError(database: opened, code: code, path: path)
+            unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe self.handle = handle
+        // A file may come from anywhere: nothing in it may run code or write the schema
+        // (https://sqlite.org/security.html#untrusted_sqlite_database_files).
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
+        // The last one to close would checkpoint by itself; only the guarded checkpoint may.
+        unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        for (limit, value) in Self.limits { unsafe sqlite3_limit(handle, limit, value) }
+        unsafe self.authorizer.attach(to: handle)
+    }
+
+    /// How many bytes a text, and a row, may have; more than people write, and little enough to be read as it is.
+    static let longestText: Int32 = 1 << 20
+
+    /// More than the library ever needs, and no more than does no harm (https://sqlite.org/limits.html).
+    private static let limits: [(Int32, Int32)] = [
+        // A text or a row that is longer is an error of its row, not gigabytes of memory.
+        (SQLITE_LIMIT_LENGTH, Self.longestText),
+        (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+        (SQLITE_LIMIT_VARIABLE_NUMBER, 64),
+        (SQLITE_LIMIT_ATTACHED, 0),
+        (SQLITE_LIMIT_TRIGGER_DEPTH, 0),
+        (SQLITE_LIMIT_WORKER_THREADS, 0),
+    ]
+
+    deinit { unsafe sqlite3_close_v2(self.handle) }
+
+    /// Compiles a statement of the library; throws if it touches tables that are not those of the library.
+    func prepare(_ sql: String) throws(BreakerStoreError) -> Statement {
+        try unsafe Statement(sql, on: self.handle, self.authorizer, path: self.path)
+    }
+
+    /// Runs all statements of `sql`, which touch no table, and throws their rows away.
+    func execute(_ sql: String) throws(BreakerStoreError) {
+        let code = self.authorizer.compiling { unsafe sqlite3_exec(self.handle, sql, nil, nil, nil) }
+        guard code == SQLITE_OK else { throw self.error(code) }
+    }
+
+    /// Runs all statements of `sql`, which may make and change tables and must be the library's own text.
+    func changeSchema(_ sql: String) throws(BreakerStoreError) {
+        let code = self.authorizer.changingSchema { unsafe sqlite3_exec(self.handle, sql, nil, nil, nil) }
+        guard code == SQLITE_OK else { throw self.error(code) }
+    }
+
+    /// The number that a pragma or another one-value query returns.
+    func integer(_ sql: String) throws(BreakerStoreError) -> Int64 {
+        try self.prepare(sql).first { $0.integer(0) } ?? 0
+    }
+
+    func text(_ sql: String) throws(BreakerStoreError) -> String {
+        try self.prepare(sql).first { $0.text(0) } ?? ""
+    }
+
+    /// Sets what every connection that shares a store's file is used with; the file must be in WAL mode or become so.
+    func configureForSharing() throws(BreakerStoreError) {
+        try self.execute(
+            """
+            PRAGMA wal_autocheckpoint = 0;
+            PRAGMA synchronous = NORMAL;
+            PRAGMA journal_size_limit = -1;
+            PRAGMA mmap_size = 0;
+            PRAGMA cell_size_check = ON;
+            PRAGMA temp_store = MEMORY;
+            """
+        )
+        // The log keeps its blocks: what was allocated once is there on a full disk.
+        _ = unsafe bs_persist_wal(self.handle)
+    }
+
+    /// How long SQLite itself waits for others' locks; zero leaves that to the caller.
+    func waitWhenBusy(_ duration: Duration) throws(BreakerStoreError) {
+        let code = unsafe sqlite3_busy_timeout(self.handle, Int32(clamping: Int64(duration / .milliseconds(1))))
+        guard code == SQLITE_OK else { throw self.error(code) }
+    }
+
+    /// Whether a transaction is open; SQLite itself rolls back after some errors.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.handle) == 0 }
+
+    /// How many rows this connection has changed since it was opened.
+    var changes: Int64 { unsafe sqlite3_total_changes64(self.handle) }
+
+    /// Whether the path leads to another file than the one that is open, or to none.
+    var hasMoved: Bool { unsafe bs_has_moved(self.handle) != 0 }
+
+    /// Syncs the write-ahead log to the disk.
+    func syncLog() throws(BreakerStoreError) {
+        let code = unsafe bs_sync_wal(self.handle)
+        guard code == SQLITE_OK else {
+            throw BreakerStoreError(
+                code: .unavailable,
+                message: "the write-ahead log can't be synced",
+                sqliteCode: code,
+                path: self.path
+            )
+        }
+    }
+
+    /// Copies what it can of the log into the database, without waiting for anybody.
+    ///
+    /// Not safe by itself before SQLite 3.51.3, where a commit inside a checkpoint can corrupt the file
+    /// (https://sqlite.org/wal.html#walresetbug): the caller keeps writers away.
+    func passiveCheckpoint() throws(BreakerStoreError) {
+        let code = unsafe sqlite3_wal_checkpoint_v2(self.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw self.error(code) }
+    }
+
+    /// The header of the wal-index, readable while the connection is open; nil before the first read, and where there is
+    /// none.
+    func walIndex() -> WalIndex? {
+        // To ask for it makes the file where there is none.
+        guard self.access != .immutable else { return nil }
+        guard let page = unsafe bs_wal_index(self.handle) else { return nil }
+        return unsafe WalIndex(page: page)
+    }
+
+    /// Runs `body`, for which a text may be longer than `longestText`, but not without bound.
+    func withLongTexts<Value>(_ body: () throws(BreakerStoreError) -> Value) throws(BreakerStoreError) -> Value {
+        unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText * 16)
+        defer { unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText) }
+        return try body()
+    }
+
+    /// The first bytes of a value that is too long to be read as a whole; the rest of it is not read.
+    func beginning(
+        of column: String,
+        in table: String,
+        row: Int64,
+        atMost count: Int32
+    ) throws(BreakerStoreError) -> String {
+        var value: OpaquePointer?
+        let code = unsafe sqlite3_blob_open(self.handle, "main", table, column, row, 0, &value)
+        defer { unsafe sqlite3_blob_close(value) }
+        guard code == SQLITE_OK else { throw self.error(code) }
+        let count = min(count, unsafe sqlite3_blob_bytes(value))
+        var bytes = [UInt8](repeating: 0, count: Int(max(0, count)))
+        let readCode = unsafe sqlite3_blob_read(value, &bytes, count, 0)
+        guard readCode == SQLITE_OK else { throw self.error(readCode) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The file's first bytes, or nil if it is shorter.
+    func firstBytes(_ count: Int) throws(BreakerStoreError) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let code = unsafe bs_read_file(self.handle, &bytes, Int32(count), 0)
+        // Not SQLITE_IOERR_SHORT_READ, which is a macro of macros.
+        let shortRead = SQLITE_IOERR | 2 << 8
+        guard code == SQLITE_OK || code == shortRead else { throw self.error(code) }
+        return code == SQLITE_OK ? bytes : nil
+    }
+
+    /// Reads the database file, of a large one the beginning, and throws if the system does not hand that out.
+    func readThrough() throws(BreakerStoreError) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let size = min(StoreFile.size(self.path) ?? 0, StoreFile.mostToReadThrough)
+        for offset in stride(from: 0, to: size, by: buffer.count) {
+            let count = Int32(min(Int64(buffer.count), size - offset))
+            let code = unsafe bs_read_file(self.handle, &buffer, count, offset)
+            guard code == SQLITE_OK else {
+                throw BreakerStoreError(
+                    code: .unavailable, message: "a part of the file can't be read", sqliteCode: code, path: self.path)
+            }
+        }
+    }
+
+    func error(_ code: Int32) -> BreakerStoreError {
+        unsafe BreakerStoreError(database: self.handle, code: code, path: self.path)
+    }
+
+    private static func uri(_ path: String, _ query: String) -> String {
+        // https://sqlite.org/uri.html: these would end the path or start an escape.
+        var escaped = ""
+        for character in path {
+            switch character {
+            case "%": escaped += "%25"
+            case "?": escaped += "%3f"
+            case "#": escaped += "%23"
+            default: escaped.append(character)
+            }
+        }
+        return "file:\(escaped)?\(query)"
+    }
+}

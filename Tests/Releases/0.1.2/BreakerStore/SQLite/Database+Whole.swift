@@ -1,0 +1,57 @@
+/// What SQLite finds when it looks through a file.
+extension Database {
+    /// Whether nothing is wrong with the store but values of rows, each of which harms its own row alone.
+    func isWhole() throws(BreakerStoreError) -> Bool {
+        let version = try self.connection.integer("PRAGMA user_version")
+        let found = try self.connection.schemaObjects()
+        // First the texts: SQLite works out the expressions in them while it looks through the rows.
+        switch try Schema.fault(in: found, version: version) {
+        // What a later version has made of its tables can't be known here.
+        case .differs: return version > Schema.version
+        case .hasIndexes, nil: break
+        }
+        guard try Schema.canMigrate(found, from: version) else { return false }
+        return try self.damage(quickly: false).allSatisfy(Self.isOfARow)
+    }
+
+    /// Whether a line of SQLite's check speaks of a value in a row, and of nothing else.
+    static func isOfARow(_ line: String) -> Bool {
+        line.hasPrefix("CHECK constraint failed in ") || line.contains(" value in ")
+    }
+
+    /// What SQLite finds wrong, at most a hundred lines; the tables must have been found to be those of the library.
+    ///
+    /// - Parameter quickly: whether to leave out what the indexes say.
+    func damage(quickly: Bool, atMost most: Int = 100) throws(BreakerStoreError) -> [String] {
+        let found = try self.connection.schemaObjects()
+        let version = try self.connection.integer("PRAGMA user_version")
+        let known = try Schema.objects(ofVersion: version)
+        let isHarmless = found.allSatisfy { object in
+            known.contains { object.isAtLeast($0) } || object.isHarmlessToCheck
+        }
+        let check = quickly ? "quick_check" : "integrity_check"
+        if isHarmless { return try self.lines("PRAGMA \(check)(\(most))", atMost: most) }
+        // An expression in somebody else's table or index could take as long as it likes: SQLite then looks at the
+        // library's tables alone, and not at the indexes.
+        var lines: [String] = []
+        for table in known where table.isTable && lines.count < most {
+            lines += try self.lines("PRAGMA quick_check(\(table.name))", atMost: most - lines.count)
+        }
+        return lines
+    }
+
+    private func lines(_ pragma: String, atMost most: Int) throws(BreakerStoreError) -> [String] {
+        do throws(BreakerStoreError) {
+            var lines: [String] = []
+            let statement = try self.connection.prepare(pragma)
+            try statement.forEach([]) { row in
+                if lines.count < most { lines.append(row.text(0)) }
+            }
+            return lines.filter { $0 != "ok" }
+        } catch {
+            // A value that is too long to be looked at harms its own row alone.
+            guard error.sqliteCode.map(SQLiteCode.isOfOneRow) == true else { throw error }
+            return []
+        }
+    }
+}

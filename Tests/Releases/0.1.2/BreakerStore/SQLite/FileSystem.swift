@@ -1,0 +1,36 @@
+import CSQLite_0_1_2
+
+/// What kind of file system a path is on.
+struct FileSystem: Sendable {
+    /// The number that tells the kind; a test puts another in its place.
+    var number: @Sendable (_ path: String) -> Int64 = { unsafe bs_file_system($0) }
+
+    /// The name of a file system on which locks or shared memory are not shared by all who use the file, or nil.
+    ///
+    /// https://sqlite.org/wal.html: "All processes using a database must be on the same host computer; WAL does not work
+    /// over a network filesystem."
+    ///
+    /// Not looked up in a dictionary: a first one costs a third of a millisecond, which opening can do without.
+    func unsuitableKind(of path: String) -> String? {
+        switch self.number(path) {
+        case 1: "network"
+        case 0x6969: "NFS"
+        case 0x517B: "SMB"
+        case 0xFF53_4D42: "CIFS"
+        case 0xFE53_4D42: "SMB2"
+        case 0x6573_5546: "FUSE or virtiofs"
+        case 0x0102_1997: "9p"
+        case 0x7375_7245: "Coda"
+        case 0x5346_414F, 0x6B41_4653: "AFS"
+        case 0x00C3_6400: "Ceph"
+        case 0x564C: "NCP"
+        case 0x0BD0_0BD0: "Lustre"
+        case 0x4750_4653: "GPFS"
+        case 0x786F_4256: "vboxsf"
+        case 0xBACB_ACBC: "HGFS"
+        case 0x7461_636F: "OCFS2"
+        case 0x0116_1970: "GFS2"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import CSQLite_0_1_2
+
+/// Decides whether the cached answers of one open store count, and against which header they are held.
+///
+/// Sendable: the pointer never changes, and what lies behind it is read and written by atomic operations alone. The
+/// mapping that it points to stays readable: the core keeps each that it ever published, and the store that owns the gate
+/// keeps the core.
+@safe
+final class Gate: @unchecked Sendable {
+    fileprivate let raw: UnsafeMutablePointer<bs_gate>
+
+    init() {
+        _ = ForkRecord.install
+        unsafe self.raw = bs_gate_new(ForkRecord.record)
+    }
+
+    deinit { unsafe free(self.raw) }
+
+    /// Whether this process is a fork of the one that opened the store.
+    var isForked: Bool { unsafe bs_gate_forked(self.raw) != 0 }
+
+    func open(to mapping: HeaderMapping, generation: UInt64) {
+        unsafe bs_gate_set(self.raw, mapping.page, generation)
+    }
+
+    func shut() { unsafe bs_gate_set(self.raw, nil, bs_gate_generation(self.raw)) }
+
+    /// The header to take before a read that is to fill a slot; nil while no answer would count.
+    func tag() -> (tag: Tag, generation: UInt64)? {
+        let generation = unsafe bs_gate_generation(self.raw)
+        guard let page = unsafe bs_gate_page(self.raw) else { return nil }
+        let tag = unsafe WalIndex(page: page).tag()
+        return tag.counts ? (tag, generation) : nil
+    }
+}
+
+/// The last answer about one circuit, kept until anybody commits anything.
+///
+/// Sendable: the pointer never changes, and what lies behind it is a seqlock of atomics with one writer at a time, for
+/// `publish` is called under the lock of the store's reader.
+@safe
+final class AnswerSlot: @unchecked Sendable {
+    private let raw: UnsafeMutablePointer<bs_slot>
+
+    init() { unsafe self.raw = bs_slot_new() }
+
+    deinit { unsafe free(self.raw) }
+
+    /// The answer, if nobody has committed anything since it was read.
+    ///
+    /// No system call, no lock, no clock, no allocation.
+    @inline(__always)
+    func ask(_ gate: Gate) -> CachedAnswer {
+        unsafe CachedAnswer(raw: bs_ask(self.raw, gate.raw))
+    }
+
+    func publish(_ answer: CachedAnswer, readUnder tag: Tag, generation: UInt64) {
+        var raw = tag.raw
+        unsafe bs_publish(self.raw, &raw, generation, answer.raw)
+    }
+}
+
+/// An answer in three words.
+struct CachedAnswer {
+    enum Verdict: UInt64 {
+        case none, proceed, proceedAndReportSuccess, open, heldOpen, heldClosed
+    }
+
+    fileprivate var raw: bs_answer
+
+    fileprivate init(raw: bs_answer) { self.raw = raw }
+
+    /// - Parameter until: the uptime in microseconds at which the answer ends; `Int64.max` for never.
+    init(_ verdict: Verdict, epoch: Int64, until: Int64) {
+        self.raw = bs_answer(
+            verdict: verdict.rawValue,
+            epoch: UInt64(bitPattern: epoch),
+            until: UInt64(bitPattern: until)
+        )
+    }
+
+    @inline(__always) var verdict: Verdict { Verdict(rawValue: self.raw.verdict) ?? .none }
+    var epoch: Int64 { Int64(bitPattern: self.raw.epoch) }
+    var until: Int64 { Int64(bitPattern: self.raw.until) }
+}

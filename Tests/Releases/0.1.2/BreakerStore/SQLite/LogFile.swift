@@ -1,0 +1,112 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What the bytes of a log say (https://sqlite.org/fileformat2.html#wal_file_format).
+///
+/// Nothing locks the log itself: to open and close it takes no lock away.
+struct LogFile: ~Copyable {
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+    private static let formatVersion: UInt32 = 3_007_000
+
+    private let path: String
+    private let descriptor: Int32
+    private let size: Int64
+    private let header: [UInt8]
+
+    /// Nil if there is none; throws if it can't be read, for the database without its log may be no whole one.
+    static func at(_ path: String) throws(BreakerStoreError) -> LogFile? {
+        let descriptor = RegularFile.open(path, O_RDONLY)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw BreakerStoreError(systemError: errno, doing: "read", path: path)
+        }
+        do throws(BreakerStoreError) {
+            let header = try Self.read(descriptor, Self.headerSize, at: 0, path)
+            return LogFile(path: path, descriptor: descriptor, size: StoreFile.size(path) ?? 0, header: header)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Reads it, of a large one the beginning, and throws if the system does not hand that out.
+    func readThrough() throws(BreakerStoreError) {
+        let count = 65_536
+        let size = min(self.size, StoreFile.mostToReadThrough)
+        for place in stride(from: 0, to: size, by: count) { _ = try self.read(count, at: place) }
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Whether there is anything behind a whole header; SQLite takes a log without one for empty.
+    var hasFrames: Bool { self.size > Self.headerSize && self.isValid }
+
+    private var pageSize: UInt32 { Self.word(self.header, 2) }
+
+    /// So many frames are looked at for the schema's version: 1 GiB of a log with pages of 4 KiB.
+    private static let mostFrames = 262_144
+
+    /// The versions that first pages in the log give the schema, whether or not those frames count.
+    ///
+    /// Whoever opens the file to write asks for its version again, through SQLite: so frames beyond the bound may be left out.
+    static func versions(at path: String) throws(BreakerStoreError) -> [Int64] {
+        guard let log = try LogFile.at(path), log.hasFrames else { return [] }
+        let frameSize = Int64(Self.frameHeaderSize) + Int64(log.pageSize)
+        var versions: [Int64] = []
+        for place in stride(from: Int64(Self.headerSize), to: log.size, by: Int(frameSize)).prefix(Self.mostFrames) {
+            let frame = try log.read(Self.frameHeaderSize, at: place)
+            // Frames of an earlier round of the log have other salts. No frame is of page 0: SQLite ends there, too, and a
+            // hole in the file reads so.
+            guard frame.count == Self.frameHeaderSize, frame[8..<16] == log.header[16..<24], Self.word(frame, 0) != 0
+            else { break }
+            guard Self.word(frame, 0) == 1 else { continue }
+            let version = try log.read(4, at: place + Int64(Self.frameHeaderSize + DatabaseHeader.versionPlace))
+            if version.count == 4 { versions.append(Int64(Int32(bitPattern: Self.word(version, 0)))) }
+        }
+        return versions
+    }
+
+    /// "The checksum is computed by interpreting the input as an even number of unsigned 32-bit integers", in an order of
+    /// bytes that the magic number tells.
+    private var isValid: Bool {
+        guard self.header.count == Self.headerSize else { return false }
+        let magic = Self.word(self.header, 0)
+        guard magic & ~1 == 0x377F_0682, Self.word(self.header, 1) == Self.formatVersion,
+            512...65_536 ~= self.pageSize, self.pageSize.nonzeroBitCount == 1
+        else { return false }
+        func word(_ place: Int) -> UInt32 {
+            let word = Self.word(self.header, place)
+            return magic & 1 == 1 ? word : word.byteSwapped
+        }
+        var (first, second): (UInt32, UInt32) = (0, 0)
+        for place in stride(from: 0, to: 6, by: 2) {
+            first &+= word(place) &+ second
+            second &+= word(place + 1) &+ first
+        }
+        return first == Self.word(self.header, 6) && second == Self.word(self.header, 7)
+    }
+
+    private static func word(_ bytes: [UInt8], _ place: Int) -> UInt32 {
+        bytes[place * 4..<place * 4 + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    }
+
+    private func read(_ count: Int, at place: Int64) throws(BreakerStoreError) -> [UInt8] {
+        try Self.read(self.descriptor, count, at: place, self.path)
+    }
+
+    /// As many bytes as there are.
+    private static func read(
+        _ descriptor: Int32, _ count: Int, at place: Int64, _ path: String
+    ) throws(BreakerStoreError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let found = unsafe pread(descriptor, &bytes, count, off_t(place))
+        guard found >= 0 else { throw BreakerStoreError(systemError: errno, doing: "read", path: path) }
+        return found == count ? bytes : Array(bytes.prefix(found))
+    }
+}

@@ -1,0 +1,27 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Opens files that somebody else may have made.
+enum RegularFile {
+    /// A descriptor, or -1 with `errno`: follows no link, never waits, and takes nothing but a regular file.
+    ///
+    /// `O_NONBLOCK` changes nothing for a regular file; open(2) of a pipe would wait for whoever writes to it.
+    static func open(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 {
+        let descriptor = openFile(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
+        guard descriptor >= 0 else { return -1 }
+        var info = stat()
+        if unsafe fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG { return descriptor }
+        close(descriptor)
+        // What open(2) says of a socket.
+        errno = ENXIO
+        return -1
+    }
+}
+
+// The enum's own function hides that of C.
+private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { unsafe open(path, flags, mode) }

@@ -1,0 +1,66 @@
+import CSQLite_0_1_2
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension BreakerStoreError {
+    /// What SQLite says of its last failure on `database`.
+    init(database: OpaquePointer?, code: Int32, path: String) {
+        // Without a connection there was no memory for one; both functions take that.
+        let kind = unsafe Code(sqliteCode: code, systemError: sqlite3_system_errno(database))
+        // SQLite would speak of the disk.
+        let isUnsafe = kind == .unsafePath
+        self.init(
+            code: kind,
+            message: isUnsafe
+                ? "the database or a file beside it is a link or no regular file"
+                : unsafe String(cString: sqlite3_errmsg(database)),
+            advice: isUnsafe ? "remove that" : nil,
+            sqliteCode: code,
+            path: path
+        )
+    }
+}
+
+extension BreakerStoreError.Code {
+    /// The kind of error that an extended result code of SQLite stands for.
+    init(sqliteCode: Int32, systemError: Int32) {
+        switch (sqliteCode & 0xff, systemError) {
+        case (SQLITE_BUSY, _), (SQLITE_LOCKED, _): self = .busy
+        case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT): self = .full
+        // An error without a kind: the schema is not the one that our statements are written for.
+        case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _), (SQLITE_ERROR, _): self = .corrupt
+        case (SQLITE_PERM, _), (SQLITE_AUTH, _), (SQLITE_CANTOPEN, EACCES), (SQLITE_CANTOPEN, EPERM),
+            (SQLITE_READONLY, _):
+            self = .permissionDenied
+        case (SQLITE_CANTOPEN, ENOENT): self = .notFound
+        // SQLite follows no link, and our look at a name takes whatever is no regular file for one (shim.h).
+        case (SQLITE_CANTOPEN, ELOOP), (SQLITE_IOERR, ELOOP): self = .unsafePath
+        default: self = .unavailable
+        }
+    }
+}
+
+enum SQLiteCode {
+    // Swift imports no composed macros (https://sqlite.org/rescode.html#extrc).
+    private static let readOnlyRecovery = SQLITE_READONLY | 1 << 8
+    private static let readOnlyCantInit = SQLITE_READONLY | 5 << 8
+
+    /// Whether one who may not write the wal-index could not use it.
+    static func isOfTheIndex(_ code: Int32) -> Bool {
+        [SQLITE_PROTOCOL, Self.readOnlyRecovery, Self.readOnlyCantInit].contains(code)
+    }
+
+    /// Whether a private wal-index has no room for the log.
+    static func isOfALongLog(_ code: Int32?) -> Bool { code == SQLITE_NOLFS }
+
+    /// Whether a value was at fault, where other values may fare better.
+    static func isOfOneRow(_ code: Int32) -> Bool {
+        [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
+    }
+}

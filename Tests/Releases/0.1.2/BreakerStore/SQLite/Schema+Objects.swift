@@ -1,0 +1,62 @@
+import BreakerStoreMigrations_0_1_2
+import Synchronization
+
+extension Schema {
+    /// What is wrong with a file's tables and indexes.
+    enum Fault: Equatable {
+        /// This object is not the one that the version of the file is known by.
+        case differs(String)
+        /// Somebody has put an index on a table of the library that may refuse rows, or costs what it likes.
+        case hasIndexes([String])
+    }
+
+    /// What is wrong with the tables and indexes of a file; nil if they can be used.
+    ///
+    /// Texts are compared, never run. What others have added does no harm as long as SQLite does nothing for it but store
+    /// values: tables of their own, plain columns, plain indexes. A missing index makes all slower, no more.
+    static func fault(in found: [SchemaObject], version: Int64) throws(BreakerStoreError) -> Fault? {
+        let known = try Self.objects(ofVersion: version)
+        for object in known {
+            let own = found.filter { $0.isNamed(like: object) }
+            if own.isEmpty, object.isIndex { continue }
+            guard own.count == 1, own[0].isAtLeast(object) else { return .differs("\(object.type) \(object.name)") }
+        }
+        let strange = found.filter { object in
+            object.isIndex && known.contains { object.isAbout($0) } && !known.contains { object.isNamed(like: $0) }
+                && !object.isPlainIndex
+        }
+        return strange.isEmpty ? nil : .hasIndexes(strange.map(\.name))
+    }
+
+    /// Whether the steps that a file of an older version lacks can be done: none of them makes what is there already.
+    static func canMigrate(_ found: [SchemaObject], from version: Int64) throws(BreakerStoreError) -> Bool {
+        guard version < Self.version else { return true }
+        let known = try Self.objects(ofVersion: version)
+        return try Self.objects(ofVersion: Self.version).allSatisfy { object in
+            known.contains { $0.isNamed(like: object) } || !found.contains { $0.isNamed(like: object) }
+        }
+    }
+
+    private static let known = Mutex<[Int64: [SchemaObject]]>([:])
+
+    /// The tables and indexes of the library in a file of this version; those of its own in one of a later version.
+    ///
+    /// SQLite makes them in memory, once for the process, of the library's own texts.
+    static func objects(ofVersion version: Int64) throws(BreakerStoreError) -> [SchemaObject] {
+        let version = min(version, Self.version)
+        if let known = Self.known.withLock({ $0[version] }) { return known }
+        let fresh = try Connection(path: ":memory:", access: .readWrite)
+        for step in Migration.all where Int64(step.version) <= version {
+            try fresh.changeSchema(String(decoding: step.sql, as: UTF8.self))
+        }
+        let objects = try fresh.schemaObjects()
+        Self.known.withLock { $0[version] = objects }
+        return objects
+    }
+}
+
+extension Connection {
+    func schemaObjects() throws(BreakerStoreError) -> [SchemaObject] {
+        try self.prepare(SchemaObject.all).all { SchemaObject($0) }
+    }
+}

@@ -1,0 +1,48 @@
+import CSQLite_0_1_2
+
+extension Schema {
+    /// Finds out whether a connection's tables are those of the library, which its statements wait for.
+    ///
+    /// Throws `corrupt` if they are not; `newerSchema` if a later version of the library may have made them so; and
+    /// `unavailable` while somebody's index is on them that an opening would drop.
+    static func verify(
+        _ database: OpaquePointer,
+        _ authorizer: Authorizer,
+        path: String
+    ) throws(BreakerStoreError) {
+        let version =
+            try unsafe Statement("PRAGMA user_version", on: database, authorizer, path: path)
+            .first { $0.integer(0) } ?? 0
+        let found = try unsafe Statement(SchemaObject.all, on: database, authorizer, path: path)
+            .all { SchemaObject($0) }
+        // Before its first version the library has no tables.
+        let fault =
+            try Self.objects(ofVersion: version).isEmpty
+            ? .differs("version") : Self.fault(in: found, version: version)
+        switch fault {
+        case .differs(let what) where version > Self.version:
+            throw BreakerStoreError(
+                code: .newerSchema,
+                message: "a later version has changed the \(what) beyond what this program knows; update the program",
+                sqliteCode: SQLITE_SCHEMA,
+                path: path
+            )
+        case .differs(let what):
+            throw BreakerStoreError(
+                code: .corrupt,
+                message: "the file is damaged: the \(what) is not as this library makes it",
+                sqliteCode: SQLITE_CORRUPT,
+                path: path
+            )
+        case .hasIndexes(let names) where unsafe sqlite3_db_readonly(database, "main") == 0:
+            throw BreakerStoreError(
+                code: .unavailable,
+                message: "an index of another program is on the tables: \(names.map(\.quoted).joined(separator: ", "))",
+                sqliteCode: SQLITE_SCHEMA,
+                path: path
+            )
+        // Who only reads is not harmed by an index.
+        case .hasIndexes, nil: authorizer.verified()
+        }
+    }
+}

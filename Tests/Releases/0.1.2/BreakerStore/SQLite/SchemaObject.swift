@@ -1,0 +1,73 @@
+/// A table or an index as the file's schema describes it; nothing of the text is ever run.
+struct SchemaObject {
+    let type: String
+    let name: String
+    let table: String
+    let sql: String
+
+    /// Tables, indexes, triggers and views; SQLite's own indexes have no text.
+    static let all = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+
+    init(_ row: Row) {
+        self.type = row.text(0)
+        self.name = row.text(1)
+        self.table = row.text(2)
+        self.sql = row.text(3)
+    }
+
+    var isTable: Bool { self.type == "table" }
+    var isIndex: Bool { self.type == "index" }
+
+    /// SQLite takes names for equal whose ASCII letters differ in case alone.
+    func isNamed(like other: Self) -> Bool { self.name.lowercased() == other.name.lowercased() }
+
+    func isAbout(_ other: Self) -> Bool { self.table.lowercased() == other.table.lowercased() }
+
+    /// Whether it says what the library's own says, and at most has columns more behind the last one.
+    func isAtLeast(_ known: Self) -> Bool {
+        guard self.type == known.type, self.name == known.name, self.table == known.table else { return false }
+        if self.sql == known.sql { return true }
+        guard let mine = SQLToken.all(of: self.sql).map(Self.withoutQuotedName),
+            let other = SQLToken.all(of: known.sql),
+            let end = other.lastIndex(where: { $0.isSign(")") })
+        else { return false }
+        let rest = other[end...]
+        guard mine.count >= other.count, mine.starts(with: other[..<end]), mine.suffix(rest.count) == rest else {
+            return false
+        }
+        let added = mine[end..<mine.count - rest.count]
+        return added.isEmpty || self.isTable && AddedColumns.areHarmless(added, besides: other[..<end])
+    }
+
+    /// A table that was copied and renamed has its name in quotes.
+    private static func withoutQuotedName(_ tokens: [SQLToken]) -> [SQLToken] {
+        guard tokens.count > 2, tokens[2].kind == .quotedName else { return tokens }
+        var tokens = tokens
+        tokens[2] = SQLToken(.word, tokens[2].text.utf8.dropFirst().dropLast())
+        return tokens
+    }
+
+    /// Whether it is an index on columns and nothing else: no expression that SQLite would have to work out, no condition,
+    /// and no rule that a row could break.
+    var isPlainIndex: Bool { self.isIndex && self.isIndexOnColumns && !self.isUnique }
+
+    /// Whether SQLite can look through a table or an index of somebody else without working out an expression of theirs.
+    var isHarmlessToCheck: Bool {
+        if self.isIndex { return self.isIndexOnColumns }
+        guard self.isTable, let tokens = SQLToken.all(of: self.sql) else { return true }
+        guard tokens.count > 1, tokens[1].is("TABLE") else { return false }
+        let isDefault = zip(tokens, tokens.dropFirst()).contains { $0.is("DEFAULT") && $1.isSign("(") }
+        return !isDefault && !tokens.contains { $0.is("CHECK") || $0.is("AS") || $0.is("GENERATED") }
+    }
+
+    private var isUnique: Bool { SQLToken.all(of: self.sql)?.dropFirst().first?.is("UNIQUE") ?? true }
+
+    private var isIndexOnColumns: Bool {
+        guard var tokens = SQLToken.all(of: self.sql) else { return false }
+        tokens.removeAll { $0.is("UNIQUE") }
+        let names = tokens.dropFirst(6).dropLast()
+        return tokens.count > 7 && tokens[0].is("CREATE") && tokens[1].is("INDEX") && tokens[3].is("ON")
+            && tokens[5].isSign("(") && tokens[tokens.count - 1].isSign(")")
+            && names.allSatisfy { $0.kind == .word || $0.kind == .quotedName || $0.isSign(",") }
+    }
+}

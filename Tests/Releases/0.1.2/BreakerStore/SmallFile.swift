@@ -1,0 +1,38 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Files that the kernel makes up, read with plain system calls: Foundation's reading costs megabytes of memory.
+package enum SmallFile {
+    private static let limit = 16 << 20
+
+    /// The text of a file; nil if it can't be read.
+    package static func text(_ path: String) -> String? {
+        let descriptor = RegularFile.open(path, O_RDONLY)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while bytes.count < Self.limit {
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            if count == 0 { break }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                return nil
+            }
+            bytes += buffer[..<count]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Where a symbolic link leads to; nil if it is none.
+    package static func target(ofLink path: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(path, &buffer, buffer.count)
+        return count > 0 ? String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    }
+}

@@ -1,0 +1,62 @@
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What a store stands on: a core that it may share with others of this process, or a file that it only reads.
+struct Backend: Sendable {
+    let file: StoreFile
+    /// Nil where the store was opened to be read.
+    let core: StoreCore?
+    /// The directory that goes with the store.
+    private let temporaryDirectory: String?
+
+    init(
+        path: String,
+        configuration: CircuitStore.Configuration,
+        fileSystem: FileSystem = FileSystem(),
+        temporaryDirectory: String? = nil
+    ) throws(BreakerStoreError) {
+        try configuration.validate()
+        self.temporaryDirectory = temporaryDirectory
+        self.file = try StoreFile(resolving: path, on: fileSystem)
+        switch configuration.access {
+        case .readWrite, .existing:
+            self.core = try CoreRegistry.join(self.file, configuration)
+        case .readOnly:
+            guard try Schema.recognise(self.file) == .store else {
+                throw BreakerStoreError(
+                    code: .notFound,
+                    message: "there is no store to read",
+                    advice: "name another path",
+                    path: self.file.path
+                )
+            }
+            self.core = nil
+        }
+    }
+
+    /// A store in a new directory of its own.
+    static func temporary(_ configuration: CircuitStore.Configuration) throws(BreakerStoreError) -> Backend {
+        let directory = try TemporaryDirectory.make()
+        do throws(BreakerStoreError) {
+            return try Backend(
+                path: directory + "/circuits.db",
+                configuration: configuration,
+                temporaryDirectory: directory
+            )
+        } catch {
+            TemporaryDirectory.remove(directory)
+            throw error
+        }
+    }
+
+    func removeTemporaryDirectory() {
+        if let directory = self.temporaryDirectory { TemporaryDirectory.remove(directory) }
+    }
+}

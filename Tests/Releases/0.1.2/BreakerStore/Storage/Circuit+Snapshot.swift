@@ -1,0 +1,55 @@
+import FoundationEssentials
+
+extension Circuit {
+    /// The state as people see it.
+    func state(at now: StoreTime, _ date: (StoreTime) -> Date) -> CircuitState {
+        if let hold = self.hold(at: now) { return .held(hold.state, until: hold.until.map(date)) }
+        switch self.state {
+        // Calls go through, as far as this version can tell.
+        case .closed, .unknown: return .closed
+        case .open(let until): return .open(until: date(until))
+        case .halfOpen: return .halfOpen
+        }
+    }
+
+    /// The failures that count at `now`.
+    func failuresThatCount(at now: StoreTime) -> [Failure] { self.failures.suffix(self.failureCount(at: now)) }
+}
+
+extension CircuitSnapshot {
+    init(
+        name: String,
+        row: CircuitRow,
+        at now: StoreTime,
+        workers: Int,
+        isAlive: (Int64) -> Bool,
+        _ date: (StoreTime) -> Date
+    ) {
+        var circuit = row.circuit
+        circuit.takeStampsAhead(for: now)
+        self.init(
+            name: name,
+            config: CircuitBreaker.Config(name: name, group: row.label, rules: circuit.rules),
+            state: circuit.state(at: now, date),
+            since: date(circuit.hold(at: now)?.since ?? circuit.since),
+            epoch: circuit.epoch,
+            failures: circuit.failuresThatCount(at: now).map { date($0.at) },
+            tripsInARow: circuit.tripsInARow,
+            probes: circuit.liveProbes(at: now, isAlive: isAlive).map {
+                CircuitSnapshot.Probe(worker: $0.worker, since: date($0.since), leaseEnds: date($0.leaseEnds))
+            },
+            hold: circuit.hold(at: now).map {
+                CircuitSnapshot.Hold(
+                    state: $0.state,
+                    since: date($0.since),
+                    until: $0.until.map(date),
+                    by: $0.by,
+                    reason: $0.reason
+                )
+            },
+            lastError: circuit.lastError,
+            refusals: row.refusals,
+            workers: workers
+        )
+    }
+}

@@ -1,0 +1,141 @@
+/// The row of the table `clock`: one clock for all who share the file.
+///
+/// Only this row says how late it is. No stamp of a circuit, a failure or a probe moves the clock of the others.
+struct ClockRow {
+    var boot: String
+    var offset: Int64
+    var highest: Int64
+    var epochFloor: Int64
+
+    static let columns = "boot, offset, highest, epoch_floor"
+
+    /// The instants at which a store can have been used, in Unix time: to the year 2300.
+    fileprivate static let possible: ClosedRange<Int64> = 0...10_413_792_000_000_000
+    fileprivate static let epochs: ClosedRange<Int64> = 0...1 << 62
+
+    private static let stored = SQL(composed: "SELECT \(Self.columns) FROM clock WHERE id = 1")
+
+    /// The row, or nil if there is none or it can't be read.
+    static func read(_ database: Database) throws(BreakerStoreError) -> ClockRow? {
+        try database.first(Self.stored) { ClockRow($0) } ?? nil
+    }
+
+    /// What a transaction begins with.
+    struct Start {
+        var now: StoreTime
+        /// The highest stamp the file knows.
+        var highest: Int64
+        /// Whether the row could not be read, and was made anew.
+        var isHealed: Bool
+    }
+
+    /// Store time now; called inside a transaction that may write.
+    ///
+    /// After a boot the first transaction sets the offset anew, so that store time reads as Unix time.
+    static func start(_ database: Database, _ clock: StoreClock) throws(BreakerStoreError) -> Start {
+        let row = try Self.read(database)
+        guard let row, row.isOf(boot: clock.host.bootID), Self.possible.contains(row.now(at: clock.uptime)) else {
+            return try self.set(row, database, clock)
+        }
+        if row.boot != clock.host.bootID {
+            try database.run("UPDATE clock SET boot = ?1 WHERE id = 1", .text(clock.host.bootID))
+        }
+        clock.offset = row.offset
+        let now = clock.now
+        guard now.microseconds < row.highest else { return Start(now: now, highest: row.highest, isHealed: false) }
+        // Store time never runs backwards.
+        clock.offset = row.highest.subtractingSaturating(clock.uptime)
+        try database.run("UPDATE clock SET offset = ?1 WHERE id = 1", .integer(clock.offset))
+        return Start(now: StoreTime(microseconds: row.highest), highest: row.highest, isHealed: false)
+    }
+
+    /// The offset that one who only reads goes by.
+    ///
+    /// After a boot that no writer has seen yet, and in place of a row that can't be read, it computes what the first
+    /// writer will.
+    func offsetToRead(_ clock: StoreClock) -> Int64 {
+        if self.isOf(boot: clock.host.bootID), Self.possible.contains(self.now(at: clock.uptime)) { return self.offset }
+        let uptime = clock.uptime
+        return max(clock.unixOffset.addingSaturating(uptime), self.highest).subtractingSaturating(uptime)
+    }
+
+    private static func nearestPossible(to instant: Int64) -> Int64 {
+        min(max(instant, self.possible.lowerBound), self.possible.upperBound)
+    }
+
+    /// Whether the offset holds in this boot.
+    ///
+    /// A flipped bit in the name of a boot makes no other boot: their names are random, and differ in most letters.
+    func isOf(boot: String) -> Bool {
+        if self.boot == boot { return true }
+        let (one, other) = (self.boot.utf8, boot.utf8)
+        return one.count == other.count && one.count == Self.lengthOfRandomNames
+            && zip(one, other).count { $0 != $1 } <= 2
+    }
+
+    /// As the kernel gives them, random(4).
+    private static let lengthOfRandomNames = 36
+
+    private func now(at uptime: Int64) -> Int64 { self.offset.addingSaturating(uptime) }
+
+    /// Makes the row anew: after a boot, in a new file, and where it can't be read.
+    ///
+    /// - Parameter row: what stands there, if that can be read.
+    private static func set(
+        _ row: ClockRow?,
+        _ database: Database,
+        _ clock: StoreClock
+    ) throws(BreakerStoreError) -> Start {
+        let uptime = clock.uptime
+        let history = try Self.newestStamp(ofHistoryIn: database)
+        let wall = Self.nearestPossible(to: clock.unixOffset.addingSaturating(uptime))
+        // In place of a row that can't be read: this process may know from before how late it is.
+        let own = row == nil && clock.isSet ? Self.nearestPossible(to: clock.now.microseconds) : nil
+        let now = max(own ?? wall, row?.highest ?? 0, history)
+        clock.offset = now.subtractingSaturating(uptime)
+        // Epochs are instants, or some few above: none of a circuit that was forgotten is higher.
+        let floor = row?.epochFloor ?? now
+        let isHealed = try row == nil ? database.hasHistory() : row?.boot == clock.host.bootID
+        // Whatever else stands there is no clock.
+        try database.run("DELETE FROM clock")
+        try database.run(
+            "INSERT INTO clock (id, boot, offset, highest, epoch_floor) VALUES (1, ?1, ?2, ?3, ?4)",
+            .text(clock.host.bootID), .integer(clock.offset), .integer(now), .integer(floor)
+        )
+        return Start(now: StoreTime(microseconds: now), highest: now, isHealed: isHealed)
+    }
+
+    /// An instant that store time has reached, as far as the history can tell.
+    ///
+    /// The word of two events: one garbled stamp must not move the clock.
+    private static func newestStamp(ofHistoryIn database: Database) throws(BreakerStoreError) -> Int64 {
+        let stamps = try database.all("SELECT at FROM event ORDER BY id DESC LIMIT 2") { $0.typedInteger(0) }
+        let possible = stamps.compactMap(\.self).filter(Self.possible.contains)
+        return possible.min() ?? 0
+    }
+}
+
+extension ClockRow {
+    /// Reads the columns from `first` on; nil for what no version of this library can have written.
+    init?(_ row: Row, from first: Int32 = 0) {
+        guard let boot = row.typedText(first), let offset = row.typedInteger(first + 1),
+            let highest = row.typedInteger(first + 2), Self.possible.contains(highest),
+            let epochFloor = row.typedInteger(first + 3), Self.epochs.contains(epochFloor)
+        else { return nil }
+        self.boot = boot
+        self.offset = offset
+        self.highest = highest
+        self.epochFloor = epochFloor
+    }
+}
+
+extension Database {
+    /// Keeps how late it is, for store time never to run backwards.
+    func keep(highest now: StoreTime) throws(BreakerStoreError) {
+        try self.run("UPDATE clock SET highest = ?1 WHERE id = 1 AND highest < ?1", .integer(now.microseconds))
+    }
+
+    fileprivate func hasHistory() throws(BreakerStoreError) -> Bool {
+        try self.connection.integer("SELECT EXISTS (SELECT 1 FROM event)") != 0
+    }
+}

@@ -1,0 +1,132 @@
+/// The rows that belong to a circuit.
+extension Database {
+    /// Writes the row of a circuit that is not there, and returns its number.
+    ///
+    /// - Parameter id: the number that it has to have; nil for a new one.
+    func insert(
+        _ circuit: Circuit,
+        named name: String,
+        label: String?,
+        id: Int64? = nil,
+        registered: Int64
+    ) throws(BreakerStoreError) -> Int64? {
+        try self.first(
+            """
+            INSERT INTO circuit (id, name, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier,
+            recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since,
+            epoch, open_until, successes, trips, forgotten_until, last_error, hold, hold_since, hold_until, hold_by,
+            hold_reason, registered)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+            ?23, ?24, ?25, ?26, ?27, ?28) RETURNING id
+            """,
+            [SQLValue(id), .text(name), SQLValue(label)] + circuit.rules.columnValues + circuit.columnValues
+                + [.integer(registered)]
+        ) { $0.integer(0) }
+    }
+
+    /// Deletes the row of a circuit, and what belongs to it.
+    func deleteCircuit(_ id: Int64) throws(BreakerStoreError) {
+        for sql: SQL in [
+            "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
+            "DELETE FROM registration WHERE circuit = ?1",
+        ] {
+            try self.run(sql, .integer(id))
+        }
+        // To find the row's place in the index SQLite must read its name, which may be too long for all else.
+        try self.connection.withLongTexts { () throws(BreakerStoreError) in
+            try self.run("DELETE FROM circuit WHERE id = ?1", .integer(id))
+        }
+    }
+
+    /// The failures by their time: the newest, if there are more than the circuit's rules let be.
+    ///
+    /// Somebody may have written millions of rows; the machine never keeps more than these.
+    func failures(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Failure] {
+        // Lowering a threshold leaves the rows of the old one until the next failure.
+        let most = Self.mostRows(rules.threshold) + Self.mostRows(rules.minimumReporters)
+        return try self.all(
+            """
+            SELECT at, worker, sequence FROM failure WHERE circuit = ?1
+            ORDER BY at DESC, worker DESC, sequence DESC LIMIT ?2
+            """,
+            .integer(circuit), .integer(most)
+        ) {
+            Circuit.Failure(
+                at: StoreTime(microseconds: $0.integer(0)),
+                worker: $0.integer(1),
+                sequence: $0.integer(2)
+            )
+        }.reversed()
+    }
+
+    /// How many rows are read where a rule, which may be anything that stands in the file, lets so many be.
+    private static func mostRows(_ count: Int) -> Int64 { Int64(min(max(count, 0), 1_000_000)) + 1_000 }
+
+    func probes(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Probe] {
+        try self.all(
+            "SELECT token, worker, since, lease_ends FROM probe WHERE circuit = ?1 LIMIT ?2",
+            .integer(circuit), .integer(Self.mostRows(rules.probeLimit))
+        ) {
+            Circuit.Probe(
+                token: $0.integer(0),
+                worker: $0.integer(1),
+                since: StoreTime(microseconds: $0.integer(2)),
+                leaseEnds: StoreTime(microseconds: $0.integer(3))
+            )
+        }
+    }
+
+    func saveFailures(
+        _ failures: [Circuit.Failure],
+        over before: [Circuit.Failure],
+        of circuit: Int64
+    ) throws(BreakerStoreError) {
+        guard failures != before else { return }
+        if failures.isEmpty {
+            try self.run("DELETE FROM failure WHERE circuit = ?1", .integer(circuit))
+            return
+        }
+        // Old ones go at the front, new ones come at the end; a set is only for what lies between.
+        let kept = Set(failures)
+        let known = Set(before)
+        for failure in before where !kept.contains(failure) {
+            try self.run(
+                "DELETE FROM failure WHERE circuit = ?1 AND at = ?2 AND worker = ?3 AND sequence = ?4",
+                .integer(circuit), .integer(failure.at.microseconds), .integer(failure.worker),
+                .integer(failure.sequence)
+            )
+        }
+        for failure in failures where !known.contains(failure) {
+            try self.run(
+                "INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)",
+                .integer(circuit), .integer(failure.at.microseconds), .integer(failure.worker),
+                .integer(failure.sequence)
+            )
+        }
+    }
+
+    func saveProbes(
+        _ probes: [Circuit.Probe],
+        over before: [Circuit.Probe],
+        of circuit: Int64
+    ) throws(BreakerStoreError) {
+        guard probes != before else { return }
+        if probes.isEmpty {
+            try self.run("DELETE FROM probe WHERE circuit = ?1", .integer(circuit))
+            return
+        }
+        for probe in before where !probes.contains(probe) {
+            try self.run(
+                "DELETE FROM probe WHERE circuit = ?1 AND token = ?2",
+                .integer(circuit), .integer(probe.token)
+            )
+        }
+        for probe in probes where !before.contains(probe) {
+            try self.run(
+                "INSERT INTO probe (circuit, token, worker, since, lease_ends) VALUES (?1, ?2, ?3, ?4, ?5)",
+                .integer(circuit), .integer(probe.token), .integer(probe.worker),
+                .integer(probe.since.microseconds), .integer(probe.leaseEnds.microseconds)
+            )
+        }
+    }
+}

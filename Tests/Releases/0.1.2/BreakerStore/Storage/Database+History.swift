@@ -1,0 +1,165 @@
+/// Events and workers.
+extension Database {
+    private static let eventColumns = """
+        id, circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator
+        """
+    private static let newestEvents = SQL(composed: "SELECT \(eventColumns) FROM event ORDER BY id DESC LIMIT ?1")
+    private static let newestIDs: SQL = "SELECT id FROM event ORDER BY id DESC LIMIT ?1"
+    private static let newestEventsOfOne = SQL(
+        composed: "SELECT \(eventColumns) FROM event WHERE circuit = ?2 ORDER BY id DESC LIMIT ?1"
+    )
+    private static let newestIDsOfOne: SQL = "SELECT id FROM event WHERE circuit = ?2 ORDER BY id DESC LIMIT ?1"
+    private static let eventsAfter = SQL(
+        composed: "SELECT \(eventColumns) FROM event WHERE id > ?1 ORDER BY id LIMIT 10000"
+    )
+    private static let idsAfter: SQL = "SELECT id FROM event WHERE id > ?1 ORDER BY id LIMIT 10000"
+    private static let oneEvent = SQL(composed: "SELECT \(eventColumns) FROM event WHERE id = ?1")
+
+    /// A part of the history.
+    struct HistoryPage {
+        /// What of it can be read.
+        var events: [StoredEvent] = []
+        /// The number of the last row that was looked at.
+        var last: Int64?
+    }
+
+    /// The newest first; what can't be read is left out.
+    func events(of name: String?, limit: Int) throws(BreakerStoreError) -> [StoredEvent] {
+        let limit = SQLValue.integer(Int64(max(0, limit)))
+        guard let name else { return try self.page(Self.newestEvents, Self.newestIDs, [limit]).events }
+        return try self.page(Self.newestEventsOfOne, Self.newestIDsOfOne, [limit, .text(name)]).events
+    }
+
+    /// The oldest first.
+    func events(after id: Int64) throws(BreakerStoreError) -> HistoryPage {
+        try self.page(Self.eventsAfter, Self.idsAfter, [.integer(id)])
+    }
+
+    /// How many bytes of unusually long texts one look at the history brings into memory.
+    private static let mostBytesOfLongTexts = 8 << 20
+
+    /// The events that a statement finds; where one can't be read, they are read one by one.
+    private func page(_ sql: SQL, _ ids: SQL, _ values: [SQLValue]) throws(BreakerStoreError) -> HistoryPage {
+        var page = HistoryPage()
+        var size = 0
+        func take(_ row: Row) -> Bool {
+            page.last = row.integer(0)
+            guard let event = StoredEvent(row) else { return true }
+            size += event.excess
+            page.events.append(event)
+            return size < Self.mostBytesOfLongTexts
+        }
+        do throws(BreakerStoreError) {
+            try self.read(sql, values, while: take)
+            return page
+        } catch {
+            guard error.isOfOneRow else { throw error }
+        }
+        page = HistoryPage()
+        size = 0
+        for id in try self.all(ids, values, read: { $0.integer(0) }) where size < Self.mostBytesOfLongTexts {
+            page.last = id
+            do throws(BreakerStoreError) {
+                try self.read(Self.oneEvent, [.integer(id)], while: take)
+            } catch {
+                guard error.isOfOneRow else { throw error }
+            }
+        }
+        return page
+    }
+
+    /// The number of the newest event, or 0.
+    func newestEvent() throws(BreakerStoreError) -> Int64 {
+        try self.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
+    }
+
+    /// Beyond this no program ever counts; SQLite makes no number above the greatest that it has seen, and calls that a full
+    /// disk.
+    private static let highestNumber: Int64 = 1 << 62
+
+    private static let highestNumbers: SQL = """
+        SELECT max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT max(id) FROM circuit), 0),
+        coalesce((SELECT max(seq) FROM sqlite_sequence), 0))
+        """
+
+    /// Whether events or circuits have numbers that no program has given them, so that there soon are none left.
+    var hasNumbersAtTheirEnd: Bool {
+        get throws(BreakerStoreError) {
+            try self.first(Self.highestNumbers) { $0.integer(0) } ?? 0 > Self.highestNumber
+        }
+    }
+
+    /// Deletes what has such numbers and counts on from the others; in the transaction of the caller.
+    func mendNumbers() throws(BreakerStoreError) {
+        for sql: SQL in [
+            "DELETE FROM event WHERE id > ?1", "DELETE FROM failure WHERE circuit > ?1",
+            "DELETE FROM probe WHERE circuit > ?1", "DELETE FROM registration WHERE circuit > ?1",
+        ] {
+            try self.run(sql, .integer(Self.highestNumber))
+        }
+        try self.connection.withLongTexts { () throws(BreakerStoreError) in
+            try self.run("DELETE FROM circuit WHERE id > ?1", .integer(Self.highestNumber))
+        }
+        try self.run("DELETE FROM sqlite_sequence WHERE seq > ?1", .integer(Self.highestNumber))
+    }
+
+    private static let allWorkers: SQL = "SELECT id, name, pid, since FROM worker ORDER BY since, id LIMIT 10000"
+    private static let namelessWorkers: SQL = "SELECT id, '', pid, since FROM worker ORDER BY since, id LIMIT 10000"
+
+    /// The rows of workers, alive or dead: more than ever run on one host.
+    func workers() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
+        do throws(BreakerStoreError) {
+            return try self.workers(Self.allWorkers)
+        } catch {
+            // A name that is too long to be read must not hide the workers.
+            guard error.isOfOneRow else { throw error }
+            return try self.workers(Self.namelessWorkers)
+        }
+    }
+
+    private func workers(_ sql: SQL) throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
+        try self.all(sql) {
+            (
+                Worker(id: $0.integer(0), name: $0.text(1), pid: Int32(truncatingIfNeeded: $0.integer(2))),
+                StoreTime(microseconds: $0.integer(3))
+            )
+        }
+    }
+
+    func circuitsProbed(by worker: Int64) throws(BreakerStoreError) -> [String] {
+        try self.all(
+            """
+            SELECT DISTINCT circuit.name FROM probe JOIN circuit ON circuit.id = probe.circuit
+            WHERE probe.worker = ?1 ORDER BY circuit.name
+            """,
+            .integer(worker)
+        ) { $0.text(0) }
+    }
+}
+
+extension StoredEvent {
+    /// The bytes of its texts, beyond what the library itself writes.
+    fileprivate var excess: Int {
+        let texts = [self.circuit, self.transition.from, self.transition.to, self.transition.reason, self.by]
+        return max(0, texts.reduce(self.worker?.name.utf8.count ?? 0) { $0 + ($1?.utf8.count ?? 0) } - 8_192)
+    }
+
+    init?(_ row: Row) {
+        guard let kind = row.typedText(2).map(CircuitEvent.Kind.init(rawValue:)) else { return nil }
+        self.init(
+            id: row.integer(0),
+            circuit: row.optionalText(1),
+            transition: Transition(
+                kind: kind,
+                from: row.optionalText(4),
+                to: row.optionalText(5),
+                reason: row.optionalText(6)
+            ),
+            at: StoreTime(microseconds: row.integer(3)),
+            worker: row.optionalInteger(7).map {
+                Worker(id: $0, name: row.text(8), pid: Int32(truncatingIfNeeded: row.integer(9)))
+            },
+            by: row.optionalText(10)
+        )
+    }
+}

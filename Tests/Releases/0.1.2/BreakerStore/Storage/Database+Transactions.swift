@@ -1,0 +1,78 @@
+/// Transactions that wait for the file themselves.
+extension Database {
+    /// Locks the file for writing; false once `isOver` says so.
+    ///
+    /// Any other failure is thrown.
+    ///
+    /// Always IMMEDIATE: a read that wants to write later can't be retried (https://sqlite.org/rescode.html#busy_snapshot).
+    func begin(unless isOver: () -> Bool) throws(BreakerStoreError) -> Bool {
+        while true {
+            let code = try self.code("BEGIN IMMEDIATE")
+            switch code & 0xff {
+            case Self.done: return true
+            case Self.busy: break
+            default: throw self.error(code)
+            }
+            if isOver() { return false }
+            Deadline(after: .milliseconds(1)).pause()
+        }
+    }
+
+    /// Another connection to a store that is open: these files and no others.
+    static func sharing(_ file: StoreFile, as identity: FileIdentity) throws(BreakerStoreError) -> Database {
+        let database = Database(try Connection(path: file.path, access: .readWrite))
+        guard database.isOpen(at: file, as: identity) else { throw .moved(file.path) }
+        try database.connection.configureForSharing()
+        guard FileIdentity(of: file).hasAll(of: identity) else { throw .moved(file.path) }
+        return database
+    }
+
+    /// Whether what was opened just now is the database that has been at the path all the time; asked before it is used.
+    ///
+    /// SQLite opens it by its name. What had its place for a moment would be read through the store's log, and that be copied
+    /// into it.
+    func isOpen(at file: StoreFile, as identity: FileIdentity) -> Bool {
+        // It tells whether another is there now. Before and after it the right one is: so it was in between.
+        identity.hasDatabase(of: file) && !self.connection.hasMoved && identity.hasDatabase(of: file)
+    }
+
+    /// Runs `body` in a transaction of its own.
+    func transaction<Value>(
+        until deadline: Deadline,
+        _ body: () throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        guard try self.begin(unless: { deadline.isOver }) else {
+            throw BreakerStoreError(
+                code: .busy,
+                message: "another process has kept the file locked until the deadline",
+                advice: "try again",
+                path: self.connection.path
+            )
+        }
+        do throws(BreakerStoreError) {
+            let value = try body()
+            try self.run("COMMIT")
+            return value
+        } catch {
+            self.rollback()
+            throw error
+        }
+    }
+
+    /// Ends a transaction that failed; SQLite itself has done so after some errors.
+    func rollback() {
+        if self.connection.isInTransaction { _ = try? self.code("ROLLBACK") }
+    }
+
+    /// Copies the log into the database, under the write lock of this connection, through `other`.
+    ///
+    /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file, so nobody may write meanwhile. The caller syncs
+    /// the log first: else that would happen under the lock.
+    func checkpoint(through other: Database, until deadline: Deadline) throws(BreakerStoreError) {
+        guard try self.begin(unless: { deadline.isOver }) else { return }
+        defer { self.rollback() }
+        Hook.reached("checkpoint.locked")
+        try other.connection.passiveCheckpoint()
+        Hook.reached("checkpoint.done")
+    }
+}

@@ -1,0 +1,34 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// When a wait ends.
+///
+/// Waits are for other processes, so they go by real time, whatever clock the store has.
+package struct Deadline: Sendable, Comparable {
+    private let instant: ContinuousClock.Instant
+
+    package init(after duration: Duration) { self.instant = .now + duration }
+
+    var isOver: Bool { self.instant <= .now }
+
+    var remaining: Duration { max(.zero, self.instant - .now) }
+
+    package static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
+
+    /// Blocks the thread until the time is over.
+    func sleep() {
+        while !self.isOver { usleep(UInt32(min(max(1, Int64(self.remaining / .microseconds(1))), 500_000))) }
+    }
+
+    /// Sleeps for a short random time, not beyond the deadline: SQLite's own handler lets a waiter starve among others
+    /// that come back at fixed times.
+    func pause(atMost most: Duration = .microseconds(500)) {
+        let share = Int64(min(most, self.remaining) / .microseconds(1))
+        usleep(UInt32(Int64.random(in: 20...max(21, share))))
+    }
+}

@@ -1,0 +1,138 @@
+import Synchronization
+
+/// Hands events over to those who listen, each event once and in order.
+///
+/// It reads the history from where it stopped, be the events this process's or others': its thread looks at the header of
+/// the wal-index ten times a second, and reads only when that has changed. Nobody listens: no thread.
+final class EventHub: Sendable {
+    /// A place in the history: of which file, since others may lie there one after the other; after which event.
+    struct Place: Hashable, Sendable {
+        var file: UInt64
+        var id: Int64
+    }
+
+    /// One who listens: a handler, or a stream with its buffer.
+    final class Listener: Sendable {
+        enum Target: Sendable {
+            case handler(@Sendable (CircuitEvent) -> Void)
+            case stream(AsyncStream<CircuitEvent>.Continuation)
+        }
+
+        /// Events that a slow reader has lost since the last one that it was told of, and the newest of them.
+        private struct Loss {
+            var count: Int
+            var newest: CircuitEvent
+        }
+
+        private let target: Target
+        private let loss = Mutex<Loss?>(nil)
+        private let start: Place?
+
+        init(_ target: Target, from start: Place?) {
+            self.target = target
+            self.start = start
+        }
+
+        /// Whether the event came after this one began to listen.
+        func wants(_ id: Int64, of file: UInt64) -> Bool {
+            guard let start = self.start, start.file == file else { return true }
+            return id > start.id
+        }
+
+        /// Tells of an event, or of so many as it stands for.
+        func deliver(_ event: CircuitEvent, standingFor count: Int = 1) {
+            switch self.target {
+            case .handler(let handler): handler(event)
+            case .stream(let continuation):
+                self.tellOfLoss()
+                self.loss.withLock { loss in
+                    if loss == nil, case .enqueued = continuation.yield(event) { return }
+                    let known = Int64(loss?.count ?? 0)
+                    loss = Loss(count: Int(clamping: known.addingSaturating(Int64(count))), newest: event)
+                }
+            }
+        }
+
+        /// Says how many events were lost, as soon as there is room again.
+        func tellOfLoss() {
+            guard case .stream(let continuation) = self.target else { return }
+            self.loss.withLock { loss in
+                guard let known = loss else { return }
+                let missed = CircuitEvent.missed(known.count, id: known.newest.id, at: known.newest.at)
+                if case .enqueued = continuation.yield(missed) { loss = nil }
+            }
+        }
+
+        func finish() {
+            switch self.target {
+            case .handler: break
+            case .stream(let continuation): continuation.finish()
+            }
+        }
+    }
+
+    private struct State {
+        var listeners: [ObjectIdentifier: Listener] = [:]
+        var thread: StoreThread?
+        var waiters: [Signal] = []
+    }
+
+    private let state = Mutex(State())
+
+    var listeners: [Listener] { self.state.withLock { Array($0.listeners.values) } }
+
+    /// Adds one who listens, and starts the thread if it is the first.
+    func add(_ listener: Listener, watch: @escaping @Sendable (StoreThread) -> Void) {
+        self.state.withLock { state in
+            state.listeners[ObjectIdentifier(listener)] = listener
+            guard state.thread == nil else { return }
+            let thread = StoreThread()
+            if thread.start({ watch(thread) }) { state.thread = thread }
+        }
+    }
+
+    func remove(_ listener: Listener) {
+        let thread = self.state.withLock {
+            $0.listeners[ObjectIdentifier(listener)] = nil
+            return $0.thread
+        }
+        listener.finish()
+        thread?.wake()
+    }
+
+    /// Says that there is something to read.
+    func wake() { self.state.withLock { $0.thread }?.wake() }
+
+    /// Waits until all that is committed by now has been handed over.
+    func flush(until deadline: Deadline) {
+        let done = Signal()
+        let thread = self.state.withLock {
+            if $0.thread != nil { $0.waiters.append(done) }
+            return $0.thread
+        }
+        guard let thread else { return }
+        thread.wake()
+        _ = done.wait(for: deadline.remaining)
+    }
+
+    /// Called by the thread before it reads: who waits for that to be done.
+    func takeWaiters() -> [Signal] {
+        self.state.withLock { state in
+            defer { state.waiters.removeAll() }
+            return state.waiters
+        }
+    }
+
+    /// Called by the thread: true if nobody listens any longer, and it must end.
+    func endIfIdle() -> Bool {
+        let waiters: [Signal]? = self.state.withLock { state in
+            guard state.listeners.isEmpty else { return nil }
+            state.thread = nil
+            defer { state.waiters.removeAll() }
+            return state.waiters
+        }
+        // Who came in this very moment waits for nothing.
+        for waiter in waiters ?? [] { waiter.signal() }
+        return waiters != nil
+    }
+}

@@ -1,0 +1,147 @@
+/// Makes rows readable and writable again that no version of this library can have written.
+///
+/// A statement that changes such a row fails, for SQLite checks the whole row: left as they are, they would keep circuits
+/// from tripping, and processes from opening the store. What can be read of them is kept. Runs in a transaction of its own,
+/// and reads the whole file: nothing but a row that was met in use leads here.
+struct Healing {
+    let database: Database
+    let now: StoreTime
+    /// How this process has registered its circuits.
+    let configs: [CircuitName: CircuitBreaker.Config]
+
+    private(set) var notes: [StoreNote] = []
+
+    init(_ database: Database, at now: StoreTime, configs: [CircuitName: CircuitBreaker.Config]) {
+        self.database = database
+        self.now = now
+        self.configs = configs
+    }
+
+    mutating func run() throws(BreakerStoreError) {
+        try self.dropStrayRows()
+        try self.healWorkers()
+        try self.healCircuits()
+    }
+
+    // MARK: - Rows without which nothing is lost but themselves
+
+    private mutating func dropStrayRows() throws(BreakerStoreError) {
+        let before = self.database.connection.changes
+        for sql: SQL in [
+            """
+            DELETE FROM failure WHERE typeof(circuit) <> 'integer' OR typeof(at) <> 'integer'
+            OR typeof(worker) <> 'integer' OR typeof(sequence) <> 'integer'
+            """,
+            """
+            DELETE FROM probe WHERE typeof(circuit) <> 'integer' OR typeof(token) <> 'integer'
+            OR typeof(worker) <> 'integer' OR typeof(since) <> 'integer' OR typeof(lease_ends) <> 'integer'
+            """,
+            "DELETE FROM registration WHERE typeof(worker) <> 'integer' OR typeof(circuit) <> 'integer'",
+            "DELETE FROM event WHERE typeof(kind) <> 'text' OR typeof(at) <> 'integer'",
+        ] { try self.database.run(sql) }
+        let count = self.database.connection.changes - before
+        guard count > 0 else { return }
+        self.note(nil, .restored, "\(count) rows that could not be read were removed")
+    }
+
+    private mutating func healWorkers() throws(BreakerStoreError) {
+        let before = self.database.connection.changes
+        try self.database.run(
+            """
+            UPDATE worker SET name = 'unknown', pid = 0, since = ?1
+            WHERE typeof(name) <> 'text' OR typeof(pid) <> 'integer' OR typeof(since) <> 'integer'
+            """,
+            .integer(self.now.microseconds)
+        )
+        let count = self.database.connection.changes - before
+        guard count > 0 else { return }
+        self.note(nil, .restored, "the rows of \(count) workers could not be read; they were made anew")
+    }
+
+    // MARK: - Circuits
+
+    private mutating func healCircuits() throws(BreakerStoreError) {
+        let ids = try self.database.all("SELECT id FROM circuit") { $0.integer(0) }
+        for id in ids where try !self.isWritable(id) { try self.heal(id) }
+    }
+
+    private static let byID = SQL(composed: "SELECT \(CircuitRow.columns) FROM circuit WHERE id = ?1")
+
+    /// Whether the row can be read, and passes the table's own checks when it is written.
+    private func isWritable(_ id: Int64) throws(BreakerStoreError) -> Bool {
+        do throws(BreakerStoreError) {
+            let path = self.database.connection.path
+            let row = try self.database.first(Self.byID, .integer(id)) { row throws(BreakerStoreError) in
+                try CircuitRow(row, name: "", path: path)
+            }
+            // What a later version has stored may not pass the checks of this one; it stays as it is.
+            guard let row, row.circuit.state.isKnown else { return true }
+            try self.database.run("UPDATE circuit SET registered = registered WHERE id = ?1", .integer(id))
+            return true
+        } catch {
+            guard error.isOfRows else { throw error }
+            return false
+        }
+    }
+
+    private mutating func heal(_ id: Int64) throws(BreakerStoreError) {
+        let columns = SalvagedColumns(of: id, in: self.database)
+        guard let name = columns.name else {
+            try self.database.deleteCircuit(id)
+            self.note(nil, .forgotten, "a circuit whose name could not be read was removed")
+            return
+        }
+        let config = self.configs[CircuitName(name)]
+        var (row, unreadable) = CircuitRow.salvaged(from: columns, config)
+        row.circuit.takeStampsAhead(for: self.now)
+        // No result of a call that was let through before fits it.
+        row.circuit.epoch = max(row.circuit.epoch.addingSaturating(1), self.now.microseconds)
+        try self.database.run("DELETE FROM circuit WHERE id = ?1", .integer(id))
+        _ = try self.database.insert(row.circuit, named: name, label: row.label, id: id, registered: row.registered)
+        let what =
+            unreadable.isEmpty
+            ? "its row could not be written" : "\(unreadable.joined(separator: ", ")) could not be read"
+        let source = config == nil ? "with defaults" : "as this process knows it"
+        self.note(name, .configured, "\(what); the circuit was registered anew, \(source) where that is so")
+    }
+
+    private mutating func note(_ circuit: String?, _ kind: CircuitEvent.Kind, _ reason: String) {
+        self.notes.append(StoreNote(circuit: circuit, transition: Transition(kind: kind, reason: reason)))
+    }
+}
+
+/// A circuit's columns, each read by a statement of its own: one that is too long fails alone.
+private struct SalvagedColumns: ColumnSource {
+    let id: Int64
+    let database: Database
+
+    init(of id: Int64, in database: Database) {
+        self.id = id
+        self.database = database
+    }
+
+    private func read<Value>(_ place: Int32, _ value: (Row) -> Value?) -> Value? {
+        let column = CircuitRow.columnNames[Int(place)]
+        return self.read("SELECT \(column) FROM circuit WHERE id = ?1", value)
+    }
+
+    private func read<Value>(_ sql: String, _ value: (Row) -> Value?) -> Value? {
+        let found = try? self.database.connection.prepare(sql).first([.integer(self.id)]) { value($0) }
+        return found ?? nil
+    }
+
+    func typedInteger(_ place: Int32) -> Int64? { self.read(place) { $0.typedInteger(0) } }
+    func typedReal(_ place: Int32) -> Double? { self.read(place) { $0.typedReal(0) } }
+    func typedText(_ place: Int32) -> String? { self.read(place) { $0.typedText(0) } }
+    func isNull(_ place: Int32) -> Bool { self.read(place) { $0.isNull(0) } ?? false }
+
+    /// The name, if services can ask for it.
+    var name: String? {
+        let name = self.read("SELECT name FROM circuit WHERE id = ?1") { row -> String? in
+            guard let name = row.typedText(0), row.isUTF8(name, 0) else { return nil }
+            return name
+        }
+        guard let name, CircuitName.lengths.contains(name.unicodeScalars.count) else { return nil }
+        return name
+    }
+}

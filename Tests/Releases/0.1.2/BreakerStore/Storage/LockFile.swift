@@ -1,0 +1,149 @@
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The file `<db>-lock`: its byte 0 guards opening, migration and repair; byte *id* is held as long as worker *id* lives.
+///
+/// The locks belong to the open file description (`F_OFD_SETLK`): POSIX ones are dropped by any close in the process, and
+/// two stores in one process both get the same byte.
+final class LockFile: Sendable {
+    static let magic = Array("BreakerStore lock file 1\n".utf8)
+
+    /// Longer than it takes to give a new file its mode.
+    private static let patience = Duration.milliseconds(20)
+
+    let path: String
+    /// Whether it was not there before.
+    let isNew: Bool
+    private let descriptor: Int32
+
+    /// Opens the file; creates it, with the database's mode and owner, if `creating` names one.
+    init(path: String, creatingWith mode: mode_t?, owner: (uid_t, gid_t)?) throws(BreakerStoreError) {
+        self.path = path
+        var descriptor = Self.open(path, O_RDWR, 0)
+        var isNew = false
+        if descriptor < 0, errno == ENOENT, let mode {
+            descriptor = Self.open(path, O_RDWR | O_CREAT | O_EXCL, mode)
+            if descriptor >= 0 {
+                isNew = true
+                // The umask may have taken bits away, and the file must be open to the database's owner and group. Only root
+                // can give it an owner.
+                fchmod(descriptor, mode)
+                if let owner { _ = fchown(descriptor, geteuid() == 0 ? owner.0 : uid_t.max, owner.1) }
+            } else if errno == EEXIST {
+                descriptor = Self.open(path, O_RDWR, 0)
+            }
+        }
+        let end = Deadline(after: Self.patience)
+        while descriptor < 0, errno == EACCES, mode != nil, !end.isOver {
+            // Another user may have made it just now, and give it its mode next.
+            end.pause(atMost: .milliseconds(1))
+            descriptor = Self.open(path, O_RDWR, 0)
+        }
+        guard descriptor >= 0 else { throw BreakerStoreError(systemError: errno, doing: "open", path: path) }
+        self.descriptor = descriptor
+        self.isNew = isNew
+        Hook.reached("lock.created")
+        guard ForkRecord.note(descriptor: descriptor) else {
+            close(descriptor)
+            throw BreakerStoreError(code: .unavailable, message: "this process has too many stores open", path: path)
+        }
+        do throws(BreakerStoreError) {
+            try self.requireMagic()
+        } catch {
+            self.shut()
+            throw error
+        }
+    }
+
+    deinit { self.shut() }
+
+    private func shut() {
+        // A fork's child has closed its copy, and may have the number in use for something else.
+        if ForkRecord.drop(descriptor: self.descriptor) { close(self.descriptor) }
+    }
+
+    private static func open(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
+        RegularFile.open(path, flags, mode)
+    }
+
+    /// Whether a whole lock file of a store is there; touches nothing.
+    static func exists(at path: String) -> Bool {
+        let descriptor = Self.open(path, O_RDONLY, 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Self.magic.count + 1)
+        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+        return count == Self.magic.count && bytes.starts(with: Self.magic)
+    }
+
+    private func requireMagic() throws(BreakerStoreError) {
+        var bytes = [UInt8](repeating: 0, count: Self.magic.count + 1)
+        let count = unsafe pread(self.descriptor, &bytes, bytes.count, 0)
+        if count == Self.magic.count, bytes.starts(with: Self.magic) { return }
+        // Cut short between its creation and this write: the rest of what was to be written is missing.
+        guard count >= 0, Self.magic.starts(with: bytes[..<count]) else {
+            throw BreakerStoreError(
+                code: .unsafePath,
+                message: "the file is not a lock file of a store",
+                advice: "remove it or name another path",
+                path: self.path
+            )
+        }
+        guard unsafe pwrite(self.descriptor, Self.magic, Self.magic.count, 0) == Self.magic.count else {
+            throw BreakerStoreError(systemError: errno, doing: "write", path: self.path)
+        }
+        Hook.reached("lock.written")
+    }
+
+    /// Whether the path still leads to this file: a cleaner may have removed it.
+    var isInPlace: Bool {
+        var own = stat()
+        var named = stat()
+        guard unsafe fstat(self.descriptor, &own) == 0, unsafe stat(self.path, &named) == 0 else { return false }
+        return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+    }
+
+    /// Runs `body` while nobody else opens, migrates or repairs.
+    func withGuard<Result>(
+        until deadline: Deadline,
+        _ body: () throws(BreakerStoreError) -> Result
+    ) throws(BreakerStoreError) -> Result {
+        while !ByteLock.set(self.descriptor, 0, true) {
+            guard !deadline.isOver else {
+                throw BreakerStoreError(
+                    code: .busy,
+                    message: "another process has been opening or repairing the store for too long",
+                    advice: "try again",
+                    path: self.path
+                )
+            }
+            deadline.pause(atMost: .milliseconds(2))
+        }
+        defer { _ = ByteLock.set(self.descriptor, 0, false) }
+        return try body()
+    }
+
+    /// Takes the byte of a worker; false if another has it.
+    func lock(worker: Int64) -> Bool { ByteLock.set(self.descriptor, worker, true) }
+
+    func unlock(worker: Int64) { _ = ByteLock.set(self.descriptor, worker, false) }
+
+    /// Whether another open store may be on the file.
+    var hasOtherWorkers: Bool { ByteLock.isAnyHeldByAnother(self.descriptor, Worker.ids) }
+
+    /// Whether another open store holds the worker's byte.
+    ///
+    /// Where the kernel would not say, it counts as alive: a slot that is kept too long comes free with its lease, two
+    /// probes at once do not come undone.
+    func isHeldByAnother(worker: Int64) -> Bool {
+        // No worker has such an id: somebody else wrote it, and the kernel says nothing of an offset below zero.
+        Worker.ids.contains(worker) && ByteLock.isHeldByAnother(self.descriptor, worker)
+    }
+}

@@ -1,0 +1,140 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The files that an opening finds, makes and moves aside.
+extension Opening {
+    /// Whoever makes a file gives it its mode and its group right after, under the guard.
+    func requireAccess(_ finding: Schema.Finding, until deadline: Deadline) throws(BreakerStoreError) {
+        do throws(BreakerStoreError) {
+            try self.requireAccess(finding)
+        } catch {
+            guard error.code == .permissionDenied, LockFile.exists(at: self.file.lock),
+                let lock = try? LockFile(path: self.file.lock, creatingWith: nil, owner: nil)
+            else { throw error }
+            try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in try self.requireAccess(finding) }
+        }
+    }
+
+    private func requireAccess(_ finding: Schema.Finding) throws(BreakerStoreError) {
+        if finding == .new, !self.mayCreate { throw Schema.missing(self.file) }
+        for path in [self.file.directory, self.file.path, self.file.log, self.file.index] {
+            let needed = path == self.file.directory ? W_OK | X_OK : R_OK | W_OK
+            // Asked once: another process may set a broken store's files aside just now.
+            guard unsafe access(path, needed) != 0, errno != ENOENT else { continue }
+            throw BreakerStoreError(systemError: errno, doing: "write", path: path)
+        }
+    }
+
+    var mayCreate: Bool {
+        switch self.configuration.access {
+        case .readWrite: true
+        case .existing, .readOnly: false
+        }
+    }
+
+    /// The mode that side files take: the database's.
+    var mode: mode_t {
+        var info = stat()
+        guard unsafe stat(self.file.path, &info) == 0 else { return mode_t(self.configuration.fileMode) }
+        return info.st_mode & 0o777
+    }
+
+    var owner: (uid_t, gid_t)? {
+        var info = stat()
+        return unsafe stat(self.file.path, &info) == 0 ? (info.st_uid, info.st_gid) : nil
+    }
+
+    func lockFile() throws(BreakerStoreError) -> LockFile {
+        if let lock = self.previous?.lock, lock.isInPlace { return lock }
+        return try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
+    }
+
+    /// Gives the files that this process may have made the database's group, which others use it by: SQLite sets their mode,
+    /// and does this for root alone.
+    func giveTheGroup() {
+        guard let group = self.owner?.1 else { return }
+        for path in [self.file.log, self.file.index] {
+            var info = stat()
+            // In a directory that others may write to it may be a second name of anything that is this user's.
+            guard unsafe lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1,
+                info.st_gid != group, info.st_uid == geteuid()
+            else { continue }
+            // Whoever is not of the group can't.
+            _ = unsafe lchown(path, uid_t.max, group)
+        }
+    }
+
+    /// What is there to be opened, without an index whose log somebody has removed: it tells of frames that nobody will find.
+    ///
+    /// Those who still have both open notice by the index that is gone.
+    func filesToOpen() -> FileIdentity {
+        let files = FileIdentity(of: self.file)
+        guard files.hasIndexWithoutLog else { return files }
+        unsafe unlink(self.file.index)
+        return FileIdentity(of: self.file)
+    }
+
+    func requireUnchanged(_ files: FileIdentity) throws(BreakerStoreError) {
+        if FileIdentity(of: self.file).hasAll(of: files) { return }
+        // The log was removed just now, and SQLite has made another.
+        if files.hasIndexWithoutLog(at: self.file) { unsafe unlink(self.file.index) }
+        throw .moved(self.file.path)
+    }
+
+    func createFile() throws(BreakerStoreError) {
+        if StoreFile.size(self.file.path) ?? 0 == 0 { try self.moveStraysAside() }
+        let descriptor = RegularFile.open(
+            self.file.path, O_RDWR | O_CREAT | O_EXCL, mode_t(self.configuration.fileMode))
+        if descriptor < 0 {
+            // An empty file is as good as none.
+            if errno == EEXIST { return }
+            throw BreakerStoreError(systemError: errno, doing: "create", path: self.file.path)
+        }
+        // A file that was made just now has no locks yet that the close could drop.
+        fchmod(descriptor, mode_t(self.configuration.fileMode))
+        close(descriptor)
+        Hook.reached("creation.file")
+    }
+
+    /// Fills pages and log once, so that their blocks belong to the files from then on.
+    func reserveSpace(_ writer: Database, _ other: Database, _ deadline: Deadline) throws(BreakerStoreError) {
+        let pageSize = try writer.connection.integer("PRAGMA page_size")
+        let size = Self.reservedPages * pageSize
+        let isUnfinished =
+            try writer.connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reserve'") > 0
+        // The log goes when the sqlite3 shell is the last to close, and a killed creation leaves the pages in the log alone.
+        let isFilled = StoreFile.size(self.file.path) ?? 0 >= size && StoreFile.size(self.file.log) ?? 0 >= size
+        guard isUnfinished || !isFilled else { return }
+        do throws(BreakerStoreError) {
+            // Two transactions: pages that are freed in the one that filled them are never written.
+            try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
+                // Whatever a killed process or somebody else has left under this name is not used.
+                try writer.connection.changeSchema(
+                    """
+                    DROP TABLE IF EXISTS reserve;
+                    CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;
+                    """
+                )
+                // Row by row: no row may be longer than the limit of the connection.
+                for _ in 0..<Self.reservedPages {
+                    try writer.connection.changeSchema("INSERT INTO reserve VALUES (zeroblob(\(pageSize)))")
+                }
+            }
+            Hook.reached("creation.filled")
+            try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
+                try writer.connection.changeSchema("DROP TABLE reserve")
+            }
+            Hook.reached("creation.freed")
+            try other.connection.syncLog()
+            try writer.checkpoint(through: other, until: deadline)
+        } catch {
+            // Without room for the reserve the store works, until the disk is full.
+            guard error.code == .full else { throw error }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// A config and the machine's rules say the same, the one in durations, the other in microseconds.
+extension Rules {
+    /// What a config says that names nothing but its circuit.
+    static let defaults = Rules(CircuitBreaker.Config(name: ""))
+
+    /// The rules for memory: one reporter is enough, it hears of no other.
+    static func inMemory(_ rules: Rules) -> Rules {
+        var rules = rules
+        rules.minimumReporters = 1
+        return rules
+    }
+
+    /// The config must have been validated.
+    init(_ config: CircuitBreaker.Config) {
+        let trip: Trip =
+            switch config.trip.kind {
+            case .failures(let count, within: let window): .failures(count, window: window.saturatingMicroseconds)
+            case .consecutiveFailures(let count): .consecutiveFailures(count)
+            case .unknown(let word): .unknown(word, count: 1, window: 0)
+            }
+        self.init(
+            trip: trip,
+            recovery: config.recovery.timeout.saturatingMicroseconds,
+            multiplier: config.recovery.multiplier,
+            cap: config.recovery.cap.saturatingMicroseconds,
+            jitter: config.recovery.jitter,
+            probeLimit: config.probes.limit,
+            successesToClose: config.probes.successesToClose,
+            lease: config.probes.lease.saturatingMicroseconds,
+            minimumReporters: config.minimumReporters
+        )
+    }
+}
+
+extension CircuitBreaker.Config {
+    init(name: String, group: String?, rules: Rules) {
+        let trip: TripRule =
+            switch rules.trip {
+            case .failures(let count, let window): .failures(count, within: Duration(wholeMicroseconds: window))
+            case .consecutiveFailures(let count): .consecutiveFailures(count)
+            case .unknown(let word, count: _, window: _): TripRule(kind: .unknown(word))
+            }
+        self.init(
+            name: name,
+            group: group,
+            trip: trip,
+            recovery: RecoveryRule(
+                timeout: Duration(wholeMicroseconds: rules.recovery),
+                multiplier: rules.multiplier,
+                cap: Duration(wholeMicroseconds: rules.cap),
+                jitter: rules.jitter
+            ),
+            probes: ProbeRule(
+                limit: rules.probeLimit,
+                successesToClose: rules.successesToClose,
+                lease: Duration(wholeMicroseconds: rules.lease)
+            ),
+            minimumReporters: rules.minimumReporters
+        )
+    }
+
+    /// What differs from `old`, for the history.
+    func changes(from old: CircuitBreaker.Config) -> String {
+        var changes: [String] = []
+        func compare<Value: Equatable>(_ name: String, _ old: Value, _ new: Value) {
+            if old != new { changes.append("\(name) \(old) -> \(new)") }
+        }
+        compare("group", old.group ?? "none", self.group ?? "none")
+        compare("trip", old.trip.description, self.trip.description)
+        compare("recovery", old.recovery.timeout.readable, self.recovery.timeout.readable)
+        compare("multiplier", old.recovery.multiplier, self.recovery.multiplier)
+        compare("cap", old.recovery.cap.readable, self.recovery.cap.readable)
+        compare("jitter", old.recovery.jitter, self.recovery.jitter)
+        compare("probes", old.probes.limit, self.probes.limit)
+        compare("successes to close", old.probes.successesToClose, self.probes.successesToClose)
+        compare("lease", old.probes.lease.readable, self.probes.lease.readable)
+        compare("reporters", old.minimumReporters, self.minimumReporters)
+        return changes.joined(separator: ", ")
+    }
+}

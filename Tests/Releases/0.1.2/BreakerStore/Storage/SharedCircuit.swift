@@ -1,0 +1,46 @@
+/// Who will ask next: a circuit's handles in one store.
+struct Asker: Sendable {
+    let circuit: SharedCircuit
+    let gate: Gate
+}
+
+/// What all handles of one circuit in one store share: the cached answer and what errors tell.
+final class SharedCircuit: Sendable {
+    /// What a refusal tells beside its cause.
+    struct Told: Sendable {
+        var group: String?
+        var lastError: String?
+        /// The epoch when the file was last read; nil before that.
+        var epoch: Int64?
+        /// The rules that were in force then.
+        var rules: Rules?
+    }
+
+    let name: String
+    let slot = AnswerSlot()
+    let refusals: Refusals.Counter
+    private let registered: ForkSafe<CircuitBreaker.Config>
+    private let toldLast: ForkSafe<Told>
+
+    init(_ config: CircuitBreaker.Config, refusals: Refusals.Counter) {
+        self.name = config.name
+        self.refusals = refusals
+        self.registered = ForkSafe(config)
+        self.toldLast = ForkSafe(Told(group: config.group))
+    }
+
+    /// The config that this process registered last.
+    var registeredConfig: CircuitBreaker.Config {
+        get { self.registered.value }
+        set { self.registered.value = newValue }
+    }
+
+    /// What memory guards by: the rules that were in force when the file was lost, or what this process has registered if
+    /// the file was never read.
+    var rulesInMemory: Rules { .inMemory(self.told.rules ?? Rules(self.registeredConfig)) }
+
+    var told: Told {
+        get { self.toldLast.value }
+        set { self.toldLast.value = newValue }
+    }
+}

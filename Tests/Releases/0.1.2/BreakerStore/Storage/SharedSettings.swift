@@ -1,0 +1,39 @@
+/// What stores of one process on one file have in common.
+extension CircuitStore.Configuration {
+    /// Throws if this store asks for what another store, which has the file open in this process, does not give it.
+    ///
+    /// Both have one thread, one writer and one clock. What only matters while a file is opened or created is not compared.
+    func requireShareable(
+        with other: CircuitStore.Configuration,
+        path: String
+    ) throws(BreakerStoreError) {
+        func require(_ isSame: Bool, _ field: String, _ own: String, _ others: String) throws(BreakerStoreError) {
+            guard !isSame else { return }
+            throw BreakerStoreError(
+                code: .invalidConfiguration,
+                message: "\(field) is \(own), but \(others) in the store that this process has open on the file",
+                advice: "use the same, or one store",
+                path: path
+            )
+        }
+        try require(
+            self.durability == other.durability, "durability", ".\(self.durability)", ".\(other.durability)")
+        try require(self.eventsKept == other.eventsKept, "eventsKept", "\(self.eventsKept)", "\(other.eventsKept)")
+        try require(
+            self.forgetIdleAfter == other.forgetIdleAfter, "forgetIdleAfter",
+            Self.text(self.forgetIdleAfter), Self.text(other.forgetIdleAfter))
+        try require(Self.isSame(self.clock, other.clock), "clock", "\(type(of: self.clock))", "another")
+    }
+
+    private static func text(_ duration: Duration?) -> String { duration?.readable ?? "nil" }
+
+    /// Whether a store that asks for one clock can go by the other.
+    ///
+    /// The default takes what is there. Values of one type tell one time, objects only if they are one.
+    private static func isSame(_ one: any HostClock, _ other: any HostClock) -> Bool {
+        if one is SystemHostClock { return true }
+        guard type(of: one) == type(of: other) else { return false }
+        guard type(of: one) is AnyClass else { return true }
+        return (one as AnyObject) === (other as AnyObject)
+    }
+}

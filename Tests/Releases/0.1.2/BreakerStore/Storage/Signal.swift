@@ -1,0 +1,83 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+#if canImport(SwiftOverlayShims)
+// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
+// fields.
+import SwiftOverlayShims
+#endif
+
+/// A semaphore whose waits go by a clock that nobody steps.
+///
+/// Dispatch's own waits on Linux by the wall clock: one that is set back by an hour in the meantime lengthens the wait by
+/// as much. Sendable: the two pointers never change, and what lies behind them is used as pthreads demand: the count under
+/// the mutex alone.
+@safe
+final class Signal: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var count = 0
+
+    init() {
+        unsafe self.mutex = .allocate(capacity: 1)
+        unsafe self.condition = .allocate(capacity: 1)
+        unsafe pthread_mutex_init(self.mutex, nil)
+        #if canImport(Darwin)
+        unsafe pthread_cond_init(self.condition, nil)
+        #else
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(self.condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
+        #endif
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(self.condition)
+        unsafe pthread_mutex_destroy(self.mutex)
+        unsafe self.condition.deallocate()
+        unsafe self.mutex.deallocate()
+    }
+
+    func signal() {
+        unsafe pthread_mutex_lock(self.mutex)
+        self.count += 1
+        unsafe pthread_cond_signal(self.condition)
+        unsafe pthread_mutex_unlock(self.mutex)
+    }
+
+    /// Waits for a signal; false if the time is over first.
+    func wait(for duration: Duration) -> Bool {
+        unsafe pthread_mutex_lock(self.mutex)
+        defer { unsafe pthread_mutex_unlock(self.mutex) }
+        let deadline = Deadline(after: duration)
+        while self.count == 0 {
+            let remaining = deadline.remaining
+            guard remaining > .zero else { return false }
+            self.waitOnce(remaining)
+        }
+        self.count -= 1
+        return true
+    }
+
+    private func waitOnce(_ duration: Duration) {
+        let nanoseconds = Int64(min(duration, .seconds(3_600)) / .nanoseconds(1))
+        var time = timespec()
+        #if canImport(Darwin)
+        time.tv_sec = Int(nanoseconds / 1_000_000_000)
+        time.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        _ = unsafe pthread_cond_timedwait_relative_np(self.condition, self.mutex, &time)
+        #else
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        let end = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) + nanoseconds
+        time.tv_sec = Int(end / 1_000_000_000)
+        time.tv_nsec = Int(end % 1_000_000_000)
+        _ = unsafe pthread_cond_timedwait(self.condition, self.mutex, &time)
+        #endif
+    }
+}

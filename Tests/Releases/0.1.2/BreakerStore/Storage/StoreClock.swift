@@ -1,0 +1,70 @@
+import FoundationEssentials
+import Synchronization
+
+/// Reads store time: the host's uptime plus an offset that the file keeps, in microseconds.
+final class StoreClock: Sendable {
+    let host: any HostClock
+    /// The host's own clock is read without the detour over `Duration`: a refusal reads it, and is to be quick.
+    private let isSystem: Bool
+    private let offsetInForce = Atomic<Int64>(0)
+    private let isTold = Atomic<Bool>(false)
+
+    init(_ host: any HostClock) {
+        self.host = host
+        self.isSystem = host is SystemHostClock
+        // Until a file says otherwise: memory guards, too, where none can be read.
+        self.offsetInForce.store(self.unixOffset, ordering: .relaxed)
+    }
+
+    /// The offset of the last transaction or read, the wall clock's before the first; processes that share a file share it.
+    var offset: Int64 {
+        get { self.offsetInForce.load(ordering: .relaxed) }
+        set {
+            self.offsetInForce.store(newValue, ordering: .relaxed)
+            self.isTold.store(true, ordering: .relaxed)
+        }
+    }
+
+    /// Whether a file has told the offset.
+    var isSet: Bool { self.isTold.load(ordering: .relaxed) }
+
+    /// Takes over an offset that was read, unless a greater one is known from the file.
+    ///
+    /// Within a boot the file's offset only rises. A read that began before the last transaction, or runs beside it, knows
+    /// an older one. Where somebody has set the file's clock right and back, the next transaction takes that over.
+    func raiseOffset(to offset: Int64) {
+        guard self.isSet else {
+            self.offset = offset
+            return
+        }
+        _ = self.offsetInForce.max(offset, ordering: .relaxed)
+    }
+
+    var uptime: Int64 {
+        self.isSystem ? SystemHostClock.uptimeNanoseconds / 1_000 : self.host.uptime.saturatingMicroseconds
+    }
+
+    var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
+
+    /// The store time at which the uptime was or will be this.
+    func time(of uptime: Int64) -> StoreTime { StoreTime(microseconds: uptime.addingSaturating(self.offset)) }
+
+    /// Store time as the uptime at which it comes.
+    func uptime(of time: StoreTime) -> Int64 { time.microseconds.subtractingSaturating(self.offset) }
+
+    /// The wall clock's time for people: now, less the stamp's age.
+    func date(of time: StoreTime) -> Date { self.dates()(time) }
+
+    /// Converts many stamps as of one instant, so that they keep their distances.
+    func dates() -> (StoreTime) -> Date {
+        let now = self.now
+        let wall = self.host.wallTime
+        return { wall.addingTimeInterval(Double($0.microseconds(since: now)) / 1_000_000) }
+    }
+
+    /// The offset at which store time reads as Unix time.
+    var unixOffset: Int64 {
+        Int64(saturating: (self.host.wallTime.timeIntervalSince1970 * 1_000_000).rounded())
+            .subtractingSaturating(self.uptime)
+    }
+}

@@ -1,0 +1,102 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What may be at the five names of a store, and whose it may be.
+extension StoreFile {
+    /// Behind the database's path; the first is the database itself.
+    private static let endings = ["", "-wal", "-shm", "-journal", "-lock"]
+
+    /// Throws `unsafePath` unless nothing, or a regular file with one name that nobody foreign made, is at each of the names.
+    ///
+    /// Asked before each opening, for what was right a moment ago may have been replaced. A path that is not absolute is no
+    /// file's, but that of a database in memory.
+    static func requireSafe(_ path: String) throws(BreakerStoreError) {
+        guard path.hasPrefix("/") else { return }
+        for ending in Self.endings { try Self.requireSafe(path, ending) }
+    }
+
+    private static func requireSafe(_ path: String, _ ending: String) throws(BreakerStoreError) {
+        let name = path + ending
+        var info = stat()
+        guard unsafe lstat(name, &info) == 0 else {
+            if errno == ENOENT { return }
+            throw BreakerStoreError(systemError: errno, doing: "look at", path: name)
+        }
+        let isDatabase = ending.isEmpty
+        switch info.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR where isDatabase: throw Self.directoryError(name)
+        // A link or a device would lead somebody else to other locks or another log.
+        case let kind:
+            let word = kind == S_IFLNK ? "a symbolic link" : kind == S_IFDIR ? "a directory" : "not a regular file"
+            throw Self.refusal(
+                name, "it is \(word)",
+                isDatabase ? "remove it or name another path" : "remove it and leave the database as it is")
+        }
+        guard info.st_nlink <= 1 else {
+            throw Self.refusal(
+                name,
+                "the file has \(info.st_nlink) hard links, and each name would have \(isDatabase ? "a log" : "a store") "
+                    + "of its own",
+                isDatabase ? "remove the others or copy the file" : "remove its other names")
+        }
+        guard info.st_uid == geteuid() || info.st_uid == 0 else { return try Self.requireOwner(info.st_uid, of: name) }
+    }
+
+    /// In a directory that everybody may write to, a file of somebody else's may be there to mislead this process.
+    ///
+    /// Elsewhere only the directory's owner and its group make files: whoever gave them the directory trusts them with the
+    /// store, as `SharingAStore` says. Groups count for nothing where everybody writes: in a directory with the setgid bit
+    /// each file is of the directory's group, whoever makes it.
+    private static func requireOwner(_ owner: uid_t, of name: String) throws(BreakerStoreError) {
+        let directory = Self.directory(of: name)
+        guard let host = Self.ownerIfOpenToAll(directory), host != owner else { return }
+        throw Self.refusal(
+            name,
+            "it belongs to user \(owner), and everybody may write to '\(directory)'",
+            "act as that user if it is that user's store, else remove it or keep the store in a directory of its own")
+    }
+
+    /// Follows a link only as the kernel does with `fs.protected_symlinks` set (proc_sys_fs(5)), whether it is set or not: in
+    /// a directory that everybody may write to, only if it is this user's or the directory's owner's.
+    ///
+    /// Asked after the link was read: whoever may not replace it has not done so.
+    static func requireFollowable(_ link: String) throws(BreakerStoreError) {
+        var info = stat()
+        guard unsafe lstat(link, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else {
+            throw BreakerStoreError(systemError: EAGAIN, doing: "resolve", path: link)
+        }
+        guard info.st_uid != geteuid() else { return }
+        let directory = Self.directory(of: link)
+        guard let host = Self.ownerIfOpenToAll(directory), host != info.st_uid else { return }
+        throw Self.refusal(
+            link,
+            "it is a symbolic link of user \(info.st_uid), and everybody may write to '\(directory)'",
+            "name the file itself, or remove the link")
+    }
+
+    /// The owner of a directory that everybody may write to; nil of another.
+    private static func ownerIfOpenToAll(_ directory: String) -> uid_t? {
+        var info = stat()
+        guard unsafe stat(directory, &info) == 0, info.st_mode & S_IWOTH != 0 else { return nil }
+        return info.st_uid
+    }
+
+    static func directory(of path: String) -> String {
+        let end = path.lastIndex(of: "/") ?? path.startIndex
+        return end == path.startIndex ? "/" : String(path[..<end])
+    }
+
+    static func directoryError(_ path: String) -> BreakerStoreError {
+        BreakerStoreError(code: .unsafePath, message: "it is a directory", advice: "name a file in it", path: path)
+    }
+
+    private static func refusal(_ path: String, _ what: String, _ advice: String) -> BreakerStoreError {
+        BreakerStoreError(code: .unsafePath, message: "cannot use '\(path)': \(what)", advice: advice, path: path)
+    }
+}

@@ -1,0 +1,226 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+#if canImport(SwiftOverlayShims)
+// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
+// fields.
+import SwiftOverlayShims
+#endif
+
+/// The resolved path of a store and the files beside it.
+struct StoreFile: Sendable, Hashable {
+    let path: String
+
+    // Kept, not put together each time: every commit looks whether they are still in place.
+    let log: String
+    let index: String
+    let journal: String
+    let lock: String
+
+    var directory: String { Self.directory(of: self.path) }
+
+    /// Resolves symbolic links first, so that two names of one file are one store, and refuses what can't be a store.
+    init(resolving given: String, on fileSystem: FileSystem = FileSystem()) throws(BreakerStoreError) {
+        let path = try Self.resolve(given)
+        // SQLite's own limit, the endings of the files beside it included (os_unix.c, MAX_PATHNAME).
+        guard path.utf8.count <= Self.longestPath else {
+            throw BreakerStoreError(systemError: ENAMETOOLONG, doing: "open", path: path)
+        }
+        self.path = path
+        self.log = path + "-wal"
+        self.index = path + "-shm"
+        self.journal = path + "-journal"
+        self.lock = path + "-lock"
+        // A file may be mounted by itself.
+        if let kind = fileSystem.unsuitableKind(of: self.path) ?? fileSystem.unsuitableKind(of: self.directory) {
+            throw BreakerStoreError(
+                code: .unsupportedFileSystem,
+                message: "the directory is on a \(kind) file system, whose locks and shared memory can't be relied on",
+                advice: "put the store on a local disk",
+                path: self.path
+            )
+        }
+        try Self.requireSafe(self.path)
+    }
+
+    private static let longestPath = 500
+    /// Of a larger file no more is read to learn whether the disk can read it: others wait meanwhile.
+    static let mostToReadThrough: Int64 = 1 << 30
+
+    private static func resolve(_ given: String) throws(BreakerStoreError) -> String {
+        guard !given.isEmpty, !given.utf8.contains(0) else {
+            throw BreakerStoreError(
+                code: .invalidConfiguration,
+                message: "path is \(given.isEmpty ? "empty" : "cut by a zero byte")",
+                advice: "name a file"
+            )
+        }
+        var path = given
+        // A link may point to a file that is still to be created: follow it by hand, as often as the kernel would.
+        for _ in 0..<40 {
+            guard !path.hasSuffix("/") else { throw Self.directoryError(given) }
+            let slash = path.lastIndex(of: "/")
+            let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+            let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+            guard let directory = Self.realPath(parent) else {
+                throw BreakerStoreError(systemError: errno, doing: "open the directory of", path: given)
+            }
+            guard name != ".", name != ".." else { throw Self.directoryError(given) }
+            let candidate = directory == "/" ? "/" + name : directory + "/" + name
+            guard let target = SmallFile.target(ofLink: candidate) else { return candidate }
+            try Self.requireFollowable(candidate)
+            path = target.hasPrefix("/") ? target : directory + "/" + target
+        }
+        throw BreakerStoreError(systemError: ELOOP, doing: "resolve", path: given)
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    static func requireReadable(_ path: String) throws(BreakerStoreError) {
+        guard unsafe access(path, R_OK) == 0 else {
+            throw BreakerStoreError(systemError: errno, doing: "read", path: path)
+        }
+    }
+
+    /// The size of the file at `path`, or nil if there is none.
+    static func size(_ path: String) -> Int64? {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 ? Int64(info.st_size) : nil
+    }
+}
+
+/// Which files the database's paths lead to just now.
+struct FileIdentity: Hashable, Sendable {
+    private struct One: Hashable, Sendable {
+        var device: UInt64
+        var inode: UInt64
+
+        init?(_ path: String) {
+            var info = stat()
+            guard unsafe stat(path, &info) == 0 else { return nil }
+            self.device = UInt64(truncatingIfNeeded: info.st_dev)
+            self.inode = UInt64(truncatingIfNeeded: info.st_ino)
+        }
+    }
+
+    private let database: One?
+    private let log: One?
+    private let index: One?
+
+    /// Whether the wal-index's path still leads to the file that is open.
+    ///
+    /// Who writes to the log under an index that others no longer have destroys what they write.
+    func hasIndex(of file: StoreFile) -> Bool { One(file.index) == self.index }
+
+    /// Whether the database's path leads to the same file still.
+    func hasDatabase(of file: StoreFile) -> Bool { self.database != nil && One(file.path) == self.database }
+
+    /// Whether the database has gone, or another has taken its place, and its log is there still.
+    ///
+    /// SQLite would take the log for the newcomer's.
+    func hasLeftLog(at file: StoreFile) -> Bool {
+        self.database != nil && self.log != nil && One(file.path) != self.database && One(file.log) == self.log
+    }
+
+    func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
+
+    var hasIndexWithoutLog: Bool { self.log == nil && self.index != nil }
+
+    /// Whether the index is there still, but its log is not.
+    func hasIndexWithoutLog(at file: StoreFile) -> Bool {
+        self.log != nil && One(file.log) != self.log && self.index != nil && self.hasIndex(of: file)
+    }
+
+    /// What is there just now.
+    ///
+    /// `stat` takes no lock and drops none.
+    init(of file: StoreFile) {
+        self.database = One(file.path)
+        self.log = One(file.log)
+        self.index = One(file.index)
+    }
+
+    var isComplete: Bool { self.database != nil && self.log != nil && self.index != nil }
+
+    /// Whether each file that was there at `earlier` is there still, so that what was opened since then is what is here.
+    func hasAll(of earlier: FileIdentity) -> Bool {
+        (earlier.database == nil || earlier.database == self.database)
+            && (earlier.log == nil || earlier.log == self.log)
+            && (earlier.index == nil || earlier.index == self.index)
+    }
+}
+
+/// When the database and its log were last written.
+struct FileStamp: Equatable {
+    private struct One: Equatable {
+        var inode: UInt64
+        var size: Int64
+        var seconds: Int
+        var nanoseconds: Int
+
+        init?(_ path: String) {
+            var info = stat()
+            guard unsafe stat(path, &info) == 0 else { return nil }
+            #if canImport(Darwin)
+            let time = info.st_mtimespec
+            #else
+            let time = info.st_mtim
+            #endif
+            self.inode = UInt64(truncatingIfNeeded: info.st_ino)
+            self.size = Int64(info.st_size)
+            self.seconds = time.tv_sec
+            self.nanoseconds = time.tv_nsec
+        }
+    }
+
+    private let database: One?
+    private let log: One?
+
+    init(of file: StoreFile) {
+        self.database = One(file.path)
+        self.log = One(file.log)
+    }
+
+    /// Whether both were last written so long before `now` that a further write shows: the kernel stamps files by its tick.
+    func isSettled(at now: Date) -> Bool {
+        [self.database, self.log].compactMap(\.self).allSatisfy {
+            let written = Double($0.seconds) + Double($0.nanoseconds) / 1_000_000_000
+            return now.timeIntervalSince1970 - written > 0.05
+        }
+    }
+}
+
+extension BreakerStoreError {
+    /// A failed system call.
+    init(systemError: Int32, doing: String, path: String) {
+        let code: Code
+        let advice: String
+        switch systemError {
+        case ENOENT, ENOTDIR: (code, advice) = (.notFound, "create the directory first")
+        case EACCES, EPERM:
+            (code, advice) = (.permissionDenied, "give this user read and write access to it and its directory")
+        case EROFS: (code, advice) = (.permissionDenied, "the file system is read-only")
+        case ENOSPC, EDQUOT: (code, advice) = (.full, "free space on the disk")
+        case ENAMETOOLONG: (code, advice) = (.unsafePath, "name a shorter path")
+        case ELOOP: (code, advice) = (.unsafePath, "name the file itself")
+        case ENXIO: (code, advice) = (.unsafePath, "remove it, for only a regular file may be there")
+        default: (code, advice) = (.unavailable, "try again")
+        }
+        let reason = unsafe String(cString: strerror(systemError))
+        self.init(code: code, message: "cannot \(doing) '\(path)': \(reason)", advice: advice, path: path)
+    }
+}

@@ -1,0 +1,78 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A thread that sleeps until it is woken: for what must run neither on a caller's thread nor on the cooperative pool.
+package final class StoreThread: Sendable {
+    /// Carries the body over to the thread.
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    private let signal = Signal()
+    private let ended = Signal()
+
+    package init() {}
+
+    func wake() { self.signal.signal() }
+
+    /// Waits for a wake-up, or until the time is over.
+    func sleep(for duration: Duration) {
+        _ = self.signal.wait(for: duration)
+    }
+
+    /// Waits until the thread has ended; false if the deadline is over first.
+    package func waitForEnd(until deadline: Deadline) -> Bool {
+        guard self.ended.wait(for: deadline.remaining) else { return false }
+        // For the next who waits.
+        self.ended.signal()
+        return true
+    }
+
+    /// Starts the thread, which keeps alive what `body` has captured until that returns; false if the system has no
+    /// thread left.
+    package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let ended = self.ended
+        let argument = unsafe Unmanaged.passRetained(
+            Body {
+                body()
+                ended.signal()
+            }
+        ).toOpaque()
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        #else
+        var thread = pthread_t()
+        #endif
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        // Signals are the program's: a handler of its own must not run on this thread.
+        var all = sigset_t()
+        var before = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let code = unsafe pthread_create(&thread, &attributes, StoreThread.main, argument)
+        if code != 0 { unsafe Unmanaged<Body>.fromOpaque(argument).release() }
+        return code == 0
+    }
+
+    #if canImport(Darwin)
+    private static let main: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = {
+        unsafe Unmanaged<Body>.fromOpaque($0).takeRetainedValue().run()
+        return nil
+    }
+    #else
+    private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+        if let argument = unsafe $0 { unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
+        return nil
+    }
+    #endif
+}

@@ -1,0 +1,84 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The file as one who looks at it sees it.
+struct StoreView {
+    let database: Database
+    let clock: StoreClock
+    let isAlive: (Int64) -> Bool
+    let isOwn: (Int64) -> Bool
+
+    init(
+        _ database: Database,
+        _ clock: StoreClock,
+        isAlive: @escaping (Int64) -> Bool,
+        isOwn: @escaping (Int64) -> Bool
+    ) {
+        self.database = database
+        self.clock = clock
+        self.isAlive = isAlive
+        self.isOwn = isOwn
+    }
+
+    func asOfOneInstant<Value>(
+        _ body: (StoreView) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        try self.database.snapshot { () throws(BreakerStoreError) in
+            try self.clock.follow(self.database)
+            return try body(self)
+        }
+    }
+
+    /// How many live workers have registered a circuit.
+    func registeredWorkers(of circuit: Int64) throws(BreakerStoreError) -> Int {
+        try self.database.all("SELECT worker FROM registration WHERE circuit = ?1 LIMIT 10000", .integer(circuit)) {
+            $0.integer(0)
+        }.count(where: self.isAlive)
+    }
+
+    func livingWorkers() throws(BreakerStoreError) -> [WorkerSnapshot] {
+        let dates = self.clock.dates()
+        let living = try self.database.workers().filter { self.isAlive($0.worker.id) }
+        return try living.map { (row) throws(BreakerStoreError) in
+            WorkerSnapshot(
+                id: row.worker.id,
+                name: row.worker.name,
+                pid: row.worker.pid,
+                since: dates(row.since),
+                probing: try self.database.circuitsProbed(by: row.worker.id)
+            )
+        }
+    }
+
+    /// Reads a file that nobody in this store has open, without changing anything on the disk.
+    static func ofFile<Value>(
+        _ file: StoreFile,
+        _ clock: any HostClock,
+        _ body: (StoreView) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        let locks = LockReader(file.lock)
+        return try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
+            try StoreView(database, StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false })
+                .asOfOneInstant(body)
+        }
+    }
+}
+
+/// Asks who holds which byte of a lock file, without being able to lock one.
+private final class LockReader {
+    private let descriptor: Int32
+
+    init(_ path: String) { self.descriptor = RegularFile.open(path, O_RDONLY) }
+
+    deinit { if self.descriptor >= 0 { close(self.descriptor) } }
+
+    /// Without a lock file nobody lives.
+    func isHeld(_ worker: Int64) -> Bool {
+        self.descriptor >= 0 && ByteLock.isHeldByAnother(self.descriptor, worker)
+    }
+}

@@ -1,0 +1,66 @@
+/// What the end of a call tells a circuit, with all that makes it count once.
+enum Telling: Sendable {
+    case failed(Report)
+    /// The same of a call that memory let through before the circuit was read for the first time: nobody knows its epoch.
+    case failedUnread(Report)
+    case succeeded(Report)
+    case probeEnded(token: Int64, epoch: Int64, Verdict, error: String?)
+    /// Nobody admitted the call: it belongs to the circuit as it is, and claims a slot where one is due.
+    case recorded(Report, failed: Bool, token: Int64)
+
+    /// The same, with another time at which the call ended.
+    func ended(at time: StoreTime) -> Telling {
+        func moved(_ report: Report) -> Report {
+            var report = report
+            report.at = time
+            return report
+        }
+        return switch self {
+        case .failed(let report): .failed(moved(report))
+        case .failedUnread(let report): .failedUnread(moved(report))
+        case .succeeded(let report): .succeeded(moved(report))
+        case .recorded(let report, let failed, let token): .recorded(moved(report), failed: failed, token: token)
+        case .probeEnded: self
+        }
+    }
+
+    /// The failure, if it tells of one that was admitted.
+    var failure: Report? {
+        switch self {
+        case .failed(let report), .failedUnread(let report): report
+        case .succeeded, .probeEnded, .recorded: nil
+        }
+    }
+}
+
+extension Transaction {
+    /// Applies it to a circuit, which is registered again if somebody has forgotten it.
+    func apply(_ telling: Telling, to name: String, registering config: CircuitBreaker.Config) throws(BreakerStoreError)
+    {
+        switch telling {
+        case .failed(let report):
+            _ = try self.change(name) { circuit, moment in
+                circuit.callFailed(report, at: moment, isAlive: self.isAlive)
+            }
+        case .failedUnread(let report):
+            _ = try self.change(name, orRegister: config) { circuit, moment in
+                var report = report
+                report.epoch = circuit.epoch
+                return circuit.callFailed(report, at: moment, isAlive: self.isAlive)
+            }
+        case .succeeded(let report):
+            _ = try self.change(name) { circuit, moment in circuit.callSucceeded(report, at: moment) }
+        case .probeEnded(let token, let epoch, let verdict, let error):
+            _ = try self.change(name) { circuit, moment in
+                circuit.probeEnded(token: token, epoch: epoch, verdict, error: error, at: moment)
+            }
+        case .recorded(let report, let failed, let token):
+            let claim = Circuit.Claim(token: token, worker: self.worker.id)
+            _ = try self.change(name, orRegister: config) { circuit, moment in
+                var report = report
+                report.epoch = circuit.epoch
+                return circuit.recorded(report, failed: failed, claiming: claim, at: moment, isAlive: self.isAlive)
+            }
+        }
+    }
+}

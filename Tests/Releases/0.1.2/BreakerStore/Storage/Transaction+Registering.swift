@@ -1,0 +1,136 @@
+/// Registering circuits.
+extension Transaction {
+    /// Creates the circuit, or stores what differs; neither state nor counts change.
+    ///
+    /// The config must be valid.
+    func register(_ config: CircuitBreaker.Config) throws(BreakerStoreError) {
+        let rules = Rules(config)
+        if let id = try self.id(of: config.name) {
+            try self.update(config, rules, id: id)
+            return try self.note(id)
+        }
+        let floor = try self.database.first("SELECT epoch_floor FROM clock") { $0.integer(0) } ?? 0
+        let circuit = Circuit(rules: rules, at: self.now, epochFloor: floor)
+        let id = try self.database.insert(
+            circuit, named: config.name, label: config.group, registered: self.now.microseconds)
+        self.unload(config.name)
+        if let id { try self.note(id) }
+    }
+
+    /// The same for a config that could not be stored when it was registered: one that somebody has registered since then is
+    /// newer.
+    func register(
+        _ config: CircuitBreaker.Config,
+        unlessConfiguredSince time: StoreTime
+    ) throws(BreakerStoreError) {
+        guard let circuit = try self.circuit(config.name), try self.isConfigured(circuit, config.name, since: time)
+        else {
+            return try self.register(config)
+        }
+        try self.noteUse(of: config.name)
+    }
+
+    /// Whether somebody has registered a circuit, or another config for it, after `time`.
+    private func isConfigured(
+        _ circuit: Circuit,
+        _ name: String,
+        since time: StoreTime
+    ) throws(BreakerStoreError) -> Bool {
+        let newest = try self.database.first(
+            "SELECT max(at) FROM event WHERE circuit = ?1 AND kind = 'configured'", .text(name)
+        ) { $0.optionalInteger(0) }
+        if let newest = newest ?? nil { return newest > time.microseconds }
+        // To create a circuit makes no event: it has been closed since then.
+        let events = try self.database.first("SELECT count(*) FROM event WHERE circuit = ?1", .text(name)) {
+            $0.integer(0)
+        }
+        return events == 0 && circuit.since > time
+    }
+
+    /// Notes that this worker uses the circuit, if it is there.
+    func noteUse(of name: String) throws(BreakerStoreError) {
+        if let id = try self.id(of: name) { try self.note(id) }
+    }
+
+    private func update(_ config: CircuitBreaker.Config, _ rules: Rules, id: Int64) throws(BreakerStoreError) {
+        let label = try self.database.first("SELECT label FROM circuit WHERE id = ?1", .integer(id)) {
+            $0.optionalText(0)
+        }
+        guard let current = try self.circuit(config.name), current.state.isKnown else { return }
+        let stored = CircuitBreaker.Config(name: config.name, group: label ?? nil, rules: current.rules)
+        guard stored != config else { return }
+        _ = try self.change(config.name) { circuit, _ in
+            circuit.configured(rules, change: config.changes(from: stored))
+        }
+        try self.database.run(
+            """
+            UPDATE circuit SET label = ?2, trip_rule = ?3, trip_count = ?4, trip_window = ?5, recovery = ?6,
+            recovery_multiplier = ?7, recovery_cap = ?8, recovery_jitter = ?9, probe_limit = ?10, probe_successes = ?11,
+            probe_lease = ?12, minimum_reporters = ?13 WHERE id = ?1
+            """,
+            [.integer(id), SQLValue(config.group)] + rules.columnValues
+        )
+    }
+
+    /// Notes that this worker uses the circuit.
+    private func note(_ circuit: Int64) throws(BreakerStoreError) {
+        try self.database.run(
+            "INSERT OR IGNORE INTO registration (worker, circuit) VALUES (?1, ?2)",
+            .integer(self.worker.id), .integer(circuit)
+        )
+        try self.database.run(
+            // A row that a later version has written may not pass the checks of this one's table.
+            "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id = ?1",
+            .integer(circuit), .integer(self.now.microseconds)
+        )
+    }
+
+    /// Deletes a circuit and what belongs to it; false if there is none of this name.
+    func forget(
+        _ name: String,
+        by operator: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> Bool {
+        let id = try self.database.first("SELECT id FROM circuit WHERE name = ?1", .text(name)) { $0.integer(0) }
+        guard let id else { return false }
+        return try self.forget(id, name: name, by: `operator`, reason: reason)
+    }
+
+    /// The same for one whose name may be no UTF-8.
+    func forget(
+        _ id: Int64,
+        name: String,
+        by operator: String?,
+        reason: String?
+    ) throws(BreakerStoreError) -> Bool {
+        let stored = try self.database.first("SELECT epoch FROM circuit WHERE id = ?1", .integer(id)) { $0.integer(0) }
+        guard let stored else { return false }
+        // It may be forgotten because its row can't be read.
+        let circuit = try? self.circuit(name)
+        let epoch = max(stored, circuit?.epoch ?? stored)
+        self.unload(name)
+        try self.database.deleteCircuit(id)
+        // A new circuit of this name starts above: no late result fits it.
+        try self.database.run(
+            "UPDATE clock SET epoch_floor = max(epoch_floor, ?1)",
+            .integer(epoch.addingSaturating(1))
+        )
+        try self.write(Transition(kind: .forgotten, from: circuit?.word, reason: reason), of: name, by: `operator`)
+        return true
+    }
+
+    /// Forgets the closed, unheld circuits that no live worker has registered since `time`.
+    func forgetIdle(since time: StoreTime) throws(BreakerStoreError) {
+        for worker in try self.database.workers() where !self.isAlive(worker.worker.id) {
+            try self.database.removeWorker(worker.worker.id, at: self.now)
+        }
+        let idle = try self.database.all(
+            """
+            SELECT name FROM circuit WHERE state = 'closed' AND hold IS NULL AND max(since, registered) <= ?1
+            AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.circuit = circuit.id) LIMIT 10000
+            """,
+            .integer(time.microseconds)
+        ) { $0.text(0) }
+        for name in idle { _ = try self.forget(name, reason: "nobody uses it") }
+    }
+}

@@ -1,0 +1,196 @@
+/// What happens between BEGIN IMMEDIATE and COMMIT: the only place where a circuit changes.
+///
+/// A circuit is loaded once, however many reports of a batch are about it, and saved once at the end.
+final class Transaction {
+    private struct Loaded {
+        var id: Int64
+        /// As it stands in the file.
+        var stored: Circuit
+        var circuit: Circuit
+    }
+
+    let database: Database
+    let worker: Worker
+    let now: StoreTime
+    /// Whether a state changed, so that the commit must survive a power loss.
+    private(set) var hasTransitions = false
+    /// Whether a probe's slot was taken, which is this worker's as long as others see its lock.
+    private(set) var hasClaims = false
+    /// The events written, to be handed over once they are committed.
+    private(set) var events: [StoredEvent] = []
+
+    private let eventsKept: Int
+    private let chance: Chance
+    private let isLocked: (Int64) -> Bool
+    private let highest: Int64
+    /// How much the connection had changed before.
+    private let changesBefore: Int64
+    private var liveness: [Int64: Bool] = [:]
+    private var loaded: [CircuitName: Loaded] = [:]
+
+    /// Reads the clock; the transaction must have begun.
+    init(
+        _ database: Database,
+        worker: Worker,
+        clock: StoreClock,
+        eventsKept: Int,
+        chance: Chance,
+        isLocked: @escaping (Int64) -> Bool
+    ) throws(BreakerStoreError) {
+        self.database = database
+        self.worker = worker
+        self.eventsKept = eventsKept
+        self.chance = chance
+        self.isLocked = isLocked
+        self.changesBefore = database.connection.changes
+        let start = try ClockRow.start(database, clock)
+        self.now = start.now
+        self.highest = start.highest
+        if start.isHealed {
+            let reason = "the clock's row could not be read; it was made anew from the history and the wall clock"
+            try self.write(Transition(kind: .restored, reason: reason), of: nil, by: nil)
+        }
+    }
+
+    var path: String { self.database.connection.path }
+
+    /// Whether a worker lives; asked of the kernel once in a transaction.
+    func isAlive(_ worker: Int64) -> Bool {
+        if worker == self.worker.id { return true }
+        if let known = self.liveness[worker] { return known }
+        let isAlive = self.isLocked(worker)
+        self.liveness[worker] = isAlive
+        return isAlive
+    }
+
+    /// Applies one event of the machine to a circuit; nil if there is no circuit of this name.
+    func change<Result>(
+        _ name: String,
+        by operator: String? = nil,
+        _ event: (inout Circuit, Moment) -> Result
+    ) throws(BreakerStoreError) -> Result? {
+        // Taken out of the dictionary meanwhile, or the failures would be copied.
+        var found = self.loaded.removeValue(forKey: CircuitName(name))
+        if found == nil { found = try self.load(name) }
+        guard var loaded = found else { return nil }
+        let result = event(&loaded.circuit, Moment(now: self.now, draw: self.chance.share()))
+        for transition in loaded.circuit.takeTransitions() {
+            try self.write(transition, of: name, by: transition.isOfItself ? nil : `operator`)
+        }
+        self.loaded[CircuitName(name)] = loaded
+        return result
+    }
+
+    /// Applies one event of the machine to a circuit, which is registered again if somebody has forgotten it.
+    func change<Result>(
+        _ name: String,
+        orRegister config: CircuitBreaker.Config,
+        _ event: (inout Circuit, Moment) -> Result
+    ) throws(BreakerStoreError) -> Result {
+        if let result = try self.change(name, event) { return result }
+        try self.register(config)
+        if let result = try self.change(name, event) { return result }
+        throw BreakerStoreError(
+            code: .corrupt,
+            message: "circuit \(name.quoted) can't be found after it was written",
+            path: self.database.connection.path
+        )
+    }
+
+    /// The circuit as it is in this transaction.
+    func circuit(_ name: String) throws(BreakerStoreError) -> Circuit? {
+        if let loaded = self.loaded[CircuitName(name)] { return loaded.circuit }
+        let loaded = try self.load(name)
+        self.loaded[CircuitName(name)] = loaded
+        return loaded?.circuit
+    }
+
+    func id(of name: String) throws(BreakerStoreError) -> Int64? {
+        _ = try self.circuit(name)
+        return self.loaded[CircuitName(name)]?.id
+    }
+
+    /// Writes back what changed, and how late it is.
+    func flush() throws(BreakerStoreError) {
+        for loaded in self.loaded.values where loaded.circuit != loaded.stored {
+            try self.save(loaded.circuit, over: loaded.stored, id: loaded.id)
+        }
+        self.loaded.removeAll()
+        guard self.now.microseconds > self.highest, self.database.connection.changes != self.changesBefore else {
+            return
+        }
+        try self.database.keep(highest: self.now)
+    }
+
+    /// Drops what was loaded of a circuit whose rows something else has changed.
+    func unload(_ name: String) { self.loaded[CircuitName(name)] = nil }
+
+    /// Adds a row to the history.
+    func write(_ transition: Transition, of name: String?, by operator: String?) throws(BreakerStoreError) {
+        if transition.kind.mustSurvivePowerLoss { self.hasTransitions = true }
+        let id = try self.database.first(
+            """
+            INSERT INTO event (circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id
+            """,
+            SQLValue(name), .text(transition.kind.rawValue), .integer(self.now.microseconds),
+            SQLValue(transition.from), SQLValue(transition.to), SQLValue(transition.reason),
+            .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`)
+        ) { $0.integer(0) }
+        try self.database.run(
+            """
+            DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
+            (SELECT id FROM event WHERE circuit IS ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) ORDER BY id LIMIT 1000)
+            """,
+            SQLValue(name), .integer(Int64(self.eventsKept))
+        )
+        self.events.append(
+            StoredEvent(
+                id: id ?? 0,
+                circuit: name,
+                transition: transition,
+                at: self.now,
+                worker: self.worker,
+                by: `operator`
+            )
+        )
+    }
+
+    // MARK: - Rows
+
+    private func load(_ name: String) throws(BreakerStoreError) -> Loaded? {
+        let path = self.database.connection.path
+        guard
+            let row = try self.database.first(
+                CircuitRow.byName,
+                .text(name),
+                read: { row throws(BreakerStoreError) in try CircuitRow(row, name: name, path: path) }
+            )
+        else { return nil }
+        var stored = row.circuit
+        stored.failures = try self.database.failures(of: row.id, under: stored.rules)
+        // Every transition deletes the probes: only a half-open circuit has any.
+        if case .halfOpen = stored.state { stored.probes = try self.database.probes(of: row.id, under: stored.rules) }
+        var circuit = stored
+        circuit.takeStampsAhead(for: self.now)
+        return Loaded(id: row.id, stored: stored, circuit: circuit)
+    }
+
+    private func save(_ circuit: Circuit, over before: Circuit, id: Int64) throws(BreakerStoreError) {
+        if circuit.columnsDiffer(from: before) {
+            try self.database.run(
+                """
+                UPDATE circuit SET state = ?2, since = ?3, epoch = ?4, open_until = ?5, successes = ?6, trips = ?7,
+                forgotten_until = ?8, last_error = ?9, hold = ?10, hold_since = ?11, hold_until = ?12, hold_by = ?13,
+                hold_reason = ?14 WHERE id = ?1
+                """,
+                [.integer(id)] + circuit.columnValues
+            )
+        }
+        try self.database.saveFailures(circuit.failures, over: before.failures, of: id)
+        if circuit.probes.contains(where: { $0.worker == self.worker.id && !before.probes.contains($0) }) {
+            self.hasClaims = true
+        }
+        try self.database.saveProbes(circuit.probes, over: before.probes, of: id)
+    }
+}

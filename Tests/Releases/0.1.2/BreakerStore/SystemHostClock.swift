@@ -1,0 +1,114 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+#if canImport(SwiftOverlayShims)
+// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
+// fields.
+import SwiftOverlayShims
+#endif
+
+/// The clock of the host that this process runs on.
+public struct SystemHostClock: HostClock {
+    /// What stands for the boot id when the kernel tells none: the same for all processes of such a host.
+    private static let unknownBootID = "unknown"
+
+    // Both are read once for each process: neither changes while it lives.
+    private static let processBootID = Self.readBootID()
+    private static let namespaceShift = Self.readNamespaceShift()
+
+    /// Creates the clock; all of them are alike.
+    public init() {}
+
+    /// The kernel's id of this boot, or `unknown` where it can't be read.
+    public var bootID: String { Self.processBootID }
+
+    /// The time since boot, suspension included, without the shift of a time namespace, so that containers agree with
+    /// their host.
+    public var uptime: Duration { .nanoseconds(Self.uptimeNanoseconds) }
+
+    static var uptimeNanoseconds: Int64 {
+        var time = timespec()
+        #if canImport(Darwin)
+        // clock_gettime(3), macOS: CLOCK_MONOTONIC_RAW "will increment monotonically, ... unaffected by frequency
+        // or time adjustments"
+        // and counts the time asleep.
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC_RAW, &time)
+        #else
+        // clock_gettime(2): CLOCK_BOOTTIME is "identical to CLOCK_MONOTONIC, except that it also includes any time
+        // that the system is
+        // suspended".
+        _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+        #endif
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - Self.namespaceShift
+    }
+
+    /// The system's wall time.
+    public var wallTime: Date { Date() }
+
+    /// How far `boottime` is shifted, in nanoseconds, by the text of `/proc/self/timens_offsets`; 0 where it says
+    /// nothing.
+    ///
+    /// time_namespaces(7): each line is `<clock-id> <offset-secs> <offset-nanosecs>`; the kernel writes the clock as a
+    /// word.
+    static func boottimeShift(in offsets: some StringProtocol) -> Int64 {
+        for line in offsets.utf8.split(separator: 0x0A) {
+            let fields = line.split { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }
+            guard fields.count == 3, fields[0] == "boottime" || fields[0] == "7",
+                let seconds = Int64(fields[1]), let nanoseconds = Int64(fields[2])
+            else { continue }
+            let (whole, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+            let (shift, tooFar) = whole.addingReportingOverflow(nanoseconds)
+            return tooLong || tooFar ? 0 : shift
+        }
+        return 0
+    }
+}
+
+#if canImport(Darwin)
+extension SystemHostClock {
+    private static func readBootID() -> String {
+        var size = 0
+        guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 1 else {
+            return Self.unknownBootID
+        }
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else {
+            return Self.unknownBootID
+        }
+        let id = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        return id.isEmpty ? Self.unknownBootID : id
+    }
+
+    /// There are no time namespaces.
+    private static func readNamespaceShift() -> Int64 { 0 }
+}
+#else
+extension SystemHostClock {
+    private static func readBootID() -> String {
+        let text = SmallFile.text("/proc/sys/kernel/random/boot_id") ?? ""
+        let id = text.utf8.filter { $0 > 0x20 }
+        return id.isEmpty ? Self.unknownBootID : String(decoding: id, as: UTF8.self)
+    }
+
+    private static func readNamespaceShift() -> Int64 {
+        // `timens_offsets` speaks of the namespace for children: it is this process's own only if both are one.
+        guard let own = SmallFile.target(ofLink: "/proc/self/ns/time"),
+            let children = SmallFile.target(ofLink: "/proc/self/ns/time_for_children"),
+            own == children, let offsets = SmallFile.text("/proc/self/timens_offsets"),
+            // Hosts without a shift need no parsing.
+            offsets.utf8.contains(where: { UInt8(ascii: "1")...UInt8(ascii: "9") ~= $0 })
+        else { return 0 }
+        return Self.boottimeShift(in: offsets)
+    }
+}
+#endif

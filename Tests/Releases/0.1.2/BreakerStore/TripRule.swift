@@ -1,0 +1,100 @@
+/// When a closed circuit trips.
+///
+/// A struct, so that rules can be added without breaking code that switches over them.
+public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
+    package enum Kind: Sendable, Hashable {
+        case failures(Int, within: Duration)
+        case consecutiveFailures(Int)
+        /// As a later version has stored it, by its word.
+        case unknown(String)
+    }
+
+    package let kind: Kind
+
+    /// Trips at `count` failures within a rolling window; successes in between change nothing.
+    ///
+    /// The window is inclusive: a failure exactly `window` old still counts. It is rounded to microseconds.
+    /// - Parameters:
+    ///   - count: 1 to 1,000,000.
+    ///   - window: Above zero, at most a hundred years.
+    public static func failures(_ count: Int, within window: Duration) -> TripRule {
+        TripRule(kind: .failures(count, within: window.roundedToMicroseconds))
+    }
+
+    /// Trips at `count` failures in a row, however far apart; a success forgets them.
+    ///
+    /// - Parameter count: 1 to 1,000,000.
+    public static func consecutiveFailures(_ count: Int) -> TripRule {
+        TripRule(kind: .consecutiveFailures(count))
+    }
+
+    /// What the rule says, in words; a rule that a later version of the library has stored is named by its word.
+    public var description: String {
+        switch self.kind {
+        case .failures(let count, within: let window): "\(count) within \(window.readable)"
+        case .consecutiveFailures(let count): "\(count) in a row"
+        case .unknown(let word): "\(word.escaped), a rule of a later version"
+        }
+    }
+
+    func validate() throws(BreakerStoreError) {
+        switch self.kind {
+        case .failures(let count, let window):
+            try Validation.count(count, in: 1...1_000_000, "trip.count")
+            try Validation.duration(window, "trip.window")
+        case .consecutiveFailures(let count):
+            try Validation.count(count, in: 1...1_000_000, "trip.count")
+        case .unknown(let word):
+            throw Validation.error("trip", word.quoted, allowed: "a rule that this version of the library knows")
+        }
+    }
+}
+
+extension TripRule {
+    private enum CodingKeys: String, CodingKey {
+        case rule, count, windowMicroseconds
+    }
+
+    private enum RuleWord: String {
+        case failures, consecutiveFailures
+    }
+
+    /// Reads a rule by its word.
+    ///
+    /// Throws `DecodingError.dataCorrupted` when this version doesn't know the word, other decoding errors when a value
+    /// is missing or of another type.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let word = try container.decode(String.self, forKey: .rule)
+        let count = try container.decode(Int.self, forKey: .count)
+        switch RuleWord(rawValue: word) {
+        case .failures:
+            self = .failures(count, within: try container.decodeMicroseconds(forKey: .windowMicroseconds))
+        case .consecutiveFailures:
+            self = .consecutiveFailures(count)
+        case nil:
+            throw DecodingError.dataCorruptedError(
+                forKey: .rule, in: container, debugDescription: "unknown trip rule \(word.quoted)")
+        }
+    }
+
+    /// Writes the rule as a word and whole numbers, the window in microseconds.
+    ///
+    /// Throws `EncodingError.invalidValue` when the window overflows them, and for a rule of a later version.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self.kind {
+        case .failures(let count, let window):
+            try container.encode(RuleWord.failures.rawValue, forKey: .rule)
+            try container.encode(count, forKey: .count)
+            try container.encode(microsecondsOf: window, forKey: .windowMicroseconds)
+        case .consecutiveFailures(let count):
+            try container.encode(RuleWord.consecutiveFailures.rawValue, forKey: .rule)
+            try container.encode(count, forKey: .count)
+        case .unknown(let word):
+            let context = EncodingError.Context(
+                codingPath: container.codingPath, debugDescription: "unknown trip rule \(word.quoted)")
+            throw EncodingError.invalidValue(self, context)
+        }
+    }
+}

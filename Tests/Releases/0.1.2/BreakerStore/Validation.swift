@@ -1,0 +1,57 @@
+/// The checks of a configuration's fields.
+///
+/// Each throws `.invalidConfiguration` with the field, its value and what is allowed.
+enum Validation {
+    /// A name or label: 1 to 200 characters, counted as SQLite's `length()` counts them, in Unicode scalars; no control
+    /// characters.
+    static func text(_ value: String, _ field: String) throws(BreakerStoreError) {
+        let allowed = "1 to 200 characters, no control characters"
+        let count = value.unicodeScalars.count
+        guard count > 0 else { throw Self.error(field, "empty", allowed: allowed) }
+        guard count <= 200 else { throw Self.error(field, "\(count) characters long", allowed: allowed) }
+        guard !value.unicodeScalars.contains(where: \.isControl) else {
+            throw Self.error(field, "\(value.quoted), with a control character", allowed: allowed)
+        }
+    }
+
+    /// A pattern no longer than SQLite takes: what it says of a longer one would pass for a broken schema.
+    static func pattern(_ value: String) throws(BreakerStoreError) {
+        let count = value.utf8.count
+        guard count <= CircuitSelector.longestPattern else {
+            throw Self.error(
+                "pattern", "\(count) bytes long", allowed: "at most \(CircuitSelector.longestPattern) bytes")
+        }
+    }
+
+    static func count(_ value: Int, in range: ClosedRange<Int>, _ field: String) throws(BreakerStoreError) {
+        guard range.contains(value) else {
+            throw Self.error(field, "\(value)", allowed: "\(range.lowerBound) to \(range.upperBound)")
+        }
+    }
+
+    /// A finite number; NaN is in no range.
+    static func number(_ value: Double, in range: ClosedRange<Double>, _ field: String) throws(BreakerStoreError) {
+        guard range.contains(value), value.isFinite else {
+            let most = range.upperBound < .greatestFiniteMagnitude ? "to \(range.upperBound)" : "or more, finite"
+            throw Self.error(field, "\(value)", allowed: "\(range.lowerBound) \(most)")
+        }
+    }
+
+    /// A duration that is above 0 once rounded to microseconds, and no longer than `most`.
+    static func duration(
+        _ value: Duration, atMost most: Duration = .longestAllowed, orZero: Bool = false, _ field: String
+    ) throws(BreakerStoreError) {
+        let least: Int64 = orZero ? 0 : 1
+        guard let microseconds = value.wholeMicroseconds, microseconds >= least,
+            microseconds <= most.saturatingMicroseconds
+        else {
+            let start = orZero ? "0 or more" : "above 0"
+            let end = most == .longestAllowed ? "a hundred years" : most.readable
+            throw Self.error(field, value.readable, allowed: "\(start), at most \(end)")
+        }
+    }
+
+    static func error(_ field: String, _ problem: String, allowed: String) -> BreakerStoreError {
+        BreakerStoreError(code: .invalidConfiguration, message: "\(field) is \(problem); allowed: \(allowed)")
+    }
+}

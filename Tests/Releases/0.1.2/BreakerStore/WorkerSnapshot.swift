@@ -1,0 +1,27 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// One open store of one process, as the others see it.
+public struct WorkerSnapshot: Sendable, Hashable, Identifiable {
+    /// The worker's number, never used again.
+    public var id: Int64
+    /// Its name: the one configured, or its process's.
+    public var name: String
+    /// Its process.
+    public var pid: Int32
+    /// When it opened the store.
+    public var since: Date
+    /// The names of the circuits that it probes.
+    public var probing: [String]
+
+    package init(id: Int64, name: String, pid: Int32, since: Date, probing: [String]) {
+        self.id = id
+        self.name = name
+        self.pid = pid
+        self.since = since
+        self.probing = probing
+    }
+}
