@@ -89,6 +89,20 @@ import Testing
         }
     }
 
+    /// A success that can't have been yet hides no failure; the time goes on between a call's end and its commit.
+    @Test(arguments: ["since + (1 << 32)", "since + (1 << 45)", "since + (1 << 61)", "9223372036854775807"])
+    func failuresInARowCountAfterAnySuccess(value: String) throws {
+        try Files.withDirectory { directory in
+            let path = "\(directory)/a.db"
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            defer { store.close() }
+            let breaker = try store.breaker(.init(name: "a", trip: .consecutiveFailures(3)))
+            Foreign.run(path, "UPDATE circuit SET forgotten_until = \(value)")
+            for _ in 0..<3 { synchronously { breaker.recordFailure() } }
+            #expect(breaker.circuitIsOpen)
+        }
+    }
+
     private static func config(_ name: String, recovery: Int) -> CircuitBreaker.Config {
         .init(name: name, recoveryTimeout: .seconds(recovery), maxFailures: 1, rollingWindow: .seconds(60))
     }
