@@ -24,6 +24,11 @@ extension Victim {
     func waitForTrip() async {
         guard let store, let breaker = self.breaker("closed", in: store) else { return }
         await self.waitForFile()
+        // The store says that it is healthy, and then tells the file at once what was kept.
+        let deadline = ContinuousClock.now + .seconds(1)
+        while case .closed = breaker.state, ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(5))
+        }
         if case .healthy = store.health, case .closed = breaker.state {
             self.violations.append("failures were lost: closed with \(breaker.failureCount) when the file came back")
         }

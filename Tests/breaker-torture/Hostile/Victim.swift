@@ -23,6 +23,8 @@ final class Victim {
     /// So that no circuit of an earlier use is met again.
     private var uses = 0
     var idle = 0
+    /// The circuit whose calls may go through without end.
+    private var uncounted = ""
 
     static func run() async -> Int32 {
         // A file that may not grow is an error, no signal.
@@ -53,6 +55,7 @@ final class Victim {
         case "use": await self.use(keeps: word == "keeps")
         case "fail":
             if let store, let breaker = self.breaker("closed", in: store) { _ = self.fail(breaker, store) }
+        case "uncounted": self.uncounted = word
         case "await": await self.waitForTrip()
         case "heal": await self.waitForFile()
         case "watch": self.watch()
@@ -87,7 +90,8 @@ final class Victim {
     private func use(keeps: Bool) async {
         guard let store else { return }
         self.uses += 1
-        let fresh = "fresh\(self.uses)"
+        // Another process may have used the same store.
+        let fresh = "fresh\(getpid())-\(self.uses)"
         for name in HostileStore.circuits + [fresh] {
             guard let breaker = self.breaker(name, in: store) else { continue }
             let ran = name == fresh ? await self.failLater(breaker, store) : self.fail(breaker, store)
@@ -132,6 +136,7 @@ final class Victim {
                 self.violations.append("a call of '\(breaker.name)' ended with \(error)")
             }
         }
+        if breaker.name == self.uncounted { return ran }
         self.violations.append("'\(breaker.name)' does not trip, the store is \(Self.word(store.health))")
         return ran
     }
