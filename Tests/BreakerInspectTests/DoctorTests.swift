@@ -66,6 +66,15 @@ import Testing
             "UPDATE circuit SET trip_count = 2000000 WHERE name = 'a closed'", "contents",
             "wrong: no program of this library"
         ),
+        (
+            "CREATE UNIQUE INDEX mine ON event (id)", "additions",
+            "wrong: indexes of another program may refuse what services write: mine"
+        ),
+        (
+            "CREATE INDEX a ON event (kind); CREATE VIEW b AS SELECT 1; CREATE TABLE c (x);"
+                + "CREATE TRIGGER d AFTER INSERT ON c BEGIN SELECT 1; END; ANALYZE", "additions",
+            "note: other programs have added the index a, the view b, the table c, the trigger d"
+        ),
         ("PRAGMA user_version = 1001", "schema", "note: 1.1, this tool knows 1.0; both can use it"),
         ("UPDATE clock SET boot = 'another'", "clock", "note: no service has used the store since"),
         (

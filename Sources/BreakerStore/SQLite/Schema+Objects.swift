@@ -28,6 +28,16 @@ extension Schema {
         return strange.isEmpty ? nil : .hasIndexes(strange.map(\.name))
     }
 
+    /// What somebody has added to a file of this version; in one of a later version nobody knows.
+    static func additions(in found: [SchemaObject], version: Int64) throws(BreakerStoreError) -> [SchemaObject] {
+        guard version <= Self.version else { return [] }
+        let known = try Self.objects(ofVersion: version)
+        // SQLite's own tables do not count.
+        return found.filter { object in
+            !object.name.lowercased().hasPrefix("sqlite_") && !known.contains { object.isNamed(like: $0) }
+        }
+    }
+
     /// Whether the steps that a file of an older version lacks can be done: none of them makes what is there already.
     static func canMigrate(_ found: [SchemaObject], from version: Int64) throws(BreakerStoreError) -> Bool {
         guard version < Self.version else { return true }

@@ -46,6 +46,22 @@ struct ContentChecks {
         return .ok("contents", "SQLite finds no damage; \(self.examination.circuits) circuits can be read")
     }
 
+    /// What others have added to the file; nil if nobody has.
+    var additions: Finding? {
+        let indexes = self.examination.strangeIndexes
+        guard indexes.isEmpty else {
+            return .wrong(
+                "additions", "indexes of another program may refuse what services write: \(Self.list(indexes))",
+                "the next service that opens the store, or meets one, drops them; see which program made them"
+            )
+        }
+        guard !self.examination.additions.isEmpty else { return nil }
+        return .note(
+            "additions", "other programs have added \(Self.list(self.examination.additions))",
+            "services work without them; remove what nobody needs"
+        )
+    }
+
     static var sqlite: Finding {
         let version = Versions.sqlite
         let parts = version.split(separator: ".").map { Int($0) ?? 0 }

@@ -41,6 +41,7 @@ struct DoctorVerb: Verb {
             let examination = try facts.examine(context.clock)
             let contents = ContentChecks(examination: examination)
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
+            if let additions = contents.additions { findings.append(additions) }
             findings += [files.lockFile(examination), WriterCheck.finding(facts), ContentChecks.sqlite]
             findings += [contents.clock, contents.workers, contents.probes]
         } catch {
