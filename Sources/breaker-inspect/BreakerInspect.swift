@@ -1,3 +1,5 @@
+import BreakerStore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -8,10 +10,14 @@ import Darwin
 
 /// The program: all that touches the real process.
 @main enum BreakerInspect {
+    /// Many times what SQLite needs for a large store.
+    private static let memoryOfSQLite: Int64 = 32 << 20
+
     static func main() {
         // A reader that goes away is noticed by the write: the rest of the output is dropped.
         signal(SIGPIPE, SIG_IGN)
         Screen.handleSignals()
+        SQLiteMemory.limit(to: Self.memoryOfSQLite)
         let console = ProcessConsole()
         let code = run(
             arguments: Array(CommandLine.arguments.dropFirst()),

@@ -17,6 +17,20 @@ import Testing
         #expect(try Child.shell(line, store: shop.path).code == code)
     }
 
+    /// The index of the names has a key of 40 MB, which SQLite would read to find another name.
+    @Test func takesNoMemoryForAHugeName() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a")
+        try shop.circuit("b")
+        shop.store.close()
+        let name = "'a' || hex(zeroblob(20000000))"
+        try Shop.sqlite(
+            shop.path, "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET name = \(name) WHERE name = 'a'")
+        let result = try Child.shell("\"$0\" show b", store: shop.path)
+        #expect(result.code == 1)
+        #expect(result.talk.contains("out of memory"), "\(result.talk)")
+    }
+
     @Test func aServiceObeysAtItsNextCall() throws {
         let shop = try Shop(clock: SystemHostClock())
         let breaker = try shop.circuit("a", failures: 2)

@@ -78,6 +78,21 @@ import Testing
         #expect(store.isHealthy)
     }
 
+    /// SQLite reads a key of an index as a whole, whatever the limits are.
+    @Test(arguments: [
+        "UPDATE circuit SET name = HUGE WHERE name = 'a'", "UPDATE event SET circuit = HUGE WHERE id = 1",
+    ])
+    func hugeKeyIsSetAside(sql: String) throws {
+        let path = try Self.make(sql.replacing("HUGE", with: "hex(zeroblob(20000000))"))
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config("b"))
+        for _ in 0..<2 { breaker.recordFailure() }
+        #expect(!breaker.isCallPermitted)
+        #expect(store.isHealthy)
+        #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
+    }
+
     /// What a service itself hands over.
     @Test func longTextOfACallerIsRefusedOrCut() throws {
         let path = try Self.make("")

@@ -17,7 +17,8 @@ struct BadValues {
 
     /// What stands for a word of a later version in these columns.
     private static let laterWords = [
-        "state": ["'failures'", "'consecutive'", "'rate'"], "trip_rule": ["'closed'", "'open'", "'half-open'", "'rate'"],
+        "state": ["'failures'", "'consecutive'", "'rate'"],
+        "trip_rule": ["'closed'", "'open'", "'half-open'", "'rate'"],
     ]
 
     /// The numbers that one bit makes of another.
