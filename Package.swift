@@ -131,7 +131,7 @@ if Context.environment["BREAKERSTORE_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "breaker-fuzz",
-            dependencies: ["BreakerStore", "BreakerTestSupport"],
+            dependencies: ["BreakerStore", "BreakerTestSupport", "CSQLite"],
             path: "Tests/breaker-fuzz",
             // What lies in `breaker-inspect` there is a link to the tool's sources: no program but a test can be linked
             // with another one.

@@ -65,7 +65,7 @@ struct LogTarget: Target {
     private static func read(_ database: Database) throws(BreakerStoreError) -> [Int64] {
         [
             try database.connection.integer("PRAGMA user_version"),
-            try database.connection.integer("SELECT sum(epoch) FROM circuit WHERE typeof(epoch) = 'integer'"),
+            try database.connection.integer("SELECT max(epoch) FROM circuit WHERE typeof(epoch) = 'integer'"),
         ]
     }
 

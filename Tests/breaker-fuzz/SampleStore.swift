@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CSQLite
 
 @testable import BreakerStore
 
@@ -20,15 +21,26 @@ struct SampleStore: Sendable {
         try Self.fill(file)
         try scratch.place(["": try Self.compacted(file)])
         self.database = Scratch.read(file.path) ?? []
-        let writer = try Connection(path: file.path, access: .readWrite)
-        try writer.configureForSharing()
-        for sql in [
-            "UPDATE circuit SET epoch = epoch + 1, last_error = 'checked' WHERE name = 'mail'",
-            "DELETE FROM failure",
-            "PRAGMA user_version = 1001",
-        ] { try writer.execute(sql) }
-        self.log = Scratch.read(file.log) ?? []
-        self.index = Scratch.read(file.index) ?? []
+        // The log goes when its only connection is closed.
+        (self.log, self.index) = try Self.change(file.path, Self.changes) {
+            (Scratch.read(file.log) ?? [], Scratch.read(file.index) ?? [])
+        }
+    }
+
+    private static let changes = """
+        UPDATE circuit SET epoch = epoch + 1, last_error = 'checked' WHERE name = 'mail';
+        DELETE FROM failure;
+        PRAGMA user_version = 1001;
+        """
+
+    /// Does what the library's own connections would not do; `body` runs before the connection is closed.
+    private static func change<Value>(_ path: String, _ sql: String, _ body: () -> Value) throws -> Value {
+        var connection: OpaquePointer?
+        defer { unsafe sqlite3_close(connection) }
+        guard unsafe sqlite3_open(path, &connection) == SQLITE_OK,
+            unsafe sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK
+        else { throw Violation("the sample can't be made: \(unsafe String(cString: sqlite3_errmsg(connection)))") }
+        return body()
     }
 
     private static func make(_ file: StoreFile) throws {
@@ -58,9 +70,7 @@ struct SampleStore: Sendable {
     /// The same store without the pages that were kept in reserve.
     private static func compacted(_ file: StoreFile) throws -> [UInt8] {
         let target = file.path + "-compact"
-        let connection = try Connection(path: file.path, access: .readWrite)
-        try connection.execute("VACUUM INTO '\(target)'")
-        var bytes = Scratch.read(target) ?? []
+        var bytes = try Self.change(file.path, "VACUUM INTO '\(target)'") { Scratch.read(target) ?? [] }
         // Versions 2 of the format: it keeps a write-ahead log.
         bytes.replaceSubrange(18..<20, with: [2, 2])
         return bytes
