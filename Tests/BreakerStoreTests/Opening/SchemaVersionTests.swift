@@ -34,6 +34,23 @@ import Testing
         #expect(fingerprint == step.fingerprint)
     }
 
+    /// What the texts of the steps say they create is what SQLite makes of them.
+    @Test(arguments: Migration.all.indices) func textsTellWhatIsMade(last: Int) throws {
+        let steps = Array(Migration.all[...last])
+        guard let created = Schema.objects(createdBy: steps) else { return }
+        let made = try Schema.objects(madeBy: steps)
+        #expect(created.sorted { $0.name < $1.name } == made.sorted { $0.name < $1.name })
+    }
+
+    @Test(arguments: [
+        "ALTER TABLE worker ADD COLUMN more TEXT;", "DROP TABLE worker;", "CREATE TABLE more (x);\nDELETE FROM worker;",
+        "CREATE TABLE more (\n x\n)", "CREATE VIEW more AS SELECT 1;", "CREATE UNIQUE INDEX more ON worker (pid);",
+    ])
+    func whatDoesMoreThanCreateIsLeftToSQLite(sql: String) {
+        let steps = Migration.all + [Migration(version: 1_001, sql: Array(sql.utf8))]
+        #expect(Schema.objects(createdBy: steps) == nil)
+    }
+
     static let laterMajor: [BadPathTests.Case] =
         [
             ["-wal", "-shm"], ["-wal"], ["-shm"], [],
