@@ -112,7 +112,11 @@ let package = Package(
         ),
         .testTarget(
             name: "BreakerInspectTests",
-            dependencies: ["BreakerStore", "BreakerTestSupport", "CTestSupport", "breaker-inspect", "breaker-worker"],
+            dependencies: [
+                "BreakerStore", "BreakerTestSupport", "CSQLite", "CTestSupport", "breaker-inspect", "breaker-worker",
+            ],
+            // What lies in `Fuzzing` is a link to the fuzzers' targets, which a test feeds with the kept inputs.
+            exclude: ["Fuzzing/Fuzzing.swift", "Fuzzing/breaker-inspect"],
             swiftSettings: settings
         ),
         // What `make demo` runs. No product: users never build it.
@@ -136,7 +140,7 @@ if Context.environment["BREAKERSTORE_FUZZ"] != nil {
             // What lies in `breaker-inspect` there is a link to the tool's sources: no program but a test can be linked
             // with another one.
             exclude: ["breaker-inspect/BreakerInspect.swift"],
-            swiftSettings: settings
+            swiftSettings: settings + [.define("BREAKERSTORE_FUZZ")]
         )
     )
 }

@@ -1,5 +1,9 @@
 @testable import BreakerStore
 
+#if !BREAKERSTORE_FUZZ
+@testable import breaker_inspect
+#endif
+
 /// The tool's command line.
 ///
 /// The first byte of the input is the console, the others are the arguments, each ended by a zero byte.

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// A directory of this process, with one store's files in it; `$TMPDIR` leads into it.
+/// A directory of this process, with one store's files in it.
 ///
 /// Whoever started the process removes the directory: libFuzzer ends processes in many ways.
 struct Scratch: Sendable {
@@ -17,11 +17,17 @@ struct Scratch: Sendable {
     let store: String
     private let temporary: String
 
+    /// Makes a directory, and lets `$TMPDIR` lead into it.
     init() throws {
         let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/breaker-fuzz-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw SystemError("make a directory in \(base)") }
-        let made = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        try self.init(in: String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
+        unsafe setenv("TMPDIR", self.temporary, 1)
+    }
+
+    /// Uses a directory that is there, and leaves `$TMPDIR`, which the other tests of the process use.
+    init(in made: String) throws {
         guard let resolved = unsafe realpath(made, nil) else { throw SystemError("resolve \(made)") }
         defer { unsafe free(resolved) }
         self.directory = unsafe String(cString: resolved)
@@ -30,7 +36,6 @@ struct Scratch: Sendable {
         for path in [self.directory + "/files", self.temporary] {
             guard unsafe mkdir(path, 0o700) == 0 else { throw SystemError("make \(path)") }
         }
-        unsafe setenv("TMPDIR", self.temporary, 1)
     }
 
     /// Makes these the files of the store, each named by the ending of its path, and no others.

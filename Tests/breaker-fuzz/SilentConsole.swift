@@ -1,5 +1,9 @@
 import BreakerStore
 
+#if !BREAKERSTORE_FUZZ
+@testable import breaker_inspect
+#endif
+
 /// Keeps what the tool writes, and lets a manual clock's time pass in its pauses.
 final class SilentConsole: Console {
     var outputIsTerminal = false

@@ -1,6 +1,10 @@
 import BreakerStore
 import Foundation
 
+#if !BREAKERSTORE_FUZZ
+@testable import breaker_inspect
+#endif
+
 /// One run of the tool, and what is promised of each.
 struct ToolRun {
     private let arguments: [String]
