@@ -6,7 +6,8 @@ extension Circuit {
     /// An open circuit is due after its longest recovery at most. The end of a hold stays: an operator may have meant it.
     mutating func takeStampsAhead(for now: StoreTime) {
         self.since = min(self.since, now)
-        if let forgotten = self.forgottenUntil { self.forgottenUntil = min(forgotten, now) }
+        // No success has been yet at such a time. Counted as now, it would hide each failure that ended before its commit.
+        if let forgotten = self.forgottenUntil, forgotten > now { self.forgottenUntil = nil }
         if let hold = self.hold { self.hold?.since = min(hold.since, now) }
         switch self.state {
         case .open(let until): self.state = .open(until: min(until, now.adding(self.rules.longestRecovery)))

@@ -20,6 +20,10 @@ package struct StoreExamination: Sendable {
     package var damage: [String]
     /// What SQLite finds wrong with values of rows, which harms those rows alone.
     package var badRows: [String]
+    /// The names of somebody else's indexes on the library's tables that may refuse rows, or cost what they like.
+    package var strangeIndexes: [String]
+    /// The types and names of what else somebody has added to the file, which does the services no harm.
+    package var additions: [String]
     /// Whether nobody can tell store time from the clock's row.
     package var isClockUnreadable: Bool
     /// The names of circuits with stamps that lie ahead of now.
@@ -42,6 +46,15 @@ package struct StoreExamination: Sendable {
         let date = view.clock.dates()
         let now = view.clock.now
         self.schema = try database.connection.integer("PRAGMA user_version")
+        let found = try database.connection.schemaObjects()
+        self.strangeIndexes =
+            switch try Schema.fault(in: found, version: self.schema) {
+            case .hasIndexes(let names): names
+            case .differs, nil: []
+            }
+        let strange = Set(self.strangeIndexes)
+        self.additions = try Schema.additions(in: found, version: self.schema)
+            .filter { !strange.contains($0.name) }.map { "the \($0.type) \($0.name)" }
         let lines = try database.damage(quickly: true, atMost: 5)
         self.damage = lines.filter { !Database.isOfARow($0) }
         self.badRows = lines.filter(Database.isOfARow)

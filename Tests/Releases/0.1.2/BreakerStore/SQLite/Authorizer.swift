@@ -71,13 +71,13 @@ final class Authorizer {
         switch self.mode {
         case .none: self.isVerified = false
         case .using: break
-        case .changingSchema: return Self.schemaChanges.contains(action)
+        case .changingSchema: return Self.isSchemaChange(action)
         }
         switch action {
         case SQLITE_SELECT, SQLITE_TRANSACTION: return true
         case SQLITE_PRAGMA: return unsafe Self.names(Self.pragmas, include: first)
         case SQLITE_FUNCTION: return unsafe Self.names(Self.functions, include: second)
-        case SQLITE_READ where unsafe Self.names(["sqlite_schema", "sqlite_master"], include: first): return true
+        case SQLITE_READ where unsafe Self.names(Self.schema, include: first): return true
         case SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
             guard unsafe Self.names(Self.tables, include: first) else { return false }
             if !self.isVerified { self.wantsVerification = true }
@@ -89,11 +89,17 @@ final class Authorizer {
     /// Also what SQLite does by itself when a table is altered.
     ///
     /// No database can be attached, and nothing can be made that runs by itself.
-    private static let schemaChanges: Set<Int32> = [
-        SQLITE_SELECT, SQLITE_TRANSACTION, SQLITE_PRAGMA, SQLITE_FUNCTION, SQLITE_READ, SQLITE_INSERT, SQLITE_UPDATE,
-        SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_TABLE, SQLITE_DROP_INDEX,
-        SQLITE_ALTER_TABLE, SQLITE_REINDEX,
-    ]
+    private static func isSchemaChange(_ action: Int32) -> Bool {
+        // Not a set: for the first one of a type the runtime looks for conformances in all libraries that are loaded.
+        switch action {
+        case SQLITE_SELECT, SQLITE_TRANSACTION, SQLITE_PRAGMA, SQLITE_FUNCTION, SQLITE_READ, SQLITE_INSERT,
+            SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_TABLE,
+            SQLITE_DROP_INDEX, SQLITE_ALTER_TABLE, SQLITE_REINDEX:
+            true
+        default: false
+        }
+    }
+    private static let schema: [StaticString] = ["sqlite_schema", "sqlite_master"]
     private static let tables: [StaticString] = [
         "circuit", "clock", "failure", "event", "worker", "registration", "probe", "sqlite_sequence",
     ]

@@ -11,7 +11,37 @@ extension Database {
         case .hasIndexes, nil: break
         }
         guard try Schema.canMigrate(found, from: version) else { return false }
+        try self.requireShortKeys()
         return try self.damage(quickly: false).allSatisfy(Self.isOfARow)
+    }
+
+    /// A smaller file holds no key that takes more memory than a service can spare.
+    private static let mostWithoutLongKeys: Int64 = 32 << 20
+
+    private static let lookAtKeys = [
+        "SELECT count(name) FROM circuit NOT INDEXED", "SELECT count(circuit) FROM event NOT INDEXED",
+        "SELECT count(circuit) + count(at) + count(worker) + count(sequence) FROM failure",
+        "SELECT count(circuit) + count(token) FROM probe", "SELECT count(worker) + count(circuit) FROM registration",
+    ]
+
+    /// Throws `corrupt` if a value in an index of a large file is longer than a row may be: to compare with it, or to delete
+    /// it, SQLite would have to read it as a whole.
+    ///
+    /// Without the indexes SQLite sees how long a value is and reads none of it.
+    func requireShortKeys() throws(BreakerStoreError) {
+        let path = self.connection.path
+        let size = (StoreFile.size(path) ?? 0) + (StoreFile.size(path + "-wal") ?? 0)
+        guard size > Self.mostWithoutLongKeys else { return }
+        do throws(BreakerStoreError) {
+            try self.connection.withLongTexts { () throws(BreakerStoreError) in
+                for sql in Self.lookAtKeys { _ = try self.connection.integer(sql) }
+            }
+        } catch {
+            guard error.isOfOneRow else { throw error }
+            throw BreakerStoreError(
+                code: .corrupt, message: "the file is damaged: a key is longer than any row may be",
+                sqliteCode: error.sqliteCode, path: path)
+        }
     }
 
     /// Whether a line of SQLite's check speaks of a value in a row, and of nothing else.

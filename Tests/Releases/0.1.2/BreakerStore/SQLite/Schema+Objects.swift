@@ -28,6 +28,16 @@ extension Schema {
         return strange.isEmpty ? nil : .hasIndexes(strange.map(\.name))
     }
 
+    /// What somebody has added to a file of this version; in one of a later version nobody knows.
+    static func additions(in found: [SchemaObject], version: Int64) throws(BreakerStoreError) -> [SchemaObject] {
+        guard version <= Self.version else { return [] }
+        let known = try Self.objects(ofVersion: version)
+        // SQLite's own tables do not count.
+        return found.filter { object in
+            !object.name.lowercased().hasPrefix("sqlite_") && !known.contains { object.isNamed(like: $0) }
+        }
+    }
+
     /// Whether the steps that a file of an older version lacks can be done: none of them makes what is there already.
     static func canMigrate(_ found: [SchemaObject], from version: Int64) throws(BreakerStoreError) -> Bool {
         guard version < Self.version else { return true }
@@ -37,20 +47,53 @@ extension Schema {
         }
     }
 
-    private static let known = Mutex<[Int64: [SchemaObject]]>([:])
+    // By version. Not a dictionary: for the first one of a type the runtime looks for conformances in all libraries that are
+    // loaded.
+    private static let known = Mutex<[(version: Int64, objects: [SchemaObject])]>([])
 
     /// The tables and indexes of the library in a file of this version; those of its own in one of a later version.
-    ///
-    /// SQLite makes them in memory, once for the process, of the library's own texts.
     static func objects(ofVersion version: Int64) throws(BreakerStoreError) -> [SchemaObject] {
         let version = min(version, Self.version)
-        if let known = Self.known.withLock({ $0[version] }) { return known }
+        if let known = Self.known.withLock({ $0.first { $0.version == version } }) { return known.objects }
+        let steps = Migration.all.filter { Int64($0.version) <= version }
+        let created = Self.objects(createdBy: steps)
+        let objects = if let created { created } else { try Self.objects(madeBy: steps) }
+        Self.known.withLock { $0.append((version, objects)) }
+        return objects
+    }
+
+    /// What the steps make, as SQLite makes it in memory.
+    static func objects(madeBy steps: [Migration]) throws(BreakerStoreError) -> [SchemaObject] {
         let fresh = try Connection(path: ":memory:", access: .readWrite)
-        for step in Migration.all where Int64(step.version) <= version {
-            try fresh.changeSchema(String(decoding: step.sql, as: UTF8.self))
+        for step in steps { try fresh.changeSchema(String(decoding: step.sql, as: UTF8.self)) }
+        return try fresh.schemaObjects()
+    }
+
+    /// What the steps make, as their texts say it, for SQLite keeps those; nil if a step does anything but create tables and
+    /// indexes.
+    ///
+    /// Each opening needs this, and SQLite takes a quarter of an opening's time to make the tables.
+    static func objects(createdBy steps: [Migration]) -> [SchemaObject]? {
+        var objects: [SchemaObject] = []
+        // SQLite makes this table with the first AUTOINCREMENT, which the first step has.
+        let sequence = "CREATE TABLE sqlite_sequence(name,seq)"
+        if !steps.isEmpty { objects.append(SchemaObject("table", "sqlite_sequence", sql: sequence)) }
+        for step in steps {
+            var statement: [UInt8] = []
+            for line in step.sql.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+                // Between two statements there is nothing, or a comment.
+                if statement.isEmpty, line.isEmpty || line.starts(with: "--".utf8) { continue }
+                statement += line
+                guard line.last == UInt8(ascii: ";") else {
+                    statement.append(UInt8(ascii: "\n"))
+                    continue
+                }
+                guard let object = SchemaObject(createdBy: statement.dropLast()) else { return nil }
+                objects.append(object)
+                statement = []
+            }
+            guard statement.isEmpty else { return nil }
         }
-        let objects = try fresh.schemaObjects()
-        Self.known.withLock { $0[version] = objects }
         return objects
     }
 }

@@ -1,5 +1,5 @@
 /// A table or an index as the file's schema describes it; nothing of the text is ever run.
-struct SchemaObject {
+struct SchemaObject: Equatable {
     let type: String
     let name: String
     let table: String
@@ -15,13 +15,37 @@ struct SchemaObject {
         self.sql = row.text(3)
     }
 
+    init(_ type: String, _ name: String, on table: String? = nil, sql: String) {
+        self.type = type
+        self.name = name
+        self.table = table ?? name
+        self.sql = sql
+    }
+
+    /// What one of the library's own statements makes; nil if that creates no table or index.
+    init?(createdBy statement: ArraySlice<UInt8>) {
+        let words = statement.split(maxSplits: 5, whereSeparator: { $0 == UInt8(ascii: " ") })
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard words.count > 4, words[0] == "CREATE" else { return nil }
+        let sql = String(decoding: statement, as: UTF8.self)
+        switch (words[1], words[3]) {
+        case ("TABLE", _): self.init("table", words[2], sql: sql)
+        case ("INDEX", "ON"): self.init("index", words[2], on: words[4], sql: sql)
+        case _: return nil
+        }
+    }
+
     var isTable: Bool { self.type == "table" }
     var isIndex: Bool { self.type == "index" }
 
     /// SQLite takes names for equal whose ASCII letters differ in case alone.
-    func isNamed(like other: Self) -> Bool { self.name.lowercased() == other.name.lowercased() }
+    func isNamed(like other: Self) -> Bool { Self.areAlike(self.name, other.name) }
 
-    func isAbout(_ other: Self) -> Bool { self.table.lowercased() == other.table.lowercased() }
+    func isAbout(_ other: Self) -> Bool { Self.areAlike(self.table, other.table) }
+
+    private static func areAlike(_ name: String, _ other: String) -> Bool {
+        name == other || name.utf8.count == other.utf8.count && name.lowercased() == other.lowercased()
+    }
 
     /// Whether it says what the library's own says, and at most has columns more behind the last one.
     func isAtLeast(_ known: Self) -> Bool {

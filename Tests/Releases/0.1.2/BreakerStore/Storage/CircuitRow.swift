@@ -14,7 +14,8 @@ struct CircuitRow {
         "epoch", "open_until", "successes", "trips", "forgotten_until", "last_error", "hold", "hold_since",
         "hold_until", "hold_by", "hold_reason", "refusals", "registered",
     ]
-    static let columns = Self.columnNames.map { "circuit.\($0)" }.joined(separator: ", ")
+    // Not `joined`: for that the runtime looks for conformances in all libraries that are loaded.
+    static let columns = Self.columnNames.dropFirst().reduce("circuit.id") { "\($0), circuit.\($1)" }
     /// The first column after these.
     static let columnCount = Int32(Self.columnNames.count)
 

@@ -254,12 +254,16 @@ struct Opening {
 
     /// Finds damage that passes for a store before it does harm.
     ///
-    /// Not in a store that others use, or that takes long to look through: there, whoever meets the damage sees to it.
+    /// Not in a store that others use: there, whoever meets the damage sees to it. Nor in one that takes long to look through,
+    /// but for the lengths of keys.
     private func requireWhole(_ writer: Database, _ lock: LockFile) throws(BreakerStoreError) {
         guard self.mayCreate, self.previous == nil, !lock.isNew, !lock.hasOtherWorkers,
-            let size = StoreFile.size(self.file.path), size > 0,
-            size + (StoreFile.size(self.file.log) ?? 0) <= Self.mostToLookThrough
+            let size = StoreFile.size(self.file.path), size > 0
         else { return }
+        guard size + (StoreFile.size(self.file.log) ?? 0) <= Self.mostToLookThrough else {
+            try writer.requireShortKeys()
+            return
+        }
         guard try writer.isWhole() else {
             throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
         }
