@@ -17,7 +17,7 @@ struct HostileCases {
     private static let essentials = [
         "payloads: sql || '; ' || '$' with payload 0 as circuit",
         "payloads: sql || '; ' || '$' with payload 4 as clock",
-        "payloads: sql || '; ' || '$' with payload 5 as event", "payloads: sql || '; ' || '$' with payload 7 as event",
+        "payloads: sql || '; ' || '$' with payload 5 as event",
         "values: clock.boot = CAST(boot AS BLOB)", "values: worker.pid = 'no such word'",
         "values: circuit.state = 'no such word' of 'closed'", "values: circuit.trip_count = x'00' of 'closed'",
         "single bits: circuit.since = 4611686018427387904", "single bits: clock.offset = 4611686018427387904",
@@ -31,11 +31,13 @@ struct HostileCases {
         "surroundings: ",
     ]
 
-    /// These, and a few others of each kind.
+    /// These, and another one of each kind.
     func short(_ random: inout SeededRandom) -> [HostileCase] {
-        let ofEachKind = 2
-        let essential = self.all.filter { hostile in Self.essentials.contains { hostile.description.hasPrefix($0) } }
-        let groups = Dictionary(grouping: self.all.filter { !$0.isLarge }.shuffled(using: &random)) { $0.kind }
-        return essential + groups.sorted { $0.key < $1.key }.flatMap { $0.value.prefix(ofEachKind) }
+        func isEssential(_ hostile: HostileCase) -> Bool {
+            Self.essentials.contains { hostile.description.hasPrefix($0) }
+        }
+        let others = self.all.filter { !$0.isLarge && !isEssential($0) }.shuffled(using: &random)
+        let groups = Dictionary(grouping: others) { $0.kind }
+        return self.all.filter(isEssential) + groups.sorted { $0.key < $1.key }.flatMap { $0.value.prefix(1) }
     }
 }
