@@ -9,12 +9,15 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable {
     /// What happened.
     ///
     /// Open: later versions and other programs know other kinds, which are handed over as they are.
-    public struct Kind: RawRepresentable, Sendable, Hashable, Codable {
+    public struct Kind: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
         /// The word that stands in the file.
         public var rawValue: String
 
         /// A kind by its word.
         public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The word itself.
+        public var description: String { self.rawValue }
 
         /// A circuit was registered with another configuration than the stored one.
         ///

@@ -51,14 +51,19 @@ extension StoreCore {
             defer { registered[name] = config }
             return registered.isEmpty
         }
-        // Until it is known to be stored.
-        self.unregistered.withLock { $0[name] = Unregistered(config: config, uptime: self.clock.uptime) }
         // From now on there are answers that the thread has to watch over.
         if isFirst { self.thread.wake() }
-        try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
-            try transaction.register(config)
+        let uptime = self.clock.uptime
+        do throws(BreakerStoreError) {
+            try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
+                try transaction.register(config)
+            }
+            self.unregistered.withLock { $0[name] = nil }
+        } catch {
+            // Only now: the store's thread would register it a second time, over whatever others have stored since.
+            self.unregistered.withLock { $0[name] = Unregistered(config: config, uptime: uptime) }
+            throw error
         }
-        self.unregistered.withLock { if $0[name]?.config == config { $0[name] = nil } }
     }
 
     /// Whether a config of this process has not been stored yet.
