@@ -35,6 +35,20 @@ import Darwin
         }
     }
 
+    /// SQLite deletes the log of a database that it takes for empty, even where it only reads.
+    @Test(arguments: [Connection.Access.privateReader, .sharedReader, .immutable], [0, 1])
+    func leavesTheLogOfAnEmptyDatabase(access: Connection.Access, size: Int) throws {
+        try Files.withDirectory { directory in
+            let path = "\(directory)/a.db"
+            try Stores.make(path)
+            Files.write([UInt8](repeating: 0, count: size), to: path)
+            let before = Listing(directory)
+            let reader = try Connection(path: path, access: access)
+            _ = try? reader.integer("SELECT count(*) FROM sqlite_schema")
+            #expect(Listing(directory) == before)
+        }
+    }
+
     /// To close it drops no lock of another store in this process on the same file.
     @Test func leavesTheLocksOfThisProcess() async {
         await #expect(processExitsWith: .success) {

@@ -32,7 +32,7 @@ static inline int bs_bind_text(sqlite3_stmt *statement, int place, const void *t
 // MARK: - What SQLite opens by itself
 
 // SQLite opens the database, its journal, log and wal-index by name, with an open(2) that waits for ever at a pipe that
-// nobody writes to. These two VFSes are the system's, but they look at each name directly before SQLite opens it.
+// nobody writes to. These VFSes are the system's, but they look at each name directly before SQLite opens it.
 typedef struct {
     sqlite3_vfs vfs;
     sqlite3_vfs *system;
@@ -135,8 +135,15 @@ static inline int bs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file 
     return rc;
 }
 
+// SQLite deletes the log of an empty database, of one byte say, even for a connection that only reads (pager.c,
+// pagerOpenWalIfPresent).
+static inline int bs_delete_nothing(sqlite3_vfs *vfs, const char *name, int sync_directory) {
+    (void)vfs, (void)name, (void)sync_directory;
+    return SQLITE_OK;
+}
+
 // Makes the VFS known to SQLite under `name`, which must stay valid. Never freed: SQLite keeps its address.
-static inline int bs_register_vfs(const char *name, int has_private_index) {
+static inline int bs_register_vfs(const char *name, int is_for_readers, int has_private_index) {
     sqlite3_vfs *system = sqlite3_vfs_find(0);
     bs_vfs *own = system ? (bs_vfs *)calloc(1, sizeof(bs_vfs)) : 0;
     if (!own) return SQLITE_NOMEM;
@@ -144,6 +151,7 @@ static inline int bs_register_vfs(const char *name, int has_private_index) {
     own->vfs.pNext = 0;
     own->vfs.zName = name;
     own->vfs.xOpen = bs_open_file;
+    if (is_for_readers) own->vfs.xDelete = bs_delete_nothing;
     own->vfs.szOsFile = bs_place_of_index(system) + (has_private_index ? (int)sizeof(bs_private_index) : 0);
     own->system = system;
     own->has_private_index = has_private_index;
@@ -151,8 +159,9 @@ static inline int bs_register_vfs(const char *name, int has_private_index) {
 }
 
 static inline int bs_register_vfses(void) {
-    int rc = bs_register_vfs("breaker-store", 0);
-    return rc == SQLITE_OK ? bs_register_vfs("breaker-store-private", 1) : rc;
+    int rc = bs_register_vfs("breaker-store", 0, 0);
+    if (rc == SQLITE_OK) rc = bs_register_vfs("breaker-store-reader", 1, 0);
+    return rc == SQLITE_OK ? bs_register_vfs("breaker-store-private", 1, 1) : rc;
 }
 
 // MARK: - The files behind a connection

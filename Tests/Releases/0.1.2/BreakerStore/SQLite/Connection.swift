@@ -60,7 +60,12 @@ struct Connection: ~Copyable {
             flags |= SQLITE_OPEN_READONLY
         }
         var opened: OpaquePointer?
-        let vfs = access == .privateReader ? "breaker-store-private" : "breaker-store"
+        let vfs =
+            switch access {
+            case .readWrite: "breaker-store"
+            case .immutable, .sharedReader: "breaker-store-reader"
+            case .privateReader: "breaker-store-private"
+            }
         let code = unsafe sqlite3_open_v2(name, &opened, flags, vfs)
         guard code == SQLITE_OK, let handle = unsafe opened else {
             let error = unsafe BreakerStoreError(database: opened, code: code, path: path)
