@@ -14,7 +14,7 @@ rm -f "$reports".*
 # Left out: programs that fork, kill and halt each other by the hundred, which the sanitizer slows down beyond use.
 # The sanitizer needs memory of its own for each byte, too.
 status=0
-ORDER=--no-parallel SKIP='KillLoopTests|StaleAnswersTests|SystemErrorTests|SchedulingTests|WalResetTests|costLittleMemoryEach' TSAN_OPTIONS="log_path='$reports' die_after_fork=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
+ORDER=--no-parallel SKIP='ForkUnderLoadTests|KillLoopTests|StaleAnswersTests|SystemErrorTests|SchedulingTests|WalResetTests|costLittleMemoryEach' TSAN_OPTIONS="log_path='$reports' die_after_fork=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
     scripts/test.sh --sanitize=thread --scratch-path "$scratch" || status=$?
 
 for report in "$reports".*; do

@@ -42,7 +42,11 @@ enum Forked {
         func fork() -> pid_t {
             let child = forkProcess()
             guard child == 0 else { return child }
-            // Nothing stays behind, whatever becomes of the test.
+            // Nothing stays behind, whatever becomes of the test, which may block the signal.
+            var signals = sigset_t()
+            unsafe sigemptyset(&signals)
+            unsafe sigaddset(&signals, SIGALRM)
+            unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
             alarm(60)
             _exit(self.body())
         }
