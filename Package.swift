@@ -23,10 +23,13 @@ let settings: [SwiftSetting] = [
 
 /// The library as it was at a release, in modules of other names, and a program of it: so that tests have one beside them
 /// that really is of that release (scripts/keep-release.sh).
-func release(_ version: String, steps: [String]) -> [Target] {
+///
+/// - Parameter hasOwnC: whether the release has the target `CBreakerStore`.
+func release(_ version: String, steps: [String], hasOwnC: Bool = true) -> [Target] {
     let suffix = "_" + version.replacing(".", with: "_")
     let folder = "Tests/Releases/\(version)"
-    return [
+    let ownC = hasOwnC ? [Target.target(name: "CBreakerStore\(suffix)", path: "\(folder)/CBreakerStore")] : []
+    return ownC + [
         .systemLibrary(name: "CSQLite\(suffix)", path: "\(folder)/CSQLite", pkgConfig: "sqlite3"),
         .target(
             name: "BreakerStoreMigrations\(suffix)",
@@ -36,7 +39,9 @@ func release(_ version: String, steps: [String]) -> [Target] {
         ),
         .target(
             name: "BreakerStore\(suffix)",
-            dependencies: ["CSQLite\(suffix)", "BreakerStoreMigrations\(suffix)"].map { .byName(name: $0) },
+            dependencies: (ownC.map(\.name) + ["CSQLite\(suffix)", "BreakerStoreMigrations\(suffix)"]).map {
+                .byName(name: $0)
+            },
             path: "\(folder)/BreakerStore",
             swiftSettings: settings
         ),
@@ -68,9 +73,11 @@ let package = Package(
             resources: [.embedInCode("0001_circuits.sql")],
             swiftSettings: settings
         ),
+        // What is not SQLite's and can't be said in Swift.
+        .target(name: "CBreakerStore"),
         .target(
             name: "BreakerStore",
-            dependencies: ["CSQLite", "BreakerStoreMigrations"],
+            dependencies: ["CBreakerStore", "CSQLite", "BreakerStoreMigrations"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -126,7 +133,7 @@ let package = Package(
             path: "Demo",
             swiftSettings: settings
         ),
-    ] + release("0.1.2", steps: ["0001_circuits.sql"])
+    ] + release("0.1.2", steps: ["0001_circuits.sql"], hasOwnC: false)
 )
 
 // Feeds arbitrary bytes to all that reads bytes. `make fuzz` sets this: no other build knows the program, which needs

@@ -10,15 +10,16 @@ version=${1:?"usage: scripts/keep-release.sh VERSION"}
 suffix=_$(printf '%s' "$version" | tr . _)
 kept=Tests/Releases/$version
 
-for folder in BreakerStore CSQLite Migrations; do rm -rf "${kept:?}/$folder"; done
+for folder in BreakerStore CBreakerStore CSQLite Migrations; do rm -rf "${kept:?}/$folder"; done
 mkdir -p "$kept"
 cp -R Sources/BreakerStore "$kept/BreakerStore"
+cp -R Sources/CBreakerStore "$kept/CBreakerStore"
 cp -R Sources/CSQLite "$kept/CSQLite"
 cp -R Migrations "$kept/Migrations"
 rm -rf "$kept/BreakerStore/Documentation.docc"
 
 find "$kept/BreakerStore" "$kept/Migrations" -name '*.swift' | while IFS= read -r file; do
-    sed -E "s/^((public|package|internal) )?import (CSQLite|BreakerStoreMigrations)\$/import \\3$suffix/" "$file" \
+    sed -E "s/^((public|package|internal) )?import (CBreakerStore|CSQLite|BreakerStoreMigrations)\$/import \\3$suffix/" "$file" \
         >"$file.new"
     mv "$file.new" "$file"
 done

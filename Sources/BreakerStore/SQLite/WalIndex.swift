@@ -1,4 +1,4 @@
-import CSQLite
+import CBreakerStore
 
 /// The header of SQLite's wal-index in shared memory.
 ///

@@ -5,6 +5,11 @@ import Musl
 #else
 import Darwin
 #endif
+#if canImport(SwiftOverlayShims)
+// Beside `import Synchronization` in another file, the compiler takes it for the module that defines the fields of C's
+// structures.
+import SwiftOverlayShims
+#endif
 
 /// What can be said of a store's files without reading what is in them, for a diagnosis.
 package struct StoreFacts: Sendable {

@@ -1,4 +1,4 @@
-import CSQLite
+import CBreakerStore
 
 /// What kind of file system a path is on.
 struct FileSystem: Sendable {

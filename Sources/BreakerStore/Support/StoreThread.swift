@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import CBreakerStore
 
 /// A thread that sleeps until it is woken: for what must run neither on a caller's thread nor on the cooperative pool.
 package final class StoreThread: Sendable {
@@ -44,35 +38,13 @@ package final class StoreThread: Sendable {
                 ended.signal()
             }
         ).toOpaque()
-        #if canImport(Darwin)
-        var thread: pthread_t?
-        #else
-        var thread = pthread_t()
-        #endif
-        var attributes = pthread_attr_t()
-        unsafe pthread_attr_init(&attributes)
-        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        // Signals are the program's: a handler of its own must not run on this thread.
-        var all = sigset_t()
-        var before = sigset_t()
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let code = unsafe pthread_create(&thread, &attributes, StoreThread.main, argument)
+        let code = unsafe bs_start_thread(StoreThread.main, argument)
         if code != 0 { unsafe Unmanaged<Body>.fromOpaque(argument).release() }
         return code == 0
     }
 
-    #if canImport(Darwin)
-    private static let main: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = {
-        unsafe Unmanaged<Body>.fromOpaque($0).takeRetainedValue().run()
-        return nil
-    }
-    #else
     private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
         if let argument = unsafe $0 { unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
         return nil
     }
-    #endif
 }

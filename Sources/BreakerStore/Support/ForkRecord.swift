@@ -1,4 +1,4 @@
-import CSQLite
+import CBreakerStore
 
 #if canImport(Glibc)
 import Glibc

@@ -1,4 +1,4 @@
-import CSQLite
+import CBreakerStore
 
 /// Locks on single bytes of a file, held by an open file description.
 enum ByteLock {

@@ -1,4 +1,4 @@
-import CSQLite
+import CBreakerStore
 
 /// Decides whether the cached answers of one open store count, and against which header they are held.
 ///

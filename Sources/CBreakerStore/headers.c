@@ -1,0 +1,4 @@
+// Each header stands on its own.
+#include "locks.h"
+#include "process.h"
+#include "answers.h"

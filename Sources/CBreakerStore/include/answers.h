@@ -1,0 +1,152 @@
+#pragma once
+// In C: the cached answers are held against memory that SQLite maps and other processes write. Swift has no atomic access to
+// memory that is not its own.
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#ifdef __APPLE__
+#include <mach/mach.h>
+#include <mach/mach_vm.h>
+#endif
+#include "process.h"
+
+// MARK: - The header of the wal-index
+
+enum { bs_words = 12 };
+typedef struct { uint64_t words[bs_words]; } bs_tag;
+
+static inline bs_tag bs_read_tag(const uint64_t *page) {
+    bs_tag tag;
+    for (int i = 0; i < bs_words; i++) tag.words[i] = __atomic_load_n(&page[i], __ATOMIC_ACQUIRE);
+    // What is read from the file from here on is at least as new as the tag.
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return tag;
+}
+
+// Whether an unchanged header proves an unchanged file: both copies alike, of the known version, initialised, and of a
+// log that has been written to.
+static inline int bs_tag_counts(const bs_tag *tag) {
+    uint32_t field[12];
+    memcpy(field, tag->words, sizeof field);
+    return memcmp(tag->words, tag->words + 6, 48) == 0 && field[0] == 3007000
+        && ((const uint8_t *)field)[12] == 1 && (field[8] != 0 || field[9] != 0);
+}
+
+// Frames in the log, and how many of them have been copied into the database (the word behind the header copies).
+static inline uint32_t bs_frames(const uint64_t *page) {
+    return __atomic_load_n((const uint32_t *)page + 4, __ATOMIC_ACQUIRE);
+}
+static inline uint32_t bs_backfilled_frames(const uint64_t *page) {
+    return __atomic_load_n((const uint32_t *)page + 24, __ATOMIC_ACQUIRE);
+}
+
+// A mapping of our own of the same page, which outlives the connection (tried: to read the connection's own after
+// sqlite3_close is a SIGSEGV); null where the system can't do that.
+enum { bs_header_size = 32768 };
+#ifdef __APPLE__
+static inline const uint64_t *bs_map_again(const uint64_t *page) {
+    mach_vm_address_t copy = 0;
+    vm_prot_t now, most;
+    if (mach_vm_remap(mach_task_self(), &copy, bs_header_size, 0, VM_FLAGS_ANYWHERE, mach_task_self(),
+                      (mach_vm_address_t)page, 0, &now, &most, VM_INHERIT_SHARE) != KERN_SUCCESS) return 0;
+    return (const uint64_t *)copy;
+}
+#else
+// glibc declares it only with _GNU_SOURCE. An old size of 0 maps shared pages a second time (mremap(2)).
+extern void *mremap(void *, size_t, size_t, int, ...);
+static inline const uint64_t *bs_map_again(const uint64_t *page) {
+    void *copy = mremap((void *)page, 0, bs_header_size, 1 /* MREMAP_MAYMOVE */);
+    return copy == MAP_FAILED ? 0 : (const uint64_t *)copy;
+}
+#endif
+// Puts zeros in the place of the file, for those who may still be reading. In one step: the address is never unmapped.
+static inline void bs_blank(const uint64_t *page) {
+    mmap((void *)page, bs_header_size, PROT_READ, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0);
+}
+static inline void bs_unmap(const uint64_t *page) { munmap((void *)page, bs_header_size); }
+
+// MARK: - The cached answer
+
+// Which header the answers of a store are held against. `page` is null while no answer counts; a mapping that was once
+// published is kept until the gate is freed.
+typedef struct {
+    const uint64_t *page;
+    uint64_t generation;  // rises with each opening, so that no answer outlives its file
+    uint64_t forks;
+    const bs_process *process;
+} bs_gate;
+
+// An answer, the header that it was read under, and the sequence that tells a reader of a write in between: a seqlock of
+// relaxed atomics. One writer at a time.
+typedef struct {
+    uint64_t sequence, verdict, epoch, until, generation;
+    uint64_t tag[bs_words];
+} bs_slot;
+
+typedef struct { uint64_t verdict, epoch, until; } bs_answer;  // verdict 0: none
+
+static inline bs_gate *bs_gate_new(const bs_process *process) {
+    void *gate = 0;
+    if (posix_memalign(&gate, 128, sizeof(bs_gate))) abort();
+    memset(gate, 0, sizeof(bs_gate));
+    ((bs_gate *)gate)->process = process;
+    ((bs_gate *)gate)->forks = bs_forks(process);
+    return (bs_gate *)gate;
+}
+
+static inline bs_slot *bs_slot_new(void) {
+    void *slot = 0;
+    if (posix_memalign(&slot, 128, sizeof(bs_slot))) abort();
+    memset(slot, 0, sizeof(bs_slot));
+    return (bs_slot *)slot;
+}
+
+static inline int bs_gate_forked(const bs_gate *gate) { return gate->forks != bs_forks(gate->process); }
+
+static inline const uint64_t *bs_gate_page(const bs_gate *gate) {
+    return __atomic_load_n(&gate->page, __ATOMIC_ACQUIRE);
+}
+static inline uint64_t bs_gate_generation(const bs_gate *gate) {
+    return __atomic_load_n(&gate->generation, __ATOMIC_ACQUIRE);
+}
+
+// Opens the gate to a mapping, or shuts it (null).
+static inline void bs_gate_set(bs_gate *gate, const uint64_t *page, uint64_t generation) {
+    __atomic_store_n(&gate->page, (const uint64_t *)0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&gate->generation, generation, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&gate->page, page, __ATOMIC_SEQ_CST);
+}
+
+// The answer, if the header is still the one it was read under.
+static inline bs_answer bs_ask(const bs_slot *slot, const bs_gate *gate) {
+    bs_answer none = {0, 0, 0};
+    const uint64_t *page = __atomic_load_n(&gate->page, __ATOMIC_ACQUIRE);
+    if (!page || gate->forks != __atomic_load_n(&gate->process->forks, __ATOMIC_RELAXED)) return none;
+    uint64_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE);
+    if (sequence & 1) return none;
+    uint64_t differs = __atomic_load_n(&gate->generation, __ATOMIC_ACQUIRE)
+        ^ __atomic_load_n(&slot->generation, __ATOMIC_RELAXED);
+    for (int i = 0; i < bs_words; i++)
+        differs |= __atomic_load_n(&page[i], __ATOMIC_ACQUIRE) ^ __atomic_load_n(&slot->tag[i], __ATOMIC_RELAXED);
+    bs_answer answer = {
+        __atomic_load_n(&slot->verdict, __ATOMIC_RELAXED),
+        __atomic_load_n(&slot->epoch, __ATOMIC_RELAXED),
+        __atomic_load_n(&slot->until, __ATOMIC_RELAXED),
+    };
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (differs | (__atomic_load_n(&slot->sequence, __ATOMIC_RELAXED) ^ sequence)) return none;
+    return answer;
+}
+
+static inline void bs_publish(bs_slot *slot, const bs_tag *tag, uint64_t generation, bs_answer answer) {
+    uint64_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->sequence, sequence + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    for (int i = 0; i < bs_words; i++) __atomic_store_n(&slot->tag[i], tag->words[i], __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->generation, generation, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->verdict, answer.verdict, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->epoch, answer.epoch, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->until, answer.until, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->sequence, sequence + 2, __ATOMIC_RELEASE);
+}
