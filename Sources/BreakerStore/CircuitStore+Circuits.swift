@@ -59,7 +59,7 @@ extension CircuitStore {
             return try StoreView.ofFile(self.backend.file, self.configuration.clock, body)
         }
         return try core.view { (database) throws(BreakerStoreError) in
-            try StoreView(database, core.clock, isAlive: core.isAlive, isOwn: core.isOwn).asOfOneInstant(body)
+            try StoreView(database, core.clock, isAlive: core.isAlive, isOwn: core.answers.isOwn).asOfOneInstant(body)
         }
     }
 }

@@ -28,8 +28,8 @@ public final class CircuitStore: Sendable {
     let gate = Gate()
     /// Guards calls once this store is closed, and in children of `fork`.
     var memoryAfterwards: MemoryGuard { self.afterwards.value }
-    private let afterwards = PerProcess { MemoryGuard(keepsReports: false) }
-    private let state = Mutex(State())
+    private let afterwards = PerProcess { MemoryGuard() }
+    private let state = Mutex(State(), rank: .store)
 
     /// Opens the store at `path`; creates and migrates it as `configuration` allows.
     ///
@@ -176,8 +176,7 @@ public final class CircuitStore: Sendable {
         }
         guard let core = self.backend.core else { return }
         for name in dropped where core.refusals.dropIfUnused(name) {
-            core.registered.withLock { $0[name] = nil }
-            core.unregistered.withLock { $0[name] = nil }
+            core.ask { $0.dropped(name) }
         }
     }
 

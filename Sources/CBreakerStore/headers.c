@@ -2,3 +2,4 @@
 #include "locks.h"
 #include "process.h"
 #include "answers.h"
+#include "ranks.h"

@@ -36,8 +36,7 @@ final class Gate: @unchecked Sendable {
 
 /// The last answer about one circuit, kept until anybody commits anything.
 ///
-/// Sendable: the pointer never changes, and what lies behind it is a seqlock of atomics with one writer at a time, for
-/// `publish` is called under the lock of the store's reader.
+/// Sendable: the pointer never changes, and what lies behind it is a seqlock of atomics, which lets one writer in at a time.
 @safe
 final class AnswerSlot: @unchecked Sendable {
     private let raw: UnsafeMutablePointer<bs_slot>
@@ -54,6 +53,7 @@ final class AnswerSlot: @unchecked Sendable {
         unsafe CachedAnswer(raw: bs_ask(self.raw, gate.raw))
     }
 
+    /// Keeps the answer, unless another is being kept in this very moment.
     func publish(_ answer: CachedAnswer, readUnder tag: Tag, generation: UInt64) {
         var raw = tag.raw
         unsafe bs_publish(self.raw, &raw, generation, answer.raw)

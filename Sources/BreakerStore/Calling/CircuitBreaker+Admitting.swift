@@ -69,7 +69,7 @@ extension CircuitBreaker {
 
     private func lookInFile() throws(CircuitOpenError) -> Admitted? {
         guard !self.store.gate.isForked, !self.store.isClosed else { return try self.admittedByMemory() }
-        let look: Look?
+        let look: FreshAnswer?
         do throws(BreakerStoreError) {
             look = try self.core.look(self.asker)
         } catch {

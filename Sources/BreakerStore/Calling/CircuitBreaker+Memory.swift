@@ -73,9 +73,11 @@ extension CircuitBreaker {
     }
 
     private func keep(_ telling: Telling) {
+        // Otherwise there will be no file to tell.
+        guard !self.store.gate.isForked, !self.store.isClosed else { return }
         let time = telling.failure?.at ?? self.core.clock.now
-        self.memory.keep(
-            MemoryGuard.Kept(
+        self.core.outbox.keep(
+            KeptReport(
                 config: self.circuit.registeredConfig, telling: telling, uptime: self.core.clock.uptime(of: time)))
     }
 

@@ -82,7 +82,7 @@ extension CircuitBreaker {
     }
 
     func newReport(_ epoch: Int64, _ error: String?) -> Report {
-        let key = self.core.nextKey()
+        let key = self.core.keys.next()
         return Report(
             worker: key.worker,
             sequence: key.sequence,

@@ -33,18 +33,9 @@ extension CircuitStore {
     /// Has memory guard until the store's thread has looked after the file, as after an error of the file.
     package func pretendLoss() {
         guard let core = try? self.usableCore() else { return }
-        core.degrade(BreakerStoreError(code: .unavailable, message: "made up"))
+        core.lose(BreakerStoreError(code: .unavailable, message: "made up"))
     }
 
     /// Whether the store's paths lead to the files that it has open.
-    ///
-    /// Waits for the commit that runs.
-    package var isInPlace: Bool {
-        guard let core = try? self.usableCore() else { return false }
-        // Under the lock: a connection that somebody keeps over a reopening would keep the old files in use.
-        return core.session.withLock { session in
-            guard let opened = session?.opened else { return false }
-            return opened.identity == FileIdentity(of: core.file) && opened.lock.isInPlace
-        }
-    }
+    package var isInPlace: Bool { (try? self.usableCore())?.answers.isInPlace ?? false }
 }

@@ -68,3 +68,16 @@ final class StoreClock: Sendable {
             .subtractingSaturating(self.uptime)
     }
 }
+
+extension StoreClock {
+    /// Takes over the file's offset, as one who only reads.
+    ///
+    /// - Parameter row: nil where it can't be read; then what is known goes on, until a writer has made the row anew.
+    func follow(_ row: ClockRow?) {
+        guard let row else { return }
+        let offset = row.offsetToRead(self)
+        if row.isOf(boot: self.host.bootID) { self.raiseOffset(to: offset) } else { self.offset = offset }
+    }
+
+    func follow(_ database: Database) throws(BreakerStoreError) { self.follow(try ClockRow.read(database)) }
+}

@@ -1,45 +1,49 @@
-import Synchronization
-
 /// The cores of this process, by file.
 enum CoreRegistry {
     /// A file that stores of this process use.
-    ///
-    /// One opening at a time: two at once on one file would be two workers.
-    private final class Place: Sendable {
-        let core = Mutex<StoreCore?>(nil)
-    }
-
     private struct Entry {
         let file: StoreFile
-        let place: Place
         var stores: Int
+        var core: StoreCore?
+        /// Those who wait for the one who opens the file; nil while nobody does.
+        ///
+        /// One opening at a time: two at once on one file would be two workers.
+        var waiting: [Signal]?
     }
 
     /// A process has one file open, or a few.
     private final class Table: Sendable {
-        let entries = Mutex<[Entry]>([])
+        let entries = Mutex<[Entry]>([], rank: .registry)
     }
 
     /// A child of `fork` has a table of its own: its parent's cores are not its to use, or to count the stores of.
     private static let table = PerProcess { Table() }
 
+    private enum Entrance {
+        case open(StoreCore)
+        case toOpen
+        case wait(Signal)
+    }
+
     /// The core of a file: the one that is open, or a new one.
     ///
-    /// Others that open other files don't wait.
+    /// Those who open other files don't wait.
     static func join(
         _ file: StoreFile,
         _ configuration: CircuitStore.Configuration
     ) throws(BreakerStoreError) -> StoreCore {
-        let place = self.enter(file)
+        self.count(on: file)
         do throws(BreakerStoreError) {
-            return try place.core.withLock { (core) throws(BreakerStoreError) in
-                if let core {
+            while true {
+                switch self.enter(file) {
+                case .open(let core):
                     try configuration.requireShareable(with: core.configuration, path: file.path)
                     return core
+                case .toOpen:
+                    return try self.open(file, configuration)
+                case .wait(let signal):
+                    _ = signal.wait(for: .seconds(1_000_000))
                 }
-                let opened = try StoreCore(file: file, configuration: configuration)
-                core = opened
-                return opened
             }
         } catch {
             _ = self.leave(file)
@@ -52,15 +56,54 @@ enum CoreRegistry {
         if self.leave(core.file) { core.shutDownSoon() }
     }
 
-    private static func enter(_ file: StoreFile) -> Place {
+    private static func enter(_ file: StoreFile) -> Entrance {
+        self.change(file) { entry in
+            if let core = entry.core { return .open(core) }
+            guard entry.waiting != nil else {
+                entry.waiting = []
+                return .toOpen
+            }
+            let signal = Signal()
+            entry.waiting?.append(signal)
+            return .wait(signal)
+        } ?? .toOpen
+    }
+
+    /// Opens the file, and lets the others go on, be it with this core or to try themselves.
+    private static func open(
+        _ file: StoreFile,
+        _ configuration: CircuitStore.Configuration
+    ) throws(BreakerStoreError) -> StoreCore {
+        var core: StoreCore?
+        defer {
+            let waiting: [Signal]? = self.change(file) { entry in
+                entry.core = core
+                defer { entry.waiting = nil }
+                return entry.waiting ?? []
+            }
+            for signal in waiting ?? [] { signal.signal() }
+        }
+        let opened = try StoreCore(file: file, configuration: configuration)
+        core = opened
+        return opened
+    }
+
+    private static func count(on file: StoreFile) {
         self.table.value.entries.withLock { entries in
             if let index = entries.firstIndex(where: { $0.file == file }) {
                 entries[index].stores += 1
-                return entries[index].place
+            } else {
+                entries.append(Entry(file: file, stores: 1))
             }
-            let place = Place()
-            entries.append(Entry(file: file, place: place, stores: 1))
-            return place
+        }
+    }
+
+    private static func change<Result: Sendable>(
+        _ file: StoreFile,
+        _ body: (inout Entry) -> Result
+    ) -> Result? {
+        self.table.value.entries.withLock { entries in
+            entries.firstIndex { $0.file == file }.map { body(&entries[$0]) }
         }
     }
 

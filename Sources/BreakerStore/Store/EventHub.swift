@@ -5,12 +5,6 @@ import Synchronization
 /// It reads the history from where it stopped, be the events this process's or others': its thread looks at the header of
 /// the wal-index ten times a second, and reads only when that has changed. Nobody listens: no thread.
 final class EventHub: Sendable {
-    /// A place in the history: of which file, since others may lie there one after the other; after which event.
-    struct Place: Hashable, Sendable {
-        var file: UInt64
-        var id: Int64
-    }
-
     /// One who listens: a handler, or a stream with its buffer.
     final class Listener: Sendable {
         enum Target: Sendable {
@@ -25,10 +19,11 @@ final class EventHub: Sendable {
         }
 
         private let target: Target
+        /// Changed by the hub's thread alone, which holds no lock while it tells: to yield resumes whoever reads.
         private let loss = Mutex<Loss?>(nil)
-        private let start: Place?
+        private let start: HistoryPosition?
 
-        init(_ target: Target, from start: Place?) {
+        init(_ target: Target, from start: HistoryPosition?) {
             self.target = target
             self.start = start
         }
@@ -45,8 +40,8 @@ final class EventHub: Sendable {
             case .handler(let handler): handler(event)
             case .stream(let continuation):
                 self.tellOfLoss()
+                if self.loss.withLock({ $0 == nil }), case .enqueued = continuation.yield(event) { return }
                 self.loss.withLock { loss in
-                    if loss == nil, case .enqueued = continuation.yield(event) { return }
                     let known = Int64(loss?.count ?? 0)
                     loss = Loss(count: Int(clamping: known.addingSaturating(Int64(count))), newest: event)
                 }
@@ -55,12 +50,9 @@ final class EventHub: Sendable {
 
         /// Says how many events were lost, as soon as there is room again.
         func tellOfLoss() {
-            guard case .stream(let continuation) = self.target else { return }
-            self.loss.withLock { loss in
-                guard let known = loss else { return }
-                let missed = CircuitEvent.missed(known.count, id: known.newest.id, at: known.newest.at)
-                if case .enqueued = continuation.yield(missed) { loss = nil }
-            }
+            guard case .stream(let continuation) = self.target, let known = self.loss.withLock({ $0 }) else { return }
+            let missed = CircuitEvent.missed(known.count, id: known.newest.id, at: known.newest.at)
+            if case .enqueued = continuation.yield(missed) { self.loss.withLock { $0 = nil } }
         }
 
         func finish() {

@@ -15,7 +15,7 @@ extension StoreCore {
     }
 
     /// The thread: reads on where it stopped, whenever the header has changed.
-    private func watch(from start: EventHub.Place?, _ thread: StoreThread) {
+    private func watch(from start: HistoryPosition?, _ thread: StoreThread) {
         var place = start
         var seen: Tag?
         while !self.hub.endIfIdle() {
@@ -37,23 +37,23 @@ extension StoreCore {
         }
     }
 
-    private var origin: EventHub.Place { self.reading.withLock { $0.origin } }
+    private var origin: HistoryPosition { self.answers.source.withLock { $0.origin } }
 
     private var currentTag: Tag? {
-        self.reading.withLock { reading in
-            guard let tag = reading.database?.connection.walIndex()?.tag(), tag.counts else { return nil }
+        self.answers.source.withLock { source in
+            guard let tag = source.database?.connection.walIndex()?.tag(), tag.counts else { return nil }
             return tag
         }
     }
 
-    private var newestEvent: EventHub.Place? {
+    private var newestEvent: HistoryPosition? {
         let file = self.origin.file
         let id = try? self.view { (database) throws(BreakerStoreError) in try database.newestEvent() }
-        return id.map { EventHub.Place(file: file, id: $0) }
+        return id.map { HistoryPosition(file: file, id: $0) }
     }
 
     /// Reads and hands over what came after `place`; nil if the file can't be read just now.
-    private func deliverEvents(after place: EventHub.Place?) -> EventHub.Place? {
+    private func deliverEvents(after place: HistoryPosition?) -> HistoryPosition? {
         let origin = self.origin
         guard let place, place.file == origin.file else { return origin }
         let found = try? self.view { (database) throws(BreakerStoreError) in
@@ -67,7 +67,7 @@ extension StoreCore {
         var last = place.id
         for stored in page.events where stored.id > last {
             let gap = stored.id.subtractingSaturating(last).subtractingSaturating(1)
-            let event = CircuitEvent(stored, self.isOwn, dates)
+            let event = CircuitEvent(stored, self.answers.isOwn, dates)
             // Pruned before it was read.
             if gap > 0 {
                 let lost = Int(clamping: gap)
@@ -78,7 +78,7 @@ extension StoreCore {
             last = stored.id
         }
         // Behind what could not be read, too.
-        return EventHub.Place(file: place.file, id: max(last, page.last ?? last))
+        return HistoryPosition(file: place.file, id: max(last, page.last ?? last))
     }
 
     private func tell(_ event: CircuitEvent, standingFor count: Int, of file: UInt64) {

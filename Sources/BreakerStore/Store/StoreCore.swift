@@ -1,252 +1,168 @@
 import FoundationEssentials
-import Synchronization
 
-/// The open file of one or more stores of this process: the funnel, its queue, the reader, and a thread for what must not
-/// run on a caller's.
+/// The open file of one or more stores of this process.
+///
+/// It has no state of its own: it tells the store's life what happens, and has the parts do what that decides.
 final class StoreCore: Sendable {
-    /// What writes, used by whoever leads the queue.
-    struct Session {
-        var opened: Opened
-        var checkpointer: Database?
-    }
-
-    struct Reading {
-        var database: Database?
-        /// The headers that answers were ever held against, the last one now: readable for those who are just looking.
-        var mappings: [HeaderMapping] = []
-        var generation: UInt64 = 0
-        var answersCount = false
-        /// Where the history stood when this file was opened first.
-        var origin = EventHub.Place(file: 0, id: 0)
-        /// The newest event when the file was opened last, and which file that was.
-        var newest: (id: Int64, identity: FileIdentity)?
-
-        /// Closes the connection; no answer counts any longer, and the gates are shut.
-        mutating func close() {
-            self.mappings.last?.retire()
-            self.database = nil
-        }
-    }
-
-    /// A config that has not been stored, and when it was registered.
-    struct Unregistered {
-        var config: CircuitBreaker.Config
-        var uptime: Int64
-    }
-
-    enum Phase {
-        case healthy
-        case degraded(since: Date, error: BreakerStoreError)
-        case closed
-
-        var isHealthy: Bool { if case .healthy = self { true } else { false } }
-        var isDegraded: Bool { if case .degraded = self { true } else { false } }
-        var isClosed: Bool { if case .closed = self { true } else { false } }
+    /// The life, and what must follow it at once.
+    struct Guarded {
+        var life: StoreLife
+        var gates = Gates()
     }
 
     let file: StoreFile
     let configuration: CircuitStore.Configuration
     let clock: StoreClock
-    let queue = CommitQueue()
+    let guarded: Mutex<Guarded>
+    let writer: Writer
+    let answers: Answers
+    let viewer = Viewer()
+    let outbox = Outbox()
     let memory = MemoryGuard()
-    let reading = Mutex(Reading())
-    let phase: Mutex<Phase>
-    /// The circuits that this process has registered, to be registered again in a new file.
-    let registered = Mutex<[CircuitName: CircuitBreaker.Config]>([:])
-    /// What of it the file has not been told yet.
-    let unregistered = Mutex<[CircuitName: Unregistered]>([:])
-
-    let session: Mutex<Session?>
-    /// A sync of the log has failed: healthy again only once the database has been synced.
-    let needsFullCheckpoint = Atomic<Bool>(false)
-    /// What happened to the store itself and does not stand in its history yet.
-    let untold = Mutex<[StoreNote]>([])
-    /// For long reads, so that no call waits for one; opened when it is first needed.
-    let viewer = Mutex<Database?>(nil)
-    /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
-    let membership = Mutex<Opening.Membership?>(nil)
-    /// What was open last, until the next is open: another database may take its place, and the log be left.
-    private let left = Mutex<FileIdentity?>(nil)
-    private let gates = Mutex<[Gate]>([])
     let refusals = Refusals()
     let hub = EventHub()
-    private let ownGate = Gate()
     let thread = StoreThread()
-    /// The log has grown long enough; set until the store's thread has seen to it.
-    let checkpointIsDue = Atomic<Bool>(false)
-    let chance = Chance()
-    /// The store time at which circuits that nobody uses were last looked for.
-    let lastSweep = Atomic<Int64>(.min)
-    private let sequence = Atomic<Int64>(0)
-    private let workerID = Atomic<Int64>(0)
-    /// A reopened file knows this process as another worker.
-    private let ownWorkers = Mutex<[Int64]>([])
+    let keys = ReportKeys()
+    let random = Chance()
+    private let forkGate = Gate()
 
     /// Opens the file and starts the thread.
     init(file: StoreFile, configuration: CircuitStore.Configuration) throws(BreakerStoreError) {
         self.file = file
         self.configuration = configuration
         self.clock = StoreClock(configuration.clock)
-        self.phase = Mutex(.healthy)
-        self.session = Mutex(nil)
+        self.writer = Writer(file, configuration, self.clock, self.random)
+        self.answers = Answers(file, self.clock)
+        let life = StoreLife(
+            path: file.path,
+            firstRetry: configuration.firstRetry,
+            forgetsIdle: configuration.forgetIdleAfter != nil
+        )
+        self.guarded = Mutex(Guarded(life: life), rank: .life)
         do throws(BreakerStoreError) {
-            try self.session.withLock { (session) throws(BreakerStoreError) in _ = try self.open(&session) }
+            _ = try self.open()
         } catch {
             guard configuration.whenUnavailable == .degrade, error.code != .invalidConfiguration else { throw error }
-            self.degrade(error)
+            self.lose(error)
         }
         guard self.thread.start({ self.runThread() }) else {
             throw BreakerStoreError(code: .unavailable, message: "no thread can be started", path: file.path)
         }
-        self.tellUntold()
+        self.tellNotes()
+    }
+
+    // MARK: - The life
+
+    /// Tells the life what happened, does what that asks for, and returns what was decided.
+    @discardableResult
+    func happened<Decision>(_ event: (inout StoreLife) -> (Decision, StoreLife.Actions)) -> Decision {
+        let (decision, actions) = self.guarded.withLock { guarded in
+            defer { guarded.gates.follow(guarded.life.opensGates) }
+            return event(&guarded.life)
+        }
+        // Those who are told find the store as it is now.
+        if let error = actions.error { for ticket in actions.failed { ticket.fail(error) } }
+        if let timer = actions.timer { self.start(timer) }
+        if actions.wakesThread { self.thread.wake() }
+        return decision
+    }
+
+    func happened(_ event: (inout StoreLife) -> StoreLife.Actions) {
+        self.happened { ((), event(&$0)) }
+    }
+
+    /// Asks the life something that nothing else follows from, or notes what it must know.
+    func ask<Answer>(_ question: (inout StoreLife) -> Answer) -> Answer {
+        self.guarded.withLock { guarded in
+            // Here, and not once the lock is let go: one who opens the gates could be overtaken by one who shuts them. It
+            // takes some atomic stores.
+            defer { guarded.gates.follow(guarded.life.opensGates) }
+            return question(&guarded.life)
+        }
     }
 
     // MARK: - Opening
 
-    private func open(
-        _ session: inout Session?,
-        as previous: Opening.Membership? = nil,
-        isSuspect: Bool = false,
-        maybeSameFile: Bool = false
-    ) throws(BreakerStoreError) -> Bool {
-        var isSameDatabase = false
-        let opened = try Opening(
-            file: self.file,
-            configuration: self.configuration,
-            clock: self.clock,
-            previous: previous,
-            left: self.left.withLock { $0 },
-            isSuspect: isSuspect
-        ).run()
-        self.left.withLock { $0 = nil }
-        let newest = try opened.reader.newestEvent()
-        session = Session(opened: opened)
-        self.membership.withLock { $0 = Opening.Membership(lock: opened.lock, worker: opened.worker.id) }
-        self.workerID.store(opened.worker.id, ordering: .relaxed)
-        self.ownWorkers.withLock { if !$0.contains(opened.worker.id) { $0.append(opened.worker.id) } }
-        self.reading.withLock {
-            $0.database = opened.reader
-            $0.generation += 1
-            $0.answersCount = false
-            let isSameFile =
-                maybeSameFile && opened.identity.hasDatabase(of: $0.newest?.identity) && newest >= $0.newest?.id ?? 0
-            // Another file counts its events anew.
-            isSameDatabase = isSameFile
-            if !isSameFile { $0.origin = EventHub.Place(file: $0.origin.file + 1, id: newest) }
-            $0.newest = (newest, opened.identity)
-            guard opened.answersCount, let index = opened.reader.connection.walIndex(),
-                let mapping = HeaderMapping(of: index)
-            else { return }
-            $0.mappings.append(mapping)
-            $0.answersCount = true
+    /// Opens the file; returns whether it is the database that was open before.
+    ///
+    /// - Parameters:
+    ///   - isSuspect: whether SQLite has called the file broken.
+    ///   - maybeSame: whether the path led to what was open, while that was still open.
+    private func open(isSuspect: Bool = false, maybeSame: Bool = false) throws(BreakerStoreError) -> Bool {
+        let opened = try self.writer.open(isSuspect: isSuspect)
+        self.keys.take(opened.worker)
+        let isSameDatabase: Bool
+        let header: Gates.Header?
+        do throws(BreakerStoreError) {
+            (isSameDatabase, header) = try self.answers.opened(opened, maybeSame: maybeSame)
+        } catch {
+            self.writer.shut()
+            throw error
         }
-        if let name = opened.quarantined { self.noteQuarantine(name) }
-        self.note(opened.mended)
+        self.guarded.withLock { guarded in
+            guarded.gates.take(header)
+            guarded.life.opened(answersCount: header != nil)
+            guarded.gates.follow(guarded.life.opensGates)
+        }
+        if let name = opened.quarantined { self.outbox.noteQuarantine(name) }
+        self.outbox.note(opened.mended)
         return isSameDatabase
     }
 
-    /// Opens the file anew, which may be another one by now, and registers there what this process uses.
-    ///
-    /// - Parameter isSuspect: whether SQLite has called the file broken.
-    func reopen(_ session: inout Session?, isSuspect: Bool) throws(BreakerStoreError) {
-        self.shutGates()
-        let previous = session.map { Opening.Membership(lock: $0.opened.lock, worker: $0.opened.worker.id) }
-        // Asked while it is still open: nobody else gets its number.
-        let isSameFile = self.reading.withLock { $0.newest?.identity.hasDatabase(of: self.file) ?? false }
-        if let opened = session?.opened { self.left.withLock { $0 = opened.identity } }
-        // All at once: as long as one connection is left, SQLite gives the next one the same old wal-index.
-        session = nil
-        // In this order: without it nobody opens the other.
-        self.reading.withLock { $0.close() }
-        self.viewer.withLock { $0 = nil }
-        let isSameDatabase = try self.open(
-            &session,
-            as: previous ?? self.membership.withLock { $0 },
-            isSuspect: isSuspect,
-            maybeSameFile: isSameFile
-        )
-        guard let opened = session?.opened else { return }
-        // Registered at once, so that an operator sees them there.
-        do throws(BreakerStoreError) {
-            try self.registerAll(opened, isSameDatabase)
-        } catch {
-            guard error.isOfRows else { throw error }
-            try self.heal(opened)
-            try self.registerAll(opened, isSameDatabase)
-        }
-        self.openGates()
+    /// Opens the file anew, which may be another one by now, and registers there what this process uses; the caller leads.
+    func reopen(isSuspect: Bool) throws(BreakerStoreError) {
+        let maybeSame = self.answers.hasDatabaseInPlace
+        // All connections at once: as long as one is left, SQLite gives the next one the same old wal-index. The one that
+        // reads is closed before the one for long reads, which is opened only while the other is there.
+        self.writer.shut()
+        self.answers.close()
+        self.viewer.close()
+        let isSameDatabase = try self.open(isSuspect: isSuspect, maybeSame: maybeSame)
+        try self.writer.register(self.circuitsInForce, isSameDatabase: isSameDatabase)
     }
 
-    /// Registers what this process uses in a new file.
-    ///
-    /// In the same database others may have registered newer configs meanwhile, or forgotten circuits: there this process
-    /// notes that it uses those that are left.
-    private func registerAll(_ opened: Opened, _ isSameDatabase: Bool) throws(BreakerStoreError) {
-        let configs = self.registered.withLock { Array($0.values) }
-        try opened.writer.transaction(until: Deadline(after: self.configuration.busyTimeout)) {
-            () throws(BreakerStoreError) in
-            let transaction = try self.transaction(opened)
-            for config in configs {
-                if isSameDatabase { try transaction.noteUse(of: config.name) } else { try transaction.register(config) }
-            }
-            try transaction.flush()
-            try self.requireIndex(opened)
-        }
-    }
+    var circuitsInForce: [CircuitName: CircuitBreaker.Config] { self.ask { $0.circuits.inForce } }
 
     // MARK: - Gates
 
-    func add(_ gate: Gate) {
-        self.gates.withLock { $0.append(gate) }
-        self.openGates()
-    }
+    func add(_ gate: Gate) { self.guarded.withLock { $0.gates.add(gate) } }
 
-    func remove(_ gate: Gate) {
-        self.gates.withLock { $0.removeAll { $0 === gate } }
-        gate.shut()
-    }
-
-    func openGates() {
-        self.reading.withLock { reading in
-            guard reading.answersCount, let mapping = reading.mappings.last else { return }
-            self.gates.withLock { gates in
-                // Asked under the lock: who degrades the store meanwhile shuts the gates after this.
-                guard self.phase.withLock({ $0.isHealthy }) else { return }
-                for gate in gates { gate.open(to: mapping, generation: reading.generation) }
-            }
-        }
-    }
-
-    /// Ends all cached answers, unless the file has come back in the meantime.
-    func shutGates() {
-        self.gates.withLock { gates in
-            guard !self.phase.withLock({ $0.isHealthy }) else { return }
-            for gate in gates { gate.shut() }
-        }
-    }
+    func remove(_ gate: Gate) { self.guarded.withLock { $0.gates.remove(gate) } }
 
     /// Whether this process is a fork of the one that opened the file.
-    var isForked: Bool { self.ownGate.isForked }
+    var isForked: Bool { self.forkGate.isForked }
+
+    /// A call in flight at a fork ends in the child too, where the parent's connections and locks must not be touched.
+    func requireOwnProcess() throws(BreakerStoreError) {
+        if self.isForked { throw .forked(self.file.path) }
+    }
 
     // MARK: - Health
 
-    var isDegraded: Bool { self.isForked || self.phase.withLock { $0.isDegraded } }
-    var isClosed: Bool { self.phase.withLock { $0.isClosed } }
+    var isDegraded: Bool { self.isForked || self.ask { $0.isDegraded } }
+    var isClosed: Bool { self.ask { $0.isClosed } }
+    var health: StoreHealth { self.ask { $0.health } }
 
-    var health: StoreHealth {
-        self.phase.withLock {
-            switch $0 {
-            case .healthy: .healthy
-            case .degraded(let since, let error): .degraded(since: since, error: error)
-            case .closed: .closed
-            }
-        }
+    /// Answers from memory until the thread has the file back.
+    func lose(_ error: BreakerStoreError) {
+        let loss = self.loss(error)
+        self.happened { $0.lost(loss) }
+    }
+
+    /// A loss that happens now.
+    func loss(_ error: BreakerStoreError) -> StoreLife.Loss {
+        StoreLife.Loss(since: self.clock.host.wallTime, error: error)
+    }
+
+    /// A call could not look at the file, by no fault of a row.
+    func readFailed(_ error: BreakerStoreError) {
+        if error.isOfTheFile { self.lose(error) }
     }
 
     /// Makes the thread commit what waits and close the file.
     func shutDownSoon() {
-        self.phase.withLock { $0 = .closed }
-        self.thread.wake()
+        let deadline = Deadline(after: self.configuration.busyTimeout)
+        self.happened { $0.closeRequested(until: deadline) }
     }
 
     func waitForEnd(until deadline: Deadline) {
@@ -254,76 +170,11 @@ final class StoreCore: Sendable {
         if self.isClosed { _ = self.thread.waitForEnd(until: deadline) }
     }
 
-    /// Answers from memory until the thread has the file back.
-    func degrade(_ error: BreakerStoreError) {
-        // In one step with the queue: the file may come back in the meantime.
-        let waiting: [any AnyTicket]? = self.phase.withLock {
-            switch $0 {
-            case .healthy:
-                $0 = .degraded(since: self.clock.host.wallTime, error: error)
-                return self.queue.beginToRefuse(with: error)
-            case .degraded, .closed:
-                return nil
-            }
-        }
-        guard let waiting else { return }
-        self.shutGates()
-        for ticket in waiting { ticket.fail(error) }
-        self.thread.wake()
-    }
-
-    /// A call could not look at the file, by no fault of a row.
-    func readFailed(_ error: BreakerStoreError) {
-        if error.isOfTheFile { self.degrade(error) }
-    }
-
-    func gaveUp(_ error: BreakerStoreError) { self.degrade(error) }
-
-    func recovered() {
-        let lost: (since: Date, error: BreakerStoreError)? = self.phase.withLock {
-            guard case .degraded(let since, let error) = $0 else { return nil }
-            $0 = .healthy
-            self.queue.accept()
-            return (since, error)
-        }
-        guard let lost else { return }
-        self.noteLoss(since: lost.since, lost.error)
-        self.tellUntold()
-        // First: what the file does not take after all counts in memory again, at once.
-        self.memory.forgetCircuits()
-        self.tellUnregistered()
-        self.tellKept()
-        self.openGates()
-    }
-
     // MARK: - Keys
 
-    /// A key that no other report in the file has.
-    func nextKey() -> (worker: Int64, sequence: Int64) {
-        (self.workerID.load(ordering: .relaxed), self.sequence.add(1, ordering: .relaxed).newValue)
-    }
-
     /// A probe's token: no other that the file knows.
-    func newToken() -> Int64 { Int64(self.chance.next() >> 1) }
-
-    /// Whether a worker is or was this process.
-    func isOwn(_ worker: Int64) -> Bool { self.ownWorkers.withLock { $0.contains(worker) } }
+    func newToken() -> Int64 { Int64(self.random.next() >> 1) }
 
     /// Whether a worker lives, for those who only look.
-    func isAlive(_ worker: Int64) -> Bool {
-        if self.isForked || worker == self.workerID.load(ordering: .relaxed) { return true }
-        return self.membership.withLock { $0?.lock.isHeldByAnother(worker: worker) } ?? true
-    }
-
-    func transaction(_ opened: Opened) throws(BreakerStoreError) -> Transaction {
-        try Transaction(
-            opened.writer,
-            worker: opened.worker,
-            clock: self.clock,
-            eventsKept: self.configuration.eventsKept,
-            chance: self.chance,
-            // Others lock another file by now: who seems dead may live.
-            isLocked: { !opened.lock.isInPlace || opened.lock.isHeldByAnother(worker: $0) }
-        )
-    }
+    func isAlive(_ worker: Int64) -> Bool { self.isForked || self.answers.isAlive(worker) }
 }

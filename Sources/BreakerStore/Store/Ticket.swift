@@ -9,7 +9,9 @@ protocol AnyTicket: AnyObject, Sendable {
     var asker: Asker? { get }
     /// Runs inside the transaction; what it returns is called after COMMIT.
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void
-    func fail(_ error: BreakerStoreError)
+    /// Returns whether this was its first outcome, which counts.
+    @discardableResult
+    func fail(_ error: BreakerStoreError) -> Bool
 }
 
 /// A change that waits to be committed, and the one who waits for it.
@@ -55,8 +57,11 @@ final class Ticket<Value: Sendable>: AnyTicket {
         return { if !self.finish(.success(value)) { self.undo?(value) } }
     }
 
-    func fail(_ error: BreakerStoreError) {
-        if self.finish(.failure(error)) { self.giveUp?(error) }
+    @discardableResult
+    func fail(_ error: BreakerStoreError) -> Bool {
+        let isFirst = self.finish(.failure(error))
+        if isFirst { self.giveUp?(error) }
+        return isFirst
     }
 
     var isDone: Bool { self.outcome != nil }

@@ -10,11 +10,13 @@ import Darwin
 ///
 /// Waits are for other processes, so they go by real time, whatever clock the store has.
 package struct Deadline: Sendable, Comparable {
-    private let instant: ContinuousClock.Instant
+    let instant: ContinuousClock.Instant
 
     package init(after duration: Duration) { self.instant = .now + duration }
 
-    var isOver: Bool { self.instant <= .now }
+    var isOver: Bool { self.isOver(at: .now) }
+
+    func isOver(at now: ContinuousClock.Instant) -> Bool { self.instant <= now }
 
     var remaining: Duration { max(.zero, self.instant - .now) }
 

@@ -1,26 +1,38 @@
 #if BREAKERSTORE_HOOKS
+import CBreakerStore
 import Synchronization
 
-/// In debug builds: the standard library's mutex, in a form that the thread sanitizer understands.
+/// In debug builds: the standard library's mutex, in a form that the thread sanitizer understands, and that sees to the order
+/// of locks.
 ///
 /// Where threads contend, the library's own code takes and leaves the lock, and is not instrumented: each contended
 /// section is then reported as a race. The atomic tells the sanitizer that one section comes after the other.
 struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Synchronization.Mutex<Value>
     private let order = Atomic<Bool>(false)
+    private let rank: LockRank
 
-    init(_ value: consuming sending Value) { self.mutex = Synchronization.Mutex(value) }
+    init(_ value: consuming sending Value, rank: LockRank = .leaf) {
+        self.mutex = Synchronization.Mutex(value)
+        self.rank = rank
+    }
 
     func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        try self.mutex.withLock { (value) throws(Failure) in
+        let bit = UInt64(1) << self.rank.rawValue
+        let held = bs_held_ranks()
+        precondition(held < bit, "a lock of rank '\(self.rank)' is taken while \(String(held, radix: 2)) are held")
+        bs_hold_ranks(held | bit)
+        defer { bs_hold_ranks(held) }
+        return try self.mutex.withLock { (value) throws(Failure) in
             _ = self.order.load(ordering: .acquiring)
             defer { self.order.store(true, ordering: .releasing) }
             return try body(&value)
         }
     }
 
+    /// Takes the lock in no order, for it never waits.
     func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
@@ -30,5 +42,14 @@ struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
             return try body(&value)
         }
     }
+}
+#else
+import Synchronization
+
+typealias Mutex = Synchronization.Mutex
+
+extension Mutex where Value: ~Copyable {
+    /// Debug builds see to the order of locks; release builds only tell it.
+    init(_ value: consuming sending Value, rank: LockRank) { self.init(value) }
 }
 #endif

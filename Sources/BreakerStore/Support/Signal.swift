@@ -11,16 +11,17 @@ import Darwin
 import SwiftOverlayShims
 #endif
 
-/// A semaphore whose waits go by a clock that nobody steps.
+/// A flag that one thread raises and another waits for, by a clock that nobody steps.
 ///
+/// Raised twice before the wait it ends one wait.
 /// Dispatch's own waits on Linux by the wall clock: one that is set back by an hour in the meantime lengthens the wait by
-/// as much. Sendable: the two pointers never change, and what lies behind them is used as pthreads demand: the count under
+/// as much. Sendable: the two pointers never change, and what lies behind them is used as pthreads demand: the flag under
 /// the mutex alone.
 @safe
 final class Signal: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var count = 0
+    private var isSignalled = false
 
     init() {
         unsafe self.mutex = .allocate(capacity: 1)
@@ -46,7 +47,7 @@ final class Signal: @unchecked Sendable {
 
     func signal() {
         unsafe pthread_mutex_lock(self.mutex)
-        self.count += 1
+        self.isSignalled = true
         unsafe pthread_cond_signal(self.condition)
         unsafe pthread_mutex_unlock(self.mutex)
     }
@@ -56,12 +57,12 @@ final class Signal: @unchecked Sendable {
         unsafe pthread_mutex_lock(self.mutex)
         defer { unsafe pthread_mutex_unlock(self.mutex) }
         let deadline = Deadline(after: duration)
-        while self.count == 0 {
+        while !self.isSignalled {
             let remaining = deadline.remaining
             guard remaining > .zero else { return false }
             self.waitOnce(remaining)
         }
-        self.count -= 1
+        self.isSignalled = false
         return true
     }
 

@@ -15,9 +15,14 @@ package final class StoreThread: Sendable {
 
     func wake() { self.signal.signal() }
 
-    /// Waits for a wake-up, or until the time is over.
+    /// Waits for a wake-up, or for that time at most.
     func sleep(for duration: Duration) {
         _ = self.signal.wait(for: duration)
+    }
+
+    /// Waits for a wake-up, or until that time; nil: only for a wake-up.
+    func sleep(until time: ContinuousClock.Instant?) {
+        self.sleep(for: time.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(1_000_000))
     }
 
     /// Waits until the thread has ended; false if the deadline is over first.

@@ -78,7 +78,7 @@ typedef struct {
 } bs_gate;
 
 // An answer, the header that it was read under, and the sequence that tells a reader of a write in between: a seqlock of
-// relaxed atomics. One writer at a time.
+// relaxed atomics.
 typedef struct {
     uint64_t sequence, verdict, epoch, until, generation;
     uint64_t tag[bs_words];
@@ -139,9 +139,11 @@ static inline bs_answer bs_ask(const bs_slot *slot, const bs_gate *gate) {
     return answer;
 }
 
+// One publisher at a time: another that comes meanwhile leaves the slot to the first, and its answer is read once more.
 static inline void bs_publish(bs_slot *slot, const bs_tag *tag, uint64_t generation, bs_answer answer) {
     uint64_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->sequence, sequence + 1, __ATOMIC_RELAXED);
+    if (sequence & 1 || !__atomic_compare_exchange_n(&slot->sequence, &sequence, sequence + 1, 0,
+                                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
     __atomic_thread_fence(__ATOMIC_RELEASE);
     for (int i = 0; i < bs_words; i++) __atomic_store_n(&slot->tag[i], tag->words[i], __ATOMIC_RELAXED);
     __atomic_store_n(&slot->generation, generation, __ATOMIC_RELAXED);

@@ -51,7 +51,7 @@ final class StoreFixture: Sendable {
 
     /// How many transactions have been committed to the file, modulo 2^32: the wal-index header counts them.
     var commits: UInt64 {
-        self.core?.reading.withLock { reading in
+        self.core?.answers.source.withLock { reading in
             guard let index = reading.database?.connection.walIndex() else { return 0 }
             return unsafe index.page[1] & 0xffff_ffff
         } ?? 0

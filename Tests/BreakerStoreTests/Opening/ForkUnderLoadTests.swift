@@ -75,8 +75,8 @@ private struct Used: Sendable {
                 _ = self.breaker.config
                 _ = try? self.store.breaker(.init(name: "b"))
                 if let core = self.store.backend.core {
-                    core.membership.withLock { _ in }
-                    core.phase.withLock { _ in }
+                    core.answers.source.withLock { _ in }
+                    core.guarded.withLock { _ in }
                     core.hub.wake()
                 }
                 // The second store of a path enters and leaves the table of the process's cores.

@@ -137,7 +137,7 @@ import Testing
             """)
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
-        let database = try #require(store.backend.core?.session.withLock { $0?.opened.writer })
+        let database = try #require(store.backend.core?.writer.opened?.writer)
         let row = try #require(try database.circuit(named: "a"))
         #expect(row.circuit.failures.count < 3_000)
         let breaker = try store.breaker(Stores.config("a"))

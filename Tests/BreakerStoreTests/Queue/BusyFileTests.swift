@@ -49,11 +49,11 @@ import Testing
     @Test func newcomersDoNotKeepTheLeaderWaiting() async throws {
         let core = try #require(self.fixture.core)
         let writer = try WriteLock(self.fixture.store)
-        let locks = HeldLocks(.session, of: core)
+        let locks = HeldLocks(.lead, of: core)
         let deadline = Deadline(after: .seconds(2))
         // On threads of their own: other tests may block the pool's.
         DispatchQueue(label: "newcomer").async {
-            while core.queue.waitingCount == 0, !deadline.isOver { Deadline(after: .milliseconds(1)).sleep() }
+            while core.waitingCount == 0, !deadline.isOver { Deadline(after: .milliseconds(1)).sleep() }
             core.post(until: Deadline(after: .seconds(20))) { _ in }
             locks.letGo()
         }
@@ -74,11 +74,11 @@ import Testing
         let fixture = try StoreFixture()
         let core = try #require(fixture.core)
         let writer = try WriteLock(fixture.store)
-        core.degrade(core.busy)
+        core.lose(.busy(core.file.path))
         var looks = 0
         #expect(
             await eventually {
-                let isWaiting = core.session.withLockIfAvailable { _ in true } == nil
+                let isWaiting = core.isThreadLeading
                 looks = isWaiting ? looks + 1 : 0
                 return looks == 20
             }
@@ -92,9 +92,9 @@ import Testing
     @Test func aLockThatNobodyWaitsForIsNoTrouble() async throws {
         let core = try #require(self.fixture.core)
         let writer = try WriteLock(self.fixture.store)
-        #expect(core.queue.wantLead())
-        core.wakeStoreThread()
-        #expect(await eventually { !core.queue.isStoreThreadLeading })
+        #expect(core.ask { $0.threadWantsLead() })
+        core.thread.wake()
+        #expect(await eventually { !core.isThreadLeading })
         #expect(self.fixture.isHealthy)
         try writer.release()
     }

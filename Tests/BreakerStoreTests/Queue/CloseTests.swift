@@ -80,7 +80,7 @@ import Testing
         let store = try CircuitStore(path: path, configuration: configuration)
         let breaker = try store.breaker(.init(name: "a"))
         let core = try #require(store.backend.core)
-        let locks = HeldLocks(.session, of: core)
+        let locks = HeldLocks(.lead, of: core)
         // A synchronous caller leads, and waits for the session; others wait behind it.
         async let leader: Void = withCheckedContinuation { continuation in
             DispatchQueue(label: "leader").async {
@@ -88,16 +88,16 @@ import Testing
                 continuation.resume()
             }
         }
-        #expect(await eventually { core.queue.waitingCount == 1 })
+        #expect(await eventually { core.waitingCount == 1 })
         let others = (0..<2).map { _ in Task { await breaker.recordFailure() } }
-        #expect(await eventually { core.queue.waitingCount == 3 })
+        #expect(await eventually { core.waitingCount == 3 })
         async let closing: Void = withCheckedContinuation { continuation in
             DispatchQueue(label: "closer").async {
                 store.close()
                 continuation.resume()
             }
         }
-        #expect(await eventually { core.queue.waitingCount == 4 })
+        #expect(await eventually { core.waitingCount == 4 })
         locks.letGo()
         await leader
         for other in others { await other.value }

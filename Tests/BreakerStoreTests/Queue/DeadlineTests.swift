@@ -24,9 +24,9 @@ import Testing
         let other = try CircuitStore(path: fixture.store.backend.file.path, configuration: configuration)
         let hasty = try other.breaker(patient.config)
         let writer = try WriteLock(fixture.store)
-        let locks = obstacle == .commitHangs ? HeldLocks(.session, of: core) : nil
+        let locks = obstacle == .commitHangs ? HeldLocks(.lead, of: core) : nil
         let first = Task { await patient.recordFailure() }
-        #expect(await eventually { core.queue.waitingCount == 1 })
+        #expect(await eventually { core.waitingCount == 1 })
         let elapsed = await ContinuousClock().measure { await hasty.recordFailure() }
         #expect(elapsed < .seconds(10))
         #expect(!other.isHealthy)
@@ -66,6 +66,6 @@ import Testing
         let core = try #require(fixture.core)
         let breaker = try fixture.breaker(trip: .failures(10_000, within: .seconds(60)))
         for _ in 0..<100 { await breaker.recordFailure() }
-        #expect(core.queue.timerCount == 1)
+        #expect(core.timerCount == 1)
     }
 }

@@ -1,18 +1,20 @@
 import Dispatch
-import Synchronization
 
 @testable import BreakerStore
 
-/// Locks of a core, held by a thread of their own until they are let go.
+/// What keeps a core's commits from being made, held by a thread of its own until it is let go.
 final class HeldLocks: Sendable {
     private let end = DispatchSemaphore(value: 0)
     private let done = DispatchSemaphore(value: 0)
 
     enum Kind {
-        case session, sessionAndReading
+        /// The lead: nobody commits.
+        case lead
+        /// And nobody reads through the connection that answers calls.
+        case leadAndAnswers
     }
 
-    /// Returns when the locks are held.
+    /// Returns when it is held.
     init(_ kind: Kind, of core: StoreCore) {
         let held = DispatchSemaphore(value: 0)
         let (end, done) = (self.end, self.done)
@@ -21,12 +23,13 @@ final class HeldLocks: Sendable {
             end.wait()
         }
         DispatchQueue(label: "held locks").async {
-            core.session.withLock { _ in
-                switch kind {
-                case .session: hold()
-                case .sessionAndReading: core.reading.withLock { _ in hold() }
-                }
+            // As a call does that reads through the connection that writes, and takes long.
+            while !core.ask({ $0.lookBegan() }) { Deadline(after: .milliseconds(1)).sleep() }
+            switch kind {
+            case .lead: hold()
+            case .leadAndAnswers: core.answers.source.withLock { _ in hold() }
             }
+            core.happened { $0.leadEnded() }
             done.signal()
         }
         held.wait()

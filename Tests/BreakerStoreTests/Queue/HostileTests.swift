@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import Testing
 
 @testable import BreakerStore
@@ -25,7 +24,7 @@ import Testing
     @Test func aTaskWaitsNoLongerThanItSaid() async throws {
         let fixture = try StoreFixture(busyTimeout: .milliseconds(300))
         let breaker = try fixture.breaker()
-        let locks = HeldLocks(.session, of: try #require(fixture.core))
+        let locks = HeldLocks(.lead, of: try #require(fixture.core))
         let ended = Tally()
         let task = Task {
             await breaker.recordFailure()
@@ -34,49 +33,6 @@ import Testing
         #expect(await eventually { ended.count == 1 })
         locks.letGo()
         await task.value
-    }
-
-    private final class Committer: CommitQueue.Committer {
-        let round = Atomic<Int>(0)
-        let began = DispatchSemaphore(value: 0)
-        let goOn = DispatchSemaphore(value: 0)
-        let gaveUp = Atomic<Bool>(false)
-
-        func commitWaiting(in queue: CommitQueue) {
-            let error = BreakerStoreError(code: .busy, message: "busy")
-            if self.round.add(1, ordering: .relaxed).newValue == 1 {
-                let taken = queue.takeAll()
-                self.began.signal()
-                self.goOn.wait()
-                for ticket in taken { ticket.fail(error) }
-            } else {
-                guard queue.beginRound() else { return }
-                self.gaveUp.store(queue.expireOverdue(with: error, self), ordering: .relaxed)
-                for ticket in queue.takeAll() { ticket.fail(error) }
-            }
-        }
-
-        func wakeStoreThread() {}
-        func gaveUp(_ error: BreakerStoreError) {}
-    }
-
-    /// One has waited in vain for an earlier leader: that is no reason for the next to give up at the first lock it meets.
-    @Test func aLeaderIsNotHurriedByThoseWhoLeftBefore() async throws {
-        let queue = CommitQueue()
-        let committer = Committer()
-        @Sendable func submit(_ time: Duration) {
-            let ticket = Ticket<Void>(deadline: Deadline(after: time)) { _ in }
-            try? synchronously { try queue.submit(ticket, to: committer) }
-        }
-        let first = DispatchGroup()
-        DispatchQueue(label: "first").async(group: first) { submit(.seconds(20)) }
-        committer.began.wait()
-        submit(.milliseconds(1))
-        committer.goOn.signal()
-        first.wait()
-        submit(.seconds(20))
-        let gaveUp = committer.gaveUp.load(ordering: .relaxed)
-        #expect(!gaveUp)
     }
 
     @Test func aProbesSlotThatWasDiscardedWhileTheFileWasAwayIsFree() async throws {

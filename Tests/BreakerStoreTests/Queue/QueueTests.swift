@@ -41,7 +41,7 @@ import Testing
     @Test func whatWaitsIsCommittedTogether() async throws {
         let breaker = try self.fixture.breaker(trip: .failures(10_000, within: .seconds(60)))
         let before = self.fixture.commits
-        let locks = HeldLocks(.session, of: self.core)
+        let locks = HeldLocks(.lead, of: self.core)
         let began = Tally()
         let tasks = (0..<64).map { _ in
             Task {
@@ -60,7 +60,7 @@ import Testing
     /// The task's body has set the mark at its cancellation; only then is the file free.
     @Test func aCancelledTaskWithdrawsNoReport() async throws {
         let breaker = try self.fixture.breaker()
-        let locks = HeldLocks(.session, of: self.core)
+        let locks = HeldLocks(.lead, of: self.core)
         let ran = Tally()
         let task = Task {
             try await breaker.run {
@@ -80,7 +80,7 @@ import Testing
         let core = self.core
         let deadline = self.farAway
         let error = BreakerStoreError(code: .noSuchCircuit, message: "none")
-        let locks = HeldLocks(.session, of: core)
+        let locks = HeldLocks(.lead, of: core)
         let reports = (0..<4).map { _ in Task { await breaker.recordFailure() } }
         let failing = Task {
             try await core.commit(until: deadline) { (_) throws(BreakerStoreError) -> Int in throw error }
@@ -116,7 +116,7 @@ import Testing
         let breaker = try self.fixture.breaker()
         try await breaker.run {}
         let writer = try WriteLock(self.fixture.store)
-        let locks = HeldLocks(.sessionAndReading, of: self.core)
+        let locks = HeldLocks(.leadAndAnswers, of: self.core)
         for _ in 0..<1_000 {
             #expect(try await breaker.run { 1 } == 1)
             #expect(try synchronously { try breaker.run { 1 } } == 1)
@@ -137,7 +137,7 @@ import Testing
         self.core.thread.wake()
         #expect(await eventually { (try? self.fixture.store.circuit(named: "a"))??.refusals == 1 })
         await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
-        let locks = HeldLocks(.sessionAndReading, of: self.core)
+        let locks = HeldLocks(.leadAndAnswers, of: self.core)
         for _ in 0..<1_000 { await #expect(throws: CircuitOpenError.self) { try await breaker.run {} } }
         locks.letGo()
     }

@@ -13,7 +13,7 @@ import Testing
         var most = 0
         for _ in 0..<2_000 {
             breaker.recordFailure()
-            most = max(most, core.reading.withLock { $0.database?.connection.walIndex()?.frames ?? 0 })
+            most = max(most, core.answers.source.withLock { $0.database?.connection.walIndex()?.frames ?? 0 })
         }
         #expect(most >= 200)
         #expect(most < 1_000, "a stock shell checkpoints by itself at 1,000 frames")

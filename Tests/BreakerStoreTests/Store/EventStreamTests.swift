@@ -83,9 +83,9 @@ import Testing
         let listener = store.listen(to: .handler { _ in heard.withLock { $0 += 1 } }, core)
         defer { core.hub.remove(listener) }
         func isReadFor(_ rounds: Int) throws -> Bool {
-            core.viewer.withLock { $0 = nil }
+            core.viewer.close()
             for _ in 0..<rounds { try self.flush(store) }
-            return core.viewer.withLock { $0 != nil }
+            return core.viewer.isIdle
         }
         try self.flush(store)
         #expect(try !isReadFor(100))

@@ -54,7 +54,7 @@ import Testing
         let writer = try WriteLock(fixture.store)
         for _ in 0..<2 { await breaker.recordFailure(Boom()) }
         core.memory.forgetCircuits()
-        core.tellKept()
+        core.tellReports()
         #expect(breaker.isCallPermitted)
         await breaker.recordFailure(Boom())
         #expect(!breaker.isCallPermitted)

@@ -69,13 +69,4 @@ import Testing
         try database.add(refusals: [name: .max])
         #expect(try fixture.store.circuit(named: "a")?.refusals == .max)
     }
-
-    /// Nothing is cached, so nothing has to be watched.
-    @Test func threadSleepsUntilThereIsACircuit() throws {
-        let fixture = try StoreFixture()
-        let core = try #require(fixture.core)
-        #expect(core.watchInterval > .seconds(3_600))
-        _ = try fixture.breaker()
-        #expect(core.watchInterval == .seconds(1))
-    }
 }

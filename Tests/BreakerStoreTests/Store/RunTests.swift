@@ -24,20 +24,20 @@ extension CircuitStore: Service {}
         let core = try #require(store.backend.core)
         let service: any Service = store
         let running = Task { try await service.run() }
-        let locks = HeldLocks(.session, of: core)
+        let locks = HeldLocks(.lead, of: core)
         async let leader: Void = withCheckedContinuation { continuation in
             DispatchQueue(label: "leader").async {
                 breaker.recordFailure()
                 continuation.resume()
             }
         }
-        #expect(await eventually { core.queue.waitingCount == 1 })
+        #expect(await eventually { core.waitingCount == 1 })
         let others = (0..<2).map { _ in Task { await breaker.recordFailure() } }
-        #expect(await eventually { core.queue.waitingCount == 3 })
+        #expect(await eventually { core.waitingCount == 3 })
         #expect(!store.isClosed)
         running.cancel()
         // The last commit, behind which there is nothing.
-        #expect(await eventually { core.queue.waitingCount == 4 })
+        #expect(await eventually { core.waitingCount == 4 })
         locks.letGo()
         try await running.value
         #expect(store.isClosed)

@@ -27,7 +27,7 @@ import Darwin
         await #expect(processExitsWith: .success) { [path = path as String] in
             let store = try CircuitStore(path: path)
             _ = try store.breaker(.init(name: "a"))
-            let mapping = try #require(store.backend.core?.reading.withLock { $0.mappings.last })
+            let mapping = try #require(store.backend.core?.answers.source.withLock { $0.headers.last })
             store.close()
             #expect(unsafe truncate(path + "-shm", 0) == 0)
             #expect(Self.words(of: mapping).allSatisfy { $0 == 0 })
@@ -42,10 +42,10 @@ import Darwin
             let store = try CircuitStore(path: path, configuration: configuration)
             let breaker = try store.breaker(.init(name: "a"))
             let core = try #require(store.backend.core)
-            let mapping = try #require(core.reading.withLock { $0.mappings.last })
+            let mapping = try #require(core.answers.source.withLock { $0.headers.last })
             #expect(Self.words(of: mapping).contains { $0 != 0 })
             for ending in ["", "-wal", "-shm", "-lock"] { unsafe unlink(path + ending) }
-            #expect(await eventually { store.isHealthy && core.reading.withLock { $0.generation } == 2 })
+            #expect(await eventually { store.isHealthy && core.answers.source.withLock { $0.generation } == 2 })
             #expect(Self.words(of: mapping).allSatisfy { $0 == 0 })
             // The new one counts.
             #expect(await eventually { store.gate.tag() != nil })

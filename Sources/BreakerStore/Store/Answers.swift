@@ -1,0 +1,195 @@
+import Synchronization
+
+/// What calls are answered from: the connection that reads, and the header that its answers are held against.
+final class Answers: Sendable {
+    /// What is open just now.
+    struct Source {
+        var database: Database?
+        /// The headers that answers were ever held against, the last one now: readable for those who are just looking.
+        fileprivate(set) var headers: [HeaderMapping] = []
+        /// Rises with each opening, so that no answer outlives its file.
+        fileprivate(set) var generation: UInt64 = 0
+        /// Where the history stood when this file was opened first.
+        fileprivate(set) var origin = HistoryPosition(file: 0, id: 0)
+        /// The newest event when the file was opened last, and which file that was.
+        fileprivate(set) var newest: (id: Int64, identity: FileIdentity)?
+        fileprivate var lock: LockFile?
+        /// Who this process is and was: a reopened file may know it as another worker.
+        fileprivate var workers: [Int64] = []
+    }
+
+    let source = Mutex(Source(), rank: .answers)
+    private let clock: StoreClock
+    private let file: StoreFile
+
+    init(_ file: StoreFile, _ clock: StoreClock) {
+        self.clock = clock
+        self.file = file
+    }
+
+    // MARK: - Opening and closing
+
+    /// Takes over what was opened.
+    ///
+    /// - Parameter maybeSame: whether the file is the one that was open before, as far as its identity tells.
+    /// - Returns: whether it is, and the header that answers may be held against.
+    func opened(
+        _ opened: Opened,
+        maybeSame: Bool
+    ) throws(BreakerStoreError) -> (isSameDatabase: Bool, Gates.Header?) {
+        let newest = try opened.reader.newestEvent()
+        return self.source.withLock { source in
+            let isSame =
+                maybeSame && opened.identity.hasDatabase(of: source.newest?.identity)
+                && newest >= source.newest?.id ?? 0
+            // Another file counts its events anew.
+            if !isSame { source.origin = HistoryPosition(file: source.origin.file + 1, id: newest) }
+            source.newest = (newest, opened.identity)
+            source.database = opened.reader
+            source.generation += 1
+            source.lock = opened.lock
+            if !source.workers.contains(opened.worker.id) { source.workers.append(opened.worker.id) }
+            guard opened.answersCount, let index = opened.reader.connection.walIndex(),
+                let mapping = HeaderMapping(of: index)
+            else { return (isSame, nil) }
+            source.headers.append(mapping)
+            return (isSame, Gates.Header(mapping: mapping, generation: source.generation))
+        }
+    }
+
+    /// Whether the database's path leads to what was opened last.
+    ///
+    /// Asked while that is still open: no other file gets its number.
+    var hasDatabaseInPlace: Bool { self.source.withLock { $0.newest?.identity.hasDatabase(of: self.file) ?? false } }
+
+    /// Whether all paths lead to what is open.
+    var isInPlace: Bool {
+        self.source.withLock { source in
+            source.database != nil && source.newest?.identity == FileIdentity(of: self.file)
+                && source.lock?.isInPlace ?? false
+        }
+    }
+
+    /// Which files are open; nil if none are.
+    var identity: FileIdentity? { self.source.withLock { $0.database == nil ? nil : $0.newest?.identity } }
+
+    /// Closes the connection; no answer counts any longer.
+    func close() {
+        self.source.withLock { source in
+            source.headers.last?.retire()
+            source.database = nil
+        }
+    }
+
+    /// Forgets the lock file, too, whose bytes this process gives back with it.
+    func leave() {
+        self.close()
+        self.source.withLock { $0.lock = nil }
+    }
+
+    // MARK: - Workers
+
+    /// Whether a worker is or was this process.
+    func isOwn(_ worker: Int64) -> Bool { self.source.withLock { $0.workers.contains(worker) } }
+
+    /// Whether a worker lives, for those who only look.
+    func isAlive(_ worker: Int64) -> Bool {
+        let (lock, own) = self.source.withLock { ($0.lock, $0.workers.last) }
+        return worker == own || lock?.isHeldByAnother(worker: worker) ?? true
+    }
+
+    // MARK: - Answering
+
+    /// Runs `body` with the connection; nil if none is open.
+    func read<Value>(
+        _ body: (Database) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value? {
+        try self.source.withLock { (source) throws(BreakerStoreError) -> Value? in
+            guard let database = source.database else { return nil }
+            return try body(database)
+        }
+    }
+
+    /// A circuit as it was read, and the header under which it was.
+    struct Found {
+        fileprivate var row: CircuitRow
+        fileprivate var hasFailures: Bool
+        fileprivate var clock: ClockRow?
+        fileprivate var held: (tag: Tag, generation: UInt64)?
+    }
+
+    /// Reads what a call must know; nil if there is no circuit of this name.
+    ///
+    /// - Parameter database: a connection that the caller may use just now.
+    func find(_ asker: Asker, through database: Database) throws(BreakerStoreError) -> Found? {
+        // Taken before the read begins: what is read is at least as new as the header.
+        let held = asker.gate.tag()
+        let name = asker.circuit.name
+        var found = try database.first(CircuitRow.lookByName, .text(name)) { row throws(BreakerStoreError) in
+            let extra = CircuitRow.columnCount
+            return Found(
+                row: try CircuitRow(row, name: name, path: self.file.path),
+                hasFailures: row.integer(extra) != 0,
+                clock: ClockRow(row, from: extra + 1),
+                held: held
+            )
+        }
+        if let row = found?.row, case .halfOpen = row.circuit.state {
+            found?.row.circuit.probes = try database.probes(of: row.id, under: row.circuit.rules)
+        }
+        return found
+    }
+
+    /// Answers from what was read, and keeps the answer for the next call.
+    ///
+    /// Takes no lock: the host's clock, which may be the user's code, is read here.
+    func answer(_ found: Found, to asker: Asker) -> FreshAnswer {
+        self.clock.follow(found.clock)
+        var circuit = found.row.circuit
+        let now = self.clock.now
+        let stored = circuit
+        circuit.takeStampsAhead(for: now)
+        var answer = FreshAnswer(
+            // What can't be is set right by a commit, or its end would move on with the clock.
+            answer: circuit.state == stored.state ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
+            epoch: circuit.epoch,
+            reportsSuccess: circuit.rules.isConsecutive,
+            hasFailures: found.hasFailures,
+            now: now
+        )
+        if let held = found.held, let kept = self.kept(answer, circuit) {
+            asker.circuit.slot.publish(kept, readUnder: held.tag, generation: held.generation)
+        }
+        let before = asker.circuit.told
+        if circuit.rules.isKnown, before.rules != circuit.rules || before.group != found.row.label {
+            answer.newConfig = CircuitBreaker.Config(
+                name: asker.circuit.name, group: found.row.label, rules: circuit.rules)
+        }
+        asker.circuit.told = SharedCircuit.Told(
+            group: found.row.label,
+            lastError: circuit.lastError,
+            epoch: circuit.epoch,
+            rules: circuit.rules
+        )
+        return answer
+    }
+
+    /// The answer as it is kept for the next call.
+    ///
+    /// What a claim decides, or the kernel must be asked for, is never kept.
+    private func kept(_ fresh: FreshAnswer, _ circuit: Circuit) -> CachedAnswer? {
+        func end(_ time: StoreTime?) -> Int64 { time.map(self.clock.uptime) ?? .max }
+        switch fresh.answer {
+        case .proceed:
+            switch circuit.rules.trip {
+            case .failures, .unknown: return CachedAnswer(.proceed, epoch: fresh.epoch, until: .max)
+            case .consecutiveFailures:
+                return CachedAnswer(.proceedAndReportSuccess, epoch: fresh.epoch, until: fresh.hasFailures ? 1 : 0)
+            }
+        case .uncounted: return CachedAnswer(.heldClosed, epoch: fresh.epoch, until: end(circuit.hold?.until))
+        case .refuse(.open, let until): return CachedAnswer(.open, epoch: fresh.epoch, until: end(until))
+        case .refuse(.held, let until): return CachedAnswer(.heldOpen, epoch: fresh.epoch, until: end(until))
+        case .refuse(.probing, until: _), .claim: return nil
+        }
+    }
+}

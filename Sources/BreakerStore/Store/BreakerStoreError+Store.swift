@@ -1,0 +1,60 @@
+extension BreakerStoreError {
+    static func moved(_ path: String) -> BreakerStoreError {
+        BreakerStoreError(code: .unavailable, message: "a file of the store was removed or replaced", path: path)
+    }
+
+    static func closed(_ path: String) -> BreakerStoreError {
+        BreakerStoreError(code: .closed, message: "the store was closed", path: path)
+    }
+
+    static func busy(_ path: String) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .busy,
+            message: "another process has kept the file locked until the deadline",
+            advice: "try again",
+            path: path
+        )
+    }
+
+    /// - Parameter isTaken: whether the commit has begun.
+    static func overdue(isTaken: Bool, _ path: String) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .busy,
+            message: isTaken
+                ? "the commit had begun but did not end by the deadline, and may yet be done"
+                : "the file was in use until the deadline",
+            path: path
+        )
+    }
+
+    static func forked(_ path: String) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .forked,
+            message: "this process is a fork of the one that opened the store",
+            advice: "open it anew here",
+            path: path
+        )
+    }
+
+    /// Rows that stay in the way after they have been healed: the file is no store any longer.
+    static func unwritable(_ error: BreakerStoreError) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .corrupt, message: "the store does not take what it must take: \(error.message)",
+            sqliteCode: error.sqliteCode, path: error.path)
+    }
+
+    /// Whether SQLite refused a value of one row, where other rows may fare better.
+    var isOfOneRow: Bool { self.sqliteCode.map(SQLiteCode.isOfOneRow) ?? false }
+
+    /// Whether the file or the system failed, so that no other change will fare better.
+    var isOfTheFile: Bool {
+        guard let code = self.sqliteCode else { return self.code == .unavailable }
+        return self.code == .corrupt || !SQLiteCode.isOfOneRow(code)
+    }
+
+    /// Whether a row was in the way that no version of this library can have written.
+    var isOfRows: Bool {
+        guard let code = self.sqliteCode else { return self.code == .corrupt }
+        return SQLiteCode.isOfOneRow(code)
+    }
+}

@@ -1,0 +1,36 @@
+/// The gates of the stores of this process on one file: kept answers count in all of them, or in none.
+struct Gates {
+    /// What answers are held against.
+    struct Header {
+        let mapping: HeaderMapping
+        let generation: UInt64
+    }
+
+    private var gates: [Gate] = []
+    private var header: Header?
+    private var areOpen = false
+
+    /// The file was opened anew; the gates are shut.
+    mutating func take(_ header: Header?) { self.header = header }
+
+    mutating func add(_ gate: Gate) {
+        self.gates.append(gate)
+        if self.areOpen { self.open(gate) }
+    }
+
+    mutating func remove(_ gate: Gate) {
+        self.gates.removeAll { $0 === gate }
+        gate.shut()
+    }
+
+    /// Opens the gates, or shuts them.
+    mutating func follow(_ isOpen: Bool) {
+        guard isOpen != self.areOpen else { return }
+        self.areOpen = isOpen
+        for gate in self.gates { if isOpen { self.open(gate) } else { gate.shut() } }
+    }
+
+    private func open(_ gate: Gate) {
+        if let header { gate.open(to: header.mapping, generation: header.generation) }
+    }
+}

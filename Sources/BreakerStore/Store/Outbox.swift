@@ -1,0 +1,72 @@
+import FoundationEssentials
+import Synchronization
+
+/// What the file is to be told as soon as it can be: reports that could not be committed, and what happened to the store.
+final class Outbox: Sendable {
+    private struct State {
+        var reports: [KeptReport] = []
+        var notes: [StoreNote] = []
+    }
+
+    /// The newest reports count most: older ones go, some at a time.
+    private static let mostReports = 10_000
+    private static let goneAtOnce = 1_000
+    /// Of a file that fails again and again the newest losses say enough.
+    private static let mostNotes = 100
+
+    private let state = Mutex(State(), rank: .outbox)
+
+    /// Keeps a report, with its key and its time.
+    func keep(_ report: KeptReport) {
+        self.state.withLock {
+            if $0.reports.count >= Self.mostReports { $0.reports.removeFirst(Self.goneAtOnce) }
+            $0.reports.append(report)
+        }
+    }
+
+    /// Hands over the reports, oldest first.
+    func takeReports() -> [KeptReport] {
+        self.state.withLock { state in
+            defer { state.reports.removeAll() }
+            return state.reports
+        }
+    }
+
+    /// Notes what the history is to tell.
+    func note(_ notes: [StoreNote]) { self.state.withLock { $0.notes += notes } }
+
+    /// Takes back notes that could not be written down.
+    func putBack(_ notes: [StoreNote]) { self.state.withLock { $0.notes = (notes + $0.notes).suffix(Self.mostNotes) } }
+
+    func takeNotes() -> [StoreNote] {
+        self.state.withLock { state in
+            defer { state.notes.removeAll() }
+            return state.notes
+        }
+    }
+
+    /// Notes that a broken file was set aside: the new one is to tell of it.
+    func noteQuarantine(_ name: String) {
+        let fileName = name.split(separator: "/").last.map(String.init) ?? name
+        let reason = "the file was broken; it is kept as \(fileName)"
+        self.note([StoreNote(transition: Transition(kind: .quarantined, reason: reason))])
+    }
+
+    /// Notes that the file could not be used, and that it can again.
+    func note(_ loss: StoreLife.Loss, endedAt wallTime: Date) {
+        let seconds = max(0, wallTime.timeIntervalSince(loss.since))
+        let time = Duration(saturatingMicroseconds: seconds * 1_000_000).readable
+        self.note([
+            StoreNote(transition: Transition(kind: .degraded, reason: loss.error.message)),
+            StoreNote(transition: Transition(kind: .restored, reason: "after \(time)")),
+        ])
+    }
+}
+
+/// A report that could not be committed.
+struct KeptReport: Sendable {
+    let config: CircuitBreaker.Config
+    let telling: Telling
+    /// When the call ended: the file may tell another offset than the one that was known then.
+    let uptime: Int64
+}

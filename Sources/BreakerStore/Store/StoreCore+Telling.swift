@@ -1,0 +1,94 @@
+/// What this process registers, and what it tells the file later than it would have liked.
+extension StoreCore {
+    func register(_ config: CircuitBreaker.Config, until deadline: Deadline) throws(BreakerStoreError) {
+        self.happened { $0.registering(config) }
+        let uptime = self.clock.uptime
+        do throws(BreakerStoreError) {
+            try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
+                try transaction.register(config)
+            }
+            self.ask { $0.registered(CircuitName(config.name)) }
+        } catch {
+            self.ask { $0.registrationFailed(StoreLife.Circuits.Unstored(config: config, uptime: uptime)) }
+            throw error
+        }
+    }
+
+    /// Whether a config of this process has not been stored yet.
+    func isUnregistered(_ name: CircuitName) -> Bool { self.ask { $0.circuits.unstored[name] != nil } }
+
+    /// Tells the file what it could not be told when it happened; what can't be committed now is told later.
+    func tellOutbox() {
+        self.tellNotes()
+        self.tellUnstored()
+        self.tellReports()
+    }
+
+    /// Stores the configs that could not be stored when they were registered, unless somebody has registered a newer one
+    /// meanwhile.
+    func tellUnstored() {
+        for one in self.ask({ $0.takeUnstored() }) {
+            self.post(
+                until: self.writer.deadline,
+                orElse: { _ in self.ask { $0.registrationFailedAgain(one) } },
+                { (transaction) throws(BreakerStoreError) in
+                    try transaction.register(one.config, unlessConfiguredSince: self.clock.time(of: one.uptime))
+                }
+            )
+        }
+    }
+
+    /// Tells the file the reports that were kept for it.
+    func tellReports() {
+        for kept in self.outbox.takeReports() {
+            self.post(
+                until: self.writer.deadline,
+                orElse: { error in
+                    // What the row or the value is at fault for would fail again each time.
+                    if error.isOfTheFile || error.code == .busy { self.keepAgain(kept) }
+                },
+                { (transaction) throws(BreakerStoreError) in
+                    let telling = kept.telling.ended(at: self.clock.time(of: kept.uptime))
+                    try transaction.apply(telling, to: kept.config.name, registering: kept.config)
+                }
+            )
+        }
+    }
+
+    /// Counts a failure again, too, for memory has forgotten it when the file came back.
+    private func keepAgain(_ kept: KeptReport) {
+        self.outbox.keep(kept)
+        guard var report = kept.telling.failure else { return }
+        let rules = Rules.inMemory(Rules(kept.config))
+        self.memory.change(kept.config.name, rules: rules, at: self.clock.now) { circuit, moment in
+            report.epoch = circuit.epoch
+            _ = circuit.callFailed(report, at: moment)
+        }
+    }
+
+    /// Tells the file how often circuits have refused, at most every few seconds.
+    func tellRefusalsIfDue() {
+        let uptime = self.clock.uptime
+        guard self.refusals.isDue(at: uptime) else { return }
+        let taken = self.refusals.take(at: uptime)
+        guard !taken.isEmpty else { return }
+        self.post(
+            until: self.writer.deadline,
+            orElse: { _ in self.refusals.putBack(taken) },
+            { (transaction) throws(BreakerStoreError) in try transaction.database.add(refusals: taken) }
+        )
+    }
+
+    /// Writes down what happened to the store itself; later, if it can't be committed now.
+    func tellNotes() {
+        let notes = self.outbox.takeNotes()
+        if notes.isEmpty { return }
+        self.post(
+            until: self.writer.deadline,
+            orElse: { _ in self.outbox.putBack(notes) },
+            { (transaction) throws(BreakerStoreError) in
+                for note in notes { try transaction.write(note.transition, of: note.circuit, by: nil) }
+            }
+        )
+    }
+}

@@ -1,0 +1,144 @@
+/// The funnel: the only way to change a circuit.
+extension Writer {
+    /// What has become of a batch, of which nobody has been told yet.
+    struct Outcome {
+        /// Tells those whose changes were made.
+        var completions: [@Sendable () -> Void] = []
+        var failed: [(ticket: any AnyTicket, error: BreakerStoreError)] = []
+        /// Whose answers are to be read anew.
+        var askers: [Asker] = []
+        /// Why the file can't be used any longer.
+        var loss: BreakerStoreError?
+        var hasEvents = false
+    }
+
+    /// Commits all that waits, in one transaction; a batch that fails is tried again one by one.
+    ///
+    /// - Parameters:
+    ///   - queue: what waits.
+    ///   - circuits: those that this process uses, in case rows must be healed.
+    func commit(
+        _ queue: some Batches,
+        circuits: () -> [CircuitName: CircuitBreaker.Config]
+    ) -> Outcome {
+        var outcome = Outcome()
+        guard let opened = self.opened else {
+            outcome.loss = queue.lossOrClosed
+            return outcome
+        }
+        do throws(BreakerStoreError) {
+            try self.requireIndex(opened)
+            let isLocked = try opened.writer.begin(unless: { queue.isTimeToGiveUp() })
+            guard isLocked else { throw .busy(self.file.path) }
+            try self.commit(queue.takeAll(), opened, circuits, &outcome)
+        } catch {
+            opened.writer.rollback()
+            outcome.loss = error
+        }
+        return outcome
+    }
+
+    /// Commits in the transaction that has begun; throws if the file can't be used.
+    ///
+    /// - Parameter isHealed: whether all rows have been looked through because one of them was in the way.
+    private func commit(
+        _ tickets: [any AnyTicket],
+        _ opened: Opened,
+        _ circuits: () -> [CircuitName: CircuitBreaker.Config],
+        isHealed: Bool = false,
+        _ outcome: inout Outcome
+    ) throws(BreakerStoreError) {
+        var completions: [@Sendable () -> Void] = []
+        completions.reserveCapacity(tickets.count)
+        let transaction: Transaction
+        do throws(BreakerStoreError) {
+            transaction = try self.transaction(opened)
+            for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
+            try transaction.flush()
+            // A cleaner may have removed the lock file: others take this worker for dead, and its slots for free.
+            if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
+            Hook.reached("commit.begin")
+            try self.requireIndex(opened)
+            try opened.writer.run("COMMIT")
+            Hook.reached("commit.done")
+            // A file may have been removed or replaced beneath: then no other process will ever see what was written.
+            try self.requireFiles(opened)
+        } catch {
+            opened.writer.rollback()
+            return try self.tryAgain(tickets, opened, circuits, isHealed: isHealed, after: error, &outcome)
+        }
+        outcome.completions += completions
+        outcome.askers += tickets.compactMap(\.asker)
+        if !transaction.events.isEmpty { outcome.hasEvents = true }
+        if let error = self.sync(after: transaction, opened) { throw error }
+    }
+
+    private func tryAgain(
+        _ tickets: [any AnyTicket],
+        _ opened: Opened,
+        _ circuits: () -> [CircuitName: CircuitBreaker.Config],
+        isHealed: Bool,
+        after error: BreakerStoreError,
+        _ outcome: inout Outcome
+    ) throws(BreakerStoreError) {
+        guard !error.isOfTheFile else { throw outcome.fail(tickets, error) }
+        guard tickets.count == 1 else { return try self.commitOneByOne(tickets, opened, circuits, &outcome) }
+        guard error.isOfRows else {
+            outcome.failed.append((tickets[0], error))
+            return
+        }
+        // A store whose rows keep a failure from being counted is not healthy, or nothing would guard.
+        guard !isHealed else { throw outcome.fail(tickets, .unwritable(error)) }
+        do throws(BreakerStoreError) {
+            try self.heal(opened, circuits())
+            guard try opened.writer.begin(unless: { tickets.allSatisfy(\.deadline.isOver) }) else {
+                throw BreakerStoreError.busy(self.file.path)
+            }
+        } catch {
+            throw outcome.fail(tickets, error)
+        }
+        try self.commit(tickets, opened, circuits, isHealed: true, &outcome)
+    }
+
+    private func commitOneByOne(
+        _ tickets: [any AnyTicket],
+        _ opened: Opened,
+        _ circuits: () -> [CircuitName: CircuitBreaker.Config],
+        _ outcome: inout Outcome
+    ) throws(BreakerStoreError) {
+        for (index, ticket) in tickets.enumerated() {
+            do throws(BreakerStoreError) {
+                guard try opened.writer.begin(unless: { ticket.deadline.isOver }) else {
+                    throw BreakerStoreError.busy(self.file.path)
+                }
+            } catch {
+                throw outcome.fail(Array(tickets[index...]), error)
+            }
+            do throws(BreakerStoreError) {
+                try self.commit([ticket], opened, circuits, &outcome)
+            } catch {
+                throw outcome.fail(Array(tickets[(index + 1)...]), error)
+            }
+        }
+    }
+}
+
+extension Writer {
+    /// What waits to be committed, as the writer sees it.
+    protocol Batches {
+        /// Whether something has waited in vain for the file, which others have locked.
+        func isTimeToGiveUp() -> Bool
+        /// All that waits, in order; the file is locked.
+        func takeAll() -> [any AnyTicket]
+        /// Why there is no file.
+        var lossOrClosed: BreakerStoreError { get }
+    }
+}
+
+extension Writer.Outcome {
+    /// Notes that all of these failed for the same reason, and returns that.
+    fileprivate mutating func fail(_ tickets: [any AnyTicket], _ error: BreakerStoreError) -> BreakerStoreError {
+        self.failed += tickets.map { ($0, error) }
+        return error
+    }
+}
