@@ -14,6 +14,8 @@ package struct Deadline: Sendable, Comparable {
 
     package init(after duration: Duration) { self.instant = .now + duration }
 
+    init(at instant: ContinuousClock.Instant) { self.instant = instant }
+
     var isOver: Bool { self.isOver(at: .now) }
 
     func isOver(at now: ContinuousClock.Instant) -> Bool { self.instant <= now }

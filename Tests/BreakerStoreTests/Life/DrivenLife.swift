@@ -1,0 +1,194 @@
+import FoundationEssentials
+
+@testable import BreakerStore
+
+/// A store's life with tickets that have numbers, and a clock that a test sets.
+struct DrivenLife {
+    final class NumberedTicket: AnyTicket {
+        let number: Int
+        let deadline: Deadline
+        var isDone: Bool { false }
+        var asker: Asker? { nil }
+
+        init(_ number: Int, _ deadline: Deadline) {
+            self.number = number
+            self.deadline = deadline
+        }
+
+        func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void { {} }
+        func fail(_ error: BreakerStoreError) -> Bool { true }
+    }
+
+    static let firstRetry = 50
+    private static let start = ContinuousClock.now
+
+    var life = StoreLife(path: "/a", firstRetry: .milliseconds(Self.firstRetry), forgetsIdle: false)
+    private(set) var tickets: [Int: NumberedTicket] = [:]
+
+    /// Has it happen at that time, in milliseconds.
+    mutating func happen(_ event: LifeEvent, at time: Int) -> LifeReply {
+        let now = Self.instant(time)
+        let loss = StoreLife.Loss(
+            since: Date(timeIntervalSince1970: Double(time)), error: BreakerStoreError(code: .full, message: "lost"))
+        switch event {
+        case .opened(let counts):
+            self.life.opened(answersCount: counts)
+            return LifeReply()
+        case .lost: return Self.reply(self.life.lost(loss))
+        case .recovered: return LifeReply(decision: self.life.recovered() == nil ? "" : "was lost")
+        case .closeRequested:
+            return Self.reply(self.life.closeRequested(until: Self.deadline(time + LifeEvent.closingTime)))
+        case .closed: return Self.reply(self.life.closed())
+        case .submitted(let number, let submitter, let deadline):
+            let ticket = NumberedTicket(number, Self.deadline(deadline))
+            self.tickets[number] = ticket
+            let (action, actions) = self.life.submitted(ticket, by: submitter.known)
+            return Self.reply(actions, Self.word(action))
+        case .roundBegan: return LifeReply(decision: self.life.roundBegan() ? "has work" : "nothing to do")
+        case .fileLocked: return LifeReply(decision: "takes \(Self.numbers(self.life.fileLocked()))")
+        case .fileWasBusy:
+            let (givesUp, actions) = self.life.fileWasBusy(loss, at: now)
+            return Self.reply(actions, givesUp ? "gives up" : "goes on")
+        case .commitEnded(let isLost, let frames):
+            return Self.reply(self.life.commitEnded(isLost ? loss : nil, pendingFrames: frames))
+        case .lookBegan: return LifeReply(decision: self.life.lookBegan() ? "may look" : "may not")
+        case .leadEnded: return Self.reply(self.life.leadEnded())
+        case .threadEndedRound: return LifeReply(decision: self.life.threadEndedRound() ? "done" : "goes on")
+        case .threadWantsLead: return LifeReply(decision: self.life.threadWantsLead() ? "leads" : "waits")
+        case .waiterGaveUp(let number):
+            guard let ticket = self.tickets[number] else { return LifeReply() }
+            return LifeReply(decision: self.life.waiterGaveUp(ticket) ? "had begun" : "withdrawn")
+        case .waiterLeft(let number):
+            if let ticket = self.tickets[number] { self.life.waiterLeft(ticket) }
+            return LifeReply()
+        case .timerFired(let time):
+            let (overdue, actions) = self.life.timerFired(Self.deadline(time), at: now)
+            let words = overdue.compactMap { one in
+                (one.ticket as? NumberedTicket).map { "\($0.number)\(one.isTaken ? " had begun" : "")" }
+            }
+            return Self.reply(actions, "overdue \(Self.list(words))")
+        case .threadIsFree:
+            let (work, actions) = self.life.threadIsFree(at: now)
+            return Self.reply(actions, Self.word(work))
+        case .checkpointBegan: return LifeReply(decision: self.life.checkpointBegan() ? "copies" : "")
+        case .idleSweepBegan:
+            let isDue = self.life.idleSweepBegan(at: Int64(time), every: Int64(LifeEvent.idlePause))
+            return LifeReply(decision: isDue ? "looks" : "")
+        case .registering(let name): return Self.reply(self.life.registering(Self.config(name, time)))
+        case .registered(let name):
+            self.life.registered(CircuitName(name))
+            return LifeReply()
+        case .registrationFailed(let name):
+            self.life.registrationFailed(.init(config: Self.config(name, time), uptime: Int64(time)))
+            return LifeReply()
+        case .registrationFailedAgain(let name):
+            self.life.registrationFailedAgain(.init(config: Self.config(name, time), uptime: Int64(time)))
+            return LifeReply()
+        case .takeUnstored:
+            return LifeReply(
+                decision: "takes \(Self.list(self.life.takeUnstored().map { "\($0.config.name)\($0.uptime)" }))")
+        case .ruled(let name):
+            self.life.ruled(by: Self.config(name, time))
+            return LifeReply()
+        case .dropped(let name):
+            self.life.dropped(CircuitName(name))
+            return LifeReply()
+        }
+    }
+
+    /// All that can be seen of the life, in words.
+    var facts: [String: String] {
+        let phase =
+            switch self.life.phase {
+            case .healthy: "healthy"
+            case .degraded(let loss): "degraded since \(Int(loss.since.timeIntervalSince1970))"
+            case .closing(nil): "closing"
+            case .closing(_?): "closing, lost"
+            case .closed: "closed"
+            }
+        return [
+            "phase": phase,
+            "lead": "\(self.life.lead)\(self.life.isLeadWanted ? ", wanted" : "")",
+            "waiting": "\(Self.numbers(self.life.waiting))",
+            "hurry": "\(self.life.isOverdue)",
+            "awaited": "\(Self.numbers(Array(self.life.awaited.values)).sorted())",
+            "timers": "\(self.life.timers.map(Self.milliseconds).sorted())",
+            "checkpoint": "\(self.life.checkpoint)",
+            "gates": self.life.opensGates ? "open" : "shut",
+            "in force": Self.list(self.life.circuits.inForce.map { "\($0.key.text)\($0.value.time)" }),
+            "unstored": Self.list(self.life.circuits.unstored.map { "\($0.key.text)\($0.value.uptime)" }),
+        ]
+    }
+
+    var firstTimer: Int? { self.life.timers.map(Self.milliseconds).min() }
+
+    // MARK: - In words
+
+    static func list(_ words: [String]) -> String { "[\(words.sorted().joined(separator: ", "))]" }
+
+    static func instant(_ time: Int) -> ContinuousClock.Instant { Self.start + .milliseconds(time) }
+    static func deadline(_ time: Int) -> Deadline { Deadline(at: Self.instant(time)) }
+
+    private static func milliseconds(_ deadline: Deadline) -> Int {
+        Int((deadline.instant - Self.start) / .milliseconds(1))
+    }
+
+    private static func numbers(_ tickets: [any AnyTicket]) -> [Int] {
+        tickets.compactMap { ($0 as? NumberedTicket)?.number }
+    }
+
+    private static func reply(_ actions: StoreLife.Actions, _ decision: String = "") -> LifeReply {
+        LifeReply(
+            decision: decision,
+            failed: Self.numbers(actions.failed).sorted(),
+            code: actions.error?.code,
+            wakes: actions.wakesThread,
+            timer: actions.timer.map(Self.milliseconds)
+        )
+    }
+
+    private static func word(_ action: StoreLife.SubmitAction) -> String {
+        switch action {
+        case .refuse(let error): "refused (\(error.code))"
+        case .lead: "leads"
+        case .wait: "waits"
+        }
+    }
+
+    private static func word(_ work: StoreLife.ThreadWork) -> String {
+        switch work {
+        case .syncLog: "syncs the log"
+        case .lead: "leads"
+        case .recover: "recovers"
+        case .lookAround: "looks around"
+        case .finish: "finishes"
+        case .sleep(until: let time):
+            time.map { "sleeps until \(Self.milliseconds(Deadline(at: $0)))" } ?? "sleeps"
+        }
+    }
+
+    /// The time tells one config from another of the same circuit.
+    private static func config(_ name: String, _ time: Int) -> CircuitBreaker.Config {
+        CircuitBreaker.Config(name: name, trip: .consecutiveFailures(time + 1))
+    }
+}
+
+extension LifeEvent.Submitter {
+    fileprivate var known: StoreLife.Submitter {
+        switch self {
+        case .thread: .thread
+        case .task: .task
+        case .nobody: .nobody
+        }
+    }
+}
+
+extension CircuitBreaker.Config {
+    /// When a test registered it, as its rule tells.
+    fileprivate var time: Int {
+        switch self.trip.kind {
+        case .consecutiveFailures(let count): count - 1
+        case .failures, .unknown: -1
+        }
+    }
+}

@@ -1,0 +1,58 @@
+@testable import BreakerStore
+
+/// All that can happen to a store's life.
+///
+/// Tickets have numbers, and times are milliseconds.
+enum LifeEvent: Hashable {
+    case opened(answersCount: Bool)
+    case lost
+    case recovered
+    case closeRequested
+    case closed
+    case submitted(Int, by: Submitter, deadline: Int)
+    case roundBegan
+    case fileLocked
+    case fileWasBusy
+    case commitEnded(isLost: Bool, frames: Int)
+    case lookBegan
+    case leadEnded
+    case threadEndedRound
+    case threadWantsLead
+    case waiterGaveUp(Int)
+    case waiterLeft(Int)
+    case timerFired(Int)
+    case threadIsFree
+    case checkpointBegan
+    case idleSweepBegan
+    case registering(String)
+    case registered(String)
+    case registrationFailed(String)
+    case registrationFailedAgain(String)
+    case takeUnstored
+    case ruled(String)
+    case dropped(String)
+
+    enum Submitter: String, CaseIterable { case thread, task, nobody }
+
+    /// How long a closing store may take to commit what waits.
+    static let closingTime = 500
+    /// How often idle circuits are looked for.
+    static let idlePause = 300
+}
+
+/// What an event leads to, in words: the decision, and what is to be done.
+struct LifeReply: Equatable, CustomStringConvertible {
+    var decision = ""
+    var failed: [Int] = []
+    var code: BreakerStoreError.Code?
+    var wakes = false
+    var timer: Int?
+
+    var description: String {
+        var parts = self.decision.isEmpty ? [] : [self.decision]
+        if let code { parts.append("fails \(self.failed.sorted()) (\(code))") }
+        if self.wakes { parts.append("wakes") }
+        if let timer { parts.append("timer \(timer)") }
+        return parts.joined(separator: ", ")
+    }
+}
