@@ -86,13 +86,6 @@ struct Circuit: Equatable, Sendable {
         self.init(rules: rules, state: .closed, since: now, epoch: max(now.microseconds, epochFloor))
     }
 
-    /// Whether anything but failures and probes differs.
-    func columnsDiffer(from other: Circuit) -> Bool {
-        self.state != other.state || self.since != other.since || self.epoch != other.epoch
-            || self.forgottenUntil != other.forgottenUntil || self.tripsInARow != other.tripsInARow
-            || self.hold != other.hold || self.lastError != other.lastError
-    }
-
     /// The hold that is in force at `now`.
     func hold(at now: StoreTime) -> Hold? {
         guard let hold = self.hold else { return nil }

@@ -174,7 +174,7 @@ extension Database {
     }
 
     private static let recordColumns =
-        "\(CircuitRow.columns), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
+        "\(CircuitColumn.selected), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
     private static let recordsFrom = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id >= ?1 ORDER BY id")
     private static let oneRecord = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id = ?1")
 

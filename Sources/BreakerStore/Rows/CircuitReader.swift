@@ -1,187 +1,169 @@
 /// Reads a circuit's columns one by one, and notes those that no version of this library can have written.
 struct CircuitReader<Columns: ColumnSource> {
-    /// The names of the columns that can't be read.
-    private(set) var unreadable: [String] = []
+    /// The row; a column that can't be read has the value that a new circuit would have.
+    private(set) var row: CircuitRow
+    /// The columns that can't be read.
+    private(set) var unreadable: [CircuitColumn] = []
 
     private let columns: Columns
-    private let config: CircuitBreaker.Config?
-    private let fallback: Rules
 
     /// Above every epoch that time and transitions can have led to.
     private static var highestEpoch: Int64 { 1 << 62 }
+    private static var times: ClosedRange<Int64> { 1...Duration.longestAllowed.saturatingMicroseconds }
+    private static var counts: ClosedRange<Int64> { 1...1_000_000 }
+    private static var naturals: ClosedRange<Int64> { 0...Int64.max }
 
     /// - Parameter config: has the values of columns that can't be read.
     init(_ columns: Columns, _ config: CircuitBreaker.Config? = nil) {
         self.columns = columns
-        self.config = config
-        self.fallback = config.map(Rules.init) ?? .defaults
+        let rules = config.map(Rules.init) ?? .defaults
+        let circuit = Circuit(rules: rules, state: .closed, since: StoreTime(microseconds: 0), epoch: 0)
+        var row = CircuitRow(id: 0, label: config?.group, refusals: 0, registered: 0, circuit: circuit)
+        self.row = row
+        for column in CircuitColumn.all { self.read(column, into: &row) }
+        self.row = row
     }
 
-    /// The row; what can't be read has the value that a new circuit would have.
-    mutating func circuit() -> CircuitRow {
-        let rules = self.rules()
-        let since = StoreTime(microseconds: self.integer(14, else: 0))
-        let state = self.state()
-        let circuit = Circuit(
-            rules: rules,
-            state: state,
-            since: since,
-            epoch: self.integer(15, in: 0...Self.highestEpoch, else: 0),
-            forgottenUntil: self.optionalInteger(19).map(StoreTime.init(microseconds:)),
-            tripsInARow: Int(min(self.integer(18, in: 0...Int64.max, else: 0), 1_000_000)),
-            hold: self.hold(),
-            lastError: self.optionalText(20)
-        )
-        return CircuitRow(
-            id: self.integer(0, else: 0),
-            label: self.label(),
-            refusals: Int(self.integer(26, in: 0...Int64.max, else: 0)),
-            registered: self.integer(27, else: 0),
-            circuit: circuit
-        )
-    }
-
-    private mutating func rules() -> Rules {
-        let times = 1...Duration.longestAllowed.saturatingMicroseconds
-        let counts: ClosedRange<Int64> = 1...1_000_000
-        return Rules(
-            trip: self.trip(times, counts),
-            recovery: self.integer(5, in: times, else: self.fallback.recovery),
-            multiplier: self.real(6, in: 1...Double.greatestFiniteMagnitude, else: self.fallback.multiplier),
-            cap: self.integer(7, in: times, else: self.fallback.cap),
-            jitter: self.real(8, in: 0...1, else: self.fallback.jitter),
-            probeLimit: Int(self.integer(9, in: counts, else: Int64(self.fallback.probeLimit))),
-            successesToClose: Int(self.integer(10, in: counts, else: Int64(self.fallback.successesToClose))),
-            lease: self.integer(11, in: times, else: self.fallback.lease),
-            minimumReporters: Int(self.integer(12, in: counts, else: Int64(self.fallback.minimumReporters)))
-        )
+    private mutating func read(_ column: CircuitColumn, into row: inout CircuitRow) {
+        switch column {
+        case .id: self.integer(column, &row.id)
+        case .label: self.optionalText(column, &row.label)
+        case .tripRule: self.trip(&row.circuit.rules.trip)
+        case .tripCount, .tripWindow: break
+        case .recovery: self.integer(column, in: Self.times, &row.circuit.rules.recovery)
+        case .multiplier: self.real(column, in: 1...Double.greatestFiniteMagnitude, &row.circuit.rules.multiplier)
+        case .cap: self.integer(column, in: Self.times, &row.circuit.rules.cap)
+        case .jitter: self.real(column, in: 0...1, &row.circuit.rules.jitter)
+        case .probeLimit: self.count(column, in: Self.counts, &row.circuit.rules.probeLimit)
+        case .probeSuccesses: self.count(column, in: Self.counts, &row.circuit.rules.successesToClose)
+        case .probeLease: self.integer(column, in: Self.times, &row.circuit.rules.lease)
+        case .minimumReporters: self.count(column, in: Self.counts, &row.circuit.rules.minimumReporters)
+        case .state: self.state(&row.circuit.state)
+        case .openUntil, .successes: break
+        case .since: self.integer(column, &row.circuit.since.microseconds)
+        case .epoch: self.integer(column, in: 0...Self.highestEpoch, &row.circuit.epoch)
+        case .trips: self.count(column, in: Self.naturals, most: Self.counts.upperBound, &row.circuit.tripsInARow)
+        case .forgottenUntil: row.circuit.forgottenUntil = self.optionalTime(column)
+        case .lastError: self.optionalText(column, &row.circuit.lastError)
+        case .hold: row.circuit.hold = self.hold()
+        case .holdSince, .holdUntil, .holdBy, .holdReason: break
+        case .refusals: self.count(column, in: Self.naturals, &row.refusals)
+        case .registered: self.integer(column, &row.registered)
+        }
     }
 
     /// A rule is read as a whole: half of one would be another rule.
-    private mutating func trip(_ times: ClosedRange<Int64>, _ counts: ClosedRange<Int64>) -> Rules.Trip {
+    private mutating func trip(_ trip: inout Rules.Trip) {
         let known = self.unreadable.count
-        let word = self.text(2)
-        let count = Int(self.integer(3, in: counts, else: 1))
-        let window = self.integer(4, in: (word == "failures" ? 1 : 0)...times.upperBound, else: 1)
-        let trip: Rules.Trip
+        var word = ""
+        var count = 1
+        var window: Int64 = 1
+        self.text(.tripRule, &word)
+        self.count(.tripCount, in: Self.counts, &count)
+        self.integer(.tripWindow, in: (word == "failures" ? 1 : 0)...Self.times.upperBound, &window)
+        let found: Rules.Trip
         switch word {
-        case "failures": trip = .failures(count, window: window)
-        case "consecutive": trip = .consecutiveFailures(count)
+        case "failures": found = .failures(count, window: window)
+        case "consecutive": found = .consecutiveFailures(count)
         default:
-            trip = .unknown(word, count: count, window: window)
-            if !StoredWord.mayBeOfALaterVersion(word, besides: ["failures", "consecutive"]) { self.note(2) }
+            found = .unknown(word, count: count, window: window)
+            if !StoredWord.mayBeOfALaterVersion(word, besides: ["failures", "consecutive"]) { self.note(.tripRule) }
         }
-        return self.unreadable.count == known ? trip : self.fallback.trip
+        if self.unreadable.count == known { trip = found }
     }
 
-    private mutating func state() -> Circuit.State {
-        let word = self.text(13)
-        let until = self.optionalInteger(16)
-        let successes = Int(min(self.integer(17, in: 0...Int64.max, else: 0), 1_000_000))
+    private mutating func state(_ state: inout Circuit.State) {
+        var word = ""
+        var successes = 0
+        self.text(.state, &word)
+        let until = self.optionalTime(.openUntil)
+        self.count(.successes, in: Self.naturals, most: Self.counts.upperBound, &successes)
         switch (word, until) {
-        case ("closed", nil): return .closed
-        case ("open", let until?): return .open(until: StoreTime(microseconds: until))
-        case ("half-open", nil): return .halfOpen(successes: successes)
-        case ("closed", _), ("open", _), ("half-open", _): self.note(16)
+        case ("closed", nil): state = .closed
+        case ("open", let until?): state = .open(until: until)
+        case ("half-open", nil): state = .halfOpen(successes: successes)
+        case ("closed", _), ("open", _), ("half-open", _): self.note(.openUntil)
         default:
             if StoredWord.mayBeOfALaterVersion(word, besides: ["closed", "open", "half-open"]) {
-                return .unknown(word, until: until.map(StoreTime.init(microseconds:)))
+                state = .unknown(word, until: until)
+            } else {
+                self.note(.state)
             }
-            self.note(13)
         }
-        return .closed
     }
 
     private mutating func hold() -> Circuit.Hold? {
-        let by = self.optionalText(24)
-        let reason = self.optionalText(25)
-        let until = self.optionalInteger(23)
-        guard let word = self.optionalText(21) else {
-            if !self.columns.isNull(22) { self.note(22) }
+        var word: String?
+        var by: String?
+        var reason: String?
+        self.optionalText(.hold, &word)
+        let since = self.optionalTime(.holdSince)
+        let until = self.optionalTime(.holdUntil)
+        self.optionalText(.holdBy, &by)
+        self.optionalText(.holdReason, &reason)
+        guard let word else {
+            if since != nil { self.note(.holdSince) }
             return nil
         }
         guard let state = HoldState(rawValue: word) else {
-            self.note(21)
+            self.note(.hold)
             return nil
         }
-        guard let since = self.columns.typedInteger(22) else {
-            self.note(22)
+        guard let since else {
+            self.note(.holdSince)
             return nil
         }
-        return Circuit.Hold(
-            state: state,
-            since: StoreTime(microseconds: since),
-            until: until.map(StoreTime.init(microseconds:)),
-            by: by,
-            reason: reason
-        )
-    }
-
-    private mutating func label() -> String? {
-        let known = self.unreadable.count
-        let label = self.optionalText(1)
-        return self.unreadable.count == known ? label : self.config?.group
+        return Circuit.Hold(state: state, since: since, until: until, by: by, reason: reason)
     }
 
     // MARK: - One column
 
-    private mutating func note(_ place: Int32) {
-        let name = CircuitRow.columnNames[Int(place)]
-        if !self.unreadable.contains(name) { self.unreadable.append(name) }
+    private mutating func note(_ column: CircuitColumn) {
+        if !self.unreadable.contains(column) { self.unreadable.append(column) }
     }
 
     private mutating func integer(
-        _ place: Int32, in range: ClosedRange<Int64> = Int64.min...Int64.max, else substitute: Int64
-    ) -> Int64 {
-        if let value = self.columns.typedInteger(place), range.contains(value) { return value }
-        self.note(place)
-        return substitute
+        _ column: CircuitColumn,
+        in range: ClosedRange<Int64> = Int64.min...Int64.max,
+        _ value: inout Int64
+    ) {
+        guard let found = self.columns.typedInteger(column), range.contains(found) else { return self.note(column) }
+        value = found
     }
 
-    private mutating func real(
-        _ place: Int32, in range: ClosedRange<Double>, else substitute: Double
-    ) -> Double {
-        if let value = self.columns.typedReal(place), range.contains(value) { return value }
-        self.note(place)
-        return substitute
+    private mutating func count(
+        _ column: CircuitColumn,
+        in range: ClosedRange<Int64>,
+        most: Int64 = .max,
+        _ value: inout Int
+    ) {
+        guard let found = self.columns.typedInteger(column), range.contains(found) else { return self.note(column) }
+        value = Int(min(found, most))
     }
 
-    private mutating func text(_ place: Int32) -> String {
-        if let value = self.columns.typedText(place) { return value }
-        self.note(place)
-        return ""
+    private mutating func real(_ column: CircuitColumn, in range: ClosedRange<Double>, _ value: inout Double) {
+        guard let found = self.columns.typedReal(column), range.contains(found) else { return self.note(column) }
+        value = found
     }
 
-    private mutating func optionalInteger(_ place: Int32) -> Int64? {
-        if let value = self.columns.typedInteger(place) { return value }
-        if !self.columns.isNull(place) { self.note(place) }
+    private mutating func text(_ column: CircuitColumn, _ value: inout String) {
+        guard let found = self.columns.typedText(column) else { return self.note(column) }
+        value = found
+    }
+
+    private mutating func optionalTime(_ column: CircuitColumn) -> StoreTime? {
+        if let found = self.columns.typedInteger(column) { return StoreTime(microseconds: found) }
+        if !self.columns.isNull(column) { self.note(column) }
         return nil
     }
 
-    private mutating func optionalText(_ place: Int32) -> String? {
-        if let value = self.columns.typedText(place) { return value }
-        if !self.columns.isNull(place) { self.note(place) }
-        return nil
-    }
-}
-
-/// Words in a row that this version does not know.
-enum StoredWord {
-    /// A flipped bit changes one letter, or makes of the word what is none.
-    private static let mostLettersOfAnAccident = 2
-    private static let longest = 40
-
-    /// Whether a later version may have written the word; else an accident has made it of a known one, or nobody has
-    /// written it.
-    static func mayBeOfALaterVersion(_ word: String, besides known: [String]) -> Bool {
-        let letters = Array(word.utf8)
-        let isWord =
-            (1...Self.longest).contains(letters.count)
-            && letters.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "-") }
-        let isAlmostKnown = known.contains { one in
-            one.utf8.count == letters.count
-                && zip(one.utf8, letters).count { $0 != $1 } <= Self.mostLettersOfAnAccident
+    private mutating func optionalText(_ column: CircuitColumn, _ value: inout String?) {
+        if let found = self.columns.typedText(column) {
+            value = found
+        } else if self.columns.isNull(column) {
+            value = nil
+        } else {
+            self.note(column)
         }
-        return isWord && !isAlmostKnown
     }
 }

@@ -3,25 +3,8 @@ extension Database {
     /// Writes the row of a circuit that is not there, and returns its number.
     ///
     /// - Parameter id: the number that it has to have; nil for a new one.
-    func insert(
-        _ circuit: Circuit,
-        named name: String,
-        label: String?,
-        id: Int64? = nil,
-        registered: Int64
-    ) throws(BreakerStoreError) -> Int64? {
-        try self.first(
-            """
-            INSERT INTO circuit (id, name, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier,
-            recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since,
-            epoch, open_until, successes, trips, forgotten_until, last_error, hold, hold_since, hold_until, hold_by,
-            hold_reason, registered)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-            ?23, ?24, ?25, ?26, ?27, ?28) RETURNING id
-            """,
-            [SQLValue(id), .text(name), SQLValue(label)] + circuit.rules.columnValues + circuit.columnValues
-                + [.integer(registered)]
-        ) { $0.integer(0) }
+    func insert(_ row: CircuitRow, named name: String, id: Int64? = nil) throws(BreakerStoreError) -> Int64? {
+        try self.first(CircuitColumn.insert, CircuitColumn.inserted(row, named: name, id: id)) { $0.integer(0) }
     }
 
     /// Deletes the row of a circuit, and what belongs to it.

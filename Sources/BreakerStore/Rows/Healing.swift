@@ -65,7 +65,7 @@ struct Healing {
         for id in ids where try !self.isWritable(id) { try self.heal(id) }
     }
 
-    private static let byID = SQL(composed: "SELECT \(CircuitRow.columns) FROM circuit WHERE id = ?1")
+    private static let byID = SQL(composed: "SELECT \(CircuitColumn.selected) FROM circuit WHERE id = ?1")
 
     /// Whether the row can be read, and passes the table's own checks when it is written.
     private func isWritable(_ id: Int64) throws(BreakerStoreError) -> Bool {
@@ -97,10 +97,10 @@ struct Healing {
         // No result of a call that was let through before fits it.
         row.circuit.epoch = max(row.circuit.epoch.addingSaturating(1), self.now.microseconds)
         try self.database.run("DELETE FROM circuit WHERE id = ?1", .integer(id))
-        _ = try self.database.insert(row.circuit, named: name, label: row.label, id: id, registered: row.registered)
+        _ = try self.database.insert(row, named: name, id: id)
         let what =
             unreadable.isEmpty
-            ? "its row could not be written" : "\(unreadable.joined(separator: ", ")) could not be read"
+            ? "its row could not be written" : "\(unreadable.map(\.name).joined(separator: ", ")) could not be read"
         let source = config == nil ? "with defaults" : "as this process knows it"
         self.note(name, .configured, "\(what); the circuit was registered anew, \(source) where that is so")
     }
@@ -120,9 +120,8 @@ private struct SalvagedColumns: ColumnSource {
         self.database = database
     }
 
-    private func read<Value>(_ place: Int32, _ value: (Row) -> Value?) -> Value? {
-        let column = CircuitRow.columnNames[Int(place)]
-        return self.read("SELECT \(column) FROM circuit WHERE id = ?1", value)
+    private func read<Value>(_ column: CircuitColumn, _ value: (Row) -> Value?) -> Value? {
+        self.read("SELECT \(column.name) FROM circuit WHERE id = ?1", value)
     }
 
     private func read<Value>(_ sql: String, _ value: (Row) -> Value?) -> Value? {
@@ -130,10 +129,10 @@ private struct SalvagedColumns: ColumnSource {
         return found ?? nil
     }
 
-    func typedInteger(_ place: Int32) -> Int64? { self.read(place) { $0.typedInteger(0) } }
-    func typedReal(_ place: Int32) -> Double? { self.read(place) { $0.typedReal(0) } }
-    func typedText(_ place: Int32) -> String? { self.read(place) { $0.typedText(0) } }
-    func isNull(_ place: Int32) -> Bool { self.read(place) { $0.isNull(0) } ?? false }
+    func typedInteger(_ column: CircuitColumn) -> Int64? { self.read(column) { $0.typedInteger(0) } }
+    func typedReal(_ column: CircuitColumn) -> Double? { self.read(column) { $0.typedReal(0) } }
+    func typedText(_ column: CircuitColumn) -> String? { self.read(column) { $0.typedText(0) } }
+    func isNull(_ column: CircuitColumn) -> Bool { self.read(column) { $0.isNull(0) } ?? false }
 
     /// The name, if services can ask for it.
     var name: String? {

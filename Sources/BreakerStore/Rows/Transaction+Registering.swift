@@ -5,14 +5,15 @@ extension Transaction {
     /// The config must be valid.
     func register(_ config: CircuitBreaker.Config) throws(BreakerStoreError) {
         let rules = Rules(config)
-        if let id = try self.id(of: config.name) {
-            try self.update(config, rules, id: id)
-            return try self.note(id)
+        if let row = try self.row(of: config.name) {
+            try self.update(row, config, rules)
+            return try self.note(row.id)
         }
         let floor = try self.database.first("SELECT epoch_floor FROM clock") { $0.integer(0) } ?? 0
         let circuit = Circuit(rules: rules, at: self.now, epochFloor: floor)
-        let id = try self.database.insert(
-            circuit, named: config.name, label: config.group, registered: self.now.microseconds)
+        let row = CircuitRow(
+            id: 0, label: config.group, refusals: 0, registered: self.now.microseconds, circuit: circuit)
+        let id = try self.database.insert(row, named: config.name)
         self.unload(config.name)
         if let id { try self.note(id) }
     }
@@ -49,27 +50,21 @@ extension Transaction {
 
     /// Notes that this worker uses the circuit, if it is there.
     func noteUse(of name: String) throws(BreakerStoreError) {
-        if let id = try self.id(of: name) { try self.note(id) }
+        if let row = try self.row(of: name) { try self.note(row.id) }
     }
 
-    private func update(_ config: CircuitBreaker.Config, _ rules: Rules, id: Int64) throws(BreakerStoreError) {
-        let label = try self.database.first("SELECT label FROM circuit WHERE id = ?1", .integer(id)) {
-            $0.optionalText(0)
-        }
-        guard let current = try self.circuit(config.name), current.state.isKnown else { return }
-        let stored = CircuitBreaker.Config(name: config.name, group: label ?? nil, rules: current.rules)
+    private func update(
+        _ row: CircuitRow,
+        _ config: CircuitBreaker.Config,
+        _ rules: Rules
+    ) throws(BreakerStoreError) {
+        guard row.circuit.state.isKnown else { return }
+        let stored = CircuitBreaker.Config(name: config.name, group: row.label, rules: row.circuit.rules)
         guard stored != config else { return }
         _ = try self.change(config.name) { circuit, _ in
             circuit.configured(rules, change: config.changes(from: stored))
         }
-        try self.database.run(
-            """
-            UPDATE circuit SET label = ?2, trip_rule = ?3, trip_count = ?4, trip_window = ?5, recovery = ?6,
-            recovery_multiplier = ?7, recovery_cap = ?8, recovery_jitter = ?9, probe_limit = ?10, probe_successes = ?11,
-            probe_lease = ?12, minimum_reporters = ?13 WHERE id = ?1
-            """,
-            [.integer(id), SQLValue(config.group)] + rules.columnValues
-        )
+        self.relabel(config.name, config.group)
     }
 
     /// Notes that this worker uses the circuit.

@@ -3,10 +3,9 @@
 /// A circuit is loaded once, however many reports of a batch are about it, and saved once at the end.
 final class Transaction {
     private struct Loaded {
-        var id: Int64
         /// As it stands in the file.
-        var stored: Circuit
-        var circuit: Circuit
+        var stored: CircuitRow
+        var row: CircuitRow
     }
 
     let database: Database
@@ -73,8 +72,8 @@ final class Transaction {
         var found = self.loaded.removeValue(forKey: CircuitName(name))
         if found == nil { found = try self.load(name) }
         guard var loaded = found else { return nil }
-        let result = event(&loaded.circuit, Moment(now: self.now, draw: self.chance.share()))
-        for transition in loaded.circuit.takeTransitions() {
+        let result = event(&loaded.row.circuit, Moment(now: self.now, draw: self.chance.share()))
+        for transition in loaded.row.circuit.takeTransitions() {
             try self.write(transition, of: name, by: transition.isOfItself ? nil : `operator`)
         }
         self.loaded[CircuitName(name)] = loaded
@@ -99,21 +98,24 @@ final class Transaction {
 
     /// The circuit as it is in this transaction.
     func circuit(_ name: String) throws(BreakerStoreError) -> Circuit? {
-        if let loaded = self.loaded[CircuitName(name)] { return loaded.circuit }
+        if let loaded = self.loaded[CircuitName(name)] { return loaded.row.circuit }
         let loaded = try self.load(name)
         self.loaded[CircuitName(name)] = loaded
-        return loaded?.circuit
+        return loaded?.row.circuit
     }
 
-    func id(of name: String) throws(BreakerStoreError) -> Int64? {
+    func row(of name: String) throws(BreakerStoreError) -> CircuitRow? {
         _ = try self.circuit(name)
-        return self.loaded[CircuitName(name)]?.id
+        return self.loaded[CircuitName(name)]?.row
     }
+
+    /// Stores another label, which is no matter of the machine.
+    func relabel(_ name: String, _ label: String?) { self.loaded[CircuitName(name)]?.row.label = label }
 
     /// Writes back what changed, and how late it is.
     func flush() throws(BreakerStoreError) {
-        for loaded in self.loaded.values where loaded.circuit != loaded.stored {
-            try self.save(loaded.circuit, over: loaded.stored, id: loaded.id)
+        for loaded in self.loaded.values where loaded.row != loaded.stored {
+            try self.save(loaded.row, over: loaded.stored)
         }
         self.loaded.removeAll()
         guard self.now.microseconds > self.highest, self.database.connection.changes != self.changesBefore else {
@@ -160,37 +162,39 @@ final class Transaction {
 
     private func load(_ name: String) throws(BreakerStoreError) -> Loaded? {
         let path = self.database.connection.path
-        guard
-            let row = try self.database.first(
-                CircuitRow.byName,
-                .text(name),
-                read: { row throws(BreakerStoreError) in try CircuitRow(row, name: name, path: path) }
-            )
-        else { return nil }
-        var stored = row.circuit
-        stored.failures = try self.database.failures(of: row.id, under: stored.rules)
+        let found = try self.database.first(CircuitRow.byName, .text(name)) { row throws(BreakerStoreError) in
+            try CircuitRow(row, name: name, path: path)
+        }
+        guard var stored = found else { return nil }
+        let rules = stored.circuit.rules
+        stored.circuit.failures = try self.database.failures(of: stored.id, under: rules)
         // Every transition deletes the probes: only a half-open circuit has any.
-        if case .halfOpen = stored.state { stored.probes = try self.database.probes(of: row.id, under: stored.rules) }
-        var circuit = stored
-        circuit.takeStampsAhead(for: self.now)
-        return Loaded(id: row.id, stored: stored, circuit: circuit)
+        if case .halfOpen = stored.circuit.state {
+            stored.circuit.probes = try self.database.probes(of: stored.id, under: rules)
+        }
+        var row = stored
+        row.circuit.takeStampsAhead(for: self.now)
+        return Loaded(stored: stored, row: row)
     }
 
-    private func save(_ circuit: Circuit, over before: Circuit, id: Int64) throws(BreakerStoreError) {
-        if circuit.columnsDiffer(from: before) {
-            try self.database.run(
-                """
-                UPDATE circuit SET state = ?2, since = ?3, epoch = ?4, open_until = ?5, successes = ?6, trips = ?7,
-                forgotten_until = ?8, last_error = ?9, hold = ?10, hold_since = ?11, hold_until = ?12, hold_by = ?13,
-                hold_reason = ?14 WHERE id = ?1
-                """,
-                [.integer(id)] + circuit.columnValues
-            )
-        }
-        try self.database.saveFailures(circuit.failures, over: before.failures, of: id)
+    private func save(_ row: CircuitRow, over before: CircuitRow) throws(BreakerStoreError) {
+        try self.save(CircuitColumn.configured, CircuitColumn.updateConfig, of: row, over: before)
+        try self.save(CircuitColumn.machine, CircuitColumn.updateState, of: row, over: before)
+        let (circuit, before) = (row.circuit, before.circuit)
+        try self.database.saveFailures(circuit.failures, over: before.failures, of: row.id)
         if circuit.probes.contains(where: { $0.worker == self.worker.id && !before.probes.contains($0) }) {
             self.hasClaims = true
         }
-        try self.database.saveProbes(circuit.probes, over: before.probes, of: id)
+        try self.database.saveProbes(circuit.probes, over: before.probes, of: row.id)
+    }
+
+    private func save(
+        _ columns: [CircuitColumn],
+        _ update: SQL,
+        of row: CircuitRow,
+        over before: CircuitRow
+    ) throws(BreakerStoreError) {
+        guard columns.contains(where: { $0.value(in: row) != $0.value(in: before) }) else { return }
+        try self.database.run(update, CircuitColumn.updated(row, columns))
     }
 }

@@ -1,7 +1,7 @@
 import CSQLite
 
 /// A value that goes into a statement.
-enum SQLValue {
+enum SQLValue: Equatable {
     case null
     case integer(Int64)
     case real(Double)

@@ -1,0 +1,194 @@
+/// The columns of a circuit's row: the one list that all statements about such a row, the values that they bind, the
+/// reading of the row and the comparison of two rows are made from.
+///
+/// A case's number is the column's place in a SELECT. `name` is none of them: a row is looked for by its name, so that the
+/// caller has it already.
+enum CircuitColumn: Int32, CaseIterable {
+    case id, label
+    case tripRule, tripCount, tripWindow, recovery, multiplier, cap, jitter, probeLimit, probeSuccesses, probeLease
+    case minimumReporters
+    case state, since, epoch, openUntil, successes, trips, forgottenUntil, lastError
+    case hold, holdSince, holdUntil, holdBy, holdReason
+    case refusals, registered
+
+    /// Who changes a column.
+    enum Part {
+        /// Nobody.
+        case key
+        /// A process that registers the circuit.
+        case config
+        /// The machine, with calls and operators.
+        case state
+        /// A statement of its own.
+        case tally
+    }
+
+    var part: Part {
+        switch self {
+        case .id: .key
+        case .label, .tripRule, .tripCount, .tripWindow, .recovery, .multiplier, .cap, .jitter, .probeLimit,
+            .probeSuccesses, .probeLease, .minimumReporters:
+            .config
+        case .state, .since, .epoch, .openUntil, .successes, .trips, .forgottenUntil, .lastError, .hold, .holdSince,
+            .holdUntil, .holdBy, .holdReason:
+            .state
+        case .refusals, .registered: .tally
+        }
+    }
+
+    /// The column's name in the table.
+    var name: String {
+        switch self {
+        case .id: "id"
+        case .label: "label"
+        case .tripRule: "trip_rule"
+        case .tripCount: "trip_count"
+        case .tripWindow: "trip_window"
+        case .recovery: "recovery"
+        case .multiplier: "recovery_multiplier"
+        case .cap: "recovery_cap"
+        case .jitter: "recovery_jitter"
+        case .probeLimit: "probe_limit"
+        case .probeSuccesses: "probe_successes"
+        case .probeLease: "probe_lease"
+        case .minimumReporters: "minimum_reporters"
+        case .state: "state"
+        case .since: "since"
+        case .epoch: "epoch"
+        case .openUntil: "open_until"
+        case .successes: "successes"
+        case .trips: "trips"
+        case .forgottenUntil: "forgotten_until"
+        case .lastError: "last_error"
+        case .hold: "hold"
+        case .holdSince: "hold_since"
+        case .holdUntil: "hold_until"
+        case .holdBy: "hold_by"
+        case .holdReason: "hold_reason"
+        case .refusals: "refusals"
+        case .registered: "registered"
+        }
+    }
+
+    /// The value to be written.
+    func value(in row: CircuitRow) -> SQLValue {
+        switch self {
+        case .id: .integer(row.id)
+        case .label: SQLValue(row.label)
+        case .tripRule: .text(row.circuit.rules.trip.word)
+        case .tripCount: .integer(row.circuit.rules.trip.count)
+        case .tripWindow: .integer(row.circuit.rules.trip.window)
+        case .recovery: .integer(row.circuit.rules.recovery)
+        case .multiplier: .real(row.circuit.rules.multiplier)
+        case .cap: .integer(row.circuit.rules.cap)
+        case .jitter: .real(row.circuit.rules.jitter)
+        case .probeLimit: .integer(Int64(row.circuit.rules.probeLimit))
+        case .probeSuccesses: .integer(Int64(row.circuit.rules.successesToClose))
+        case .probeLease: .integer(row.circuit.rules.lease)
+        case .minimumReporters: .integer(Int64(row.circuit.rules.minimumReporters))
+        case .state: .text(row.circuit.state.word)
+        case .since: .integer(row.circuit.since.microseconds)
+        case .epoch: .integer(row.circuit.epoch)
+        case .openUntil: SQLValue(row.circuit.state.until?.microseconds)
+        case .successes: .integer(row.circuit.state.successes)
+        case .trips: .integer(Int64(row.circuit.tripsInARow))
+        case .forgottenUntil: SQLValue(row.circuit.forgottenUntil?.microseconds)
+        case .lastError: SQLValue(row.circuit.lastError)
+        case .hold: SQLValue(row.circuit.hold?.state.rawValue)
+        case .holdSince: SQLValue(row.circuit.hold?.since.microseconds)
+        case .holdUntil: SQLValue(row.circuit.hold?.until?.microseconds)
+        case .holdBy: SQLValue(row.circuit.hold?.by)
+        case .holdReason: SQLValue(row.circuit.hold?.reason)
+        case .refusals: .integer(Int64(row.refusals))
+        case .registered: .integer(row.registered)
+        }
+    }
+}
+
+// MARK: - Statements
+
+extension CircuitColumn {
+    static let all = Self.allCases
+    static let configured = Self.all.filter { $0.part == .config }
+    static let machine = Self.all.filter { $0.part == .state }
+    private static let inserted = Self.all.filter { $0.part != .key }
+
+    /// What a SELECT names.
+    static let selected = Self.list(Self.all) { _, column in "circuit.\(column.name)" }
+
+    static let updateConfig = Self.update(Self.configured)
+    static let updateState = Self.update(Self.machine)
+    static let insert = SQL(
+        composed: """
+            INSERT INTO circuit (id, name, \(Self.list(Self.inserted) { _, column in column.name }))
+            VALUES (?1, ?2, \(Self.list(Self.inserted) { place, _ in "?\(place + 3)" })) RETURNING id
+            """
+    )
+
+    /// The values of `insert`, without an id where the row is to have a new one.
+    static func inserted(_ row: CircuitRow, named name: String, id: Int64?) -> [SQLValue] {
+        [SQLValue(id), .text(name)] + Self.inserted.map { $0.value(in: row) }
+    }
+
+    /// The values of `updateConfig` and `updateState`.
+    static func updated(_ row: CircuitRow, _ columns: [CircuitColumn]) -> [SQLValue] {
+        var values: [SQLValue] = []
+        values.reserveCapacity(columns.count + 1)
+        values.append(.integer(row.id))
+        for column in columns { values.append(column.value(in: row)) }
+        return values
+    }
+
+    private static func update(_ columns: [CircuitColumn]) -> SQL {
+        let assignments = Self.list(columns) { place, column in "\(column.name) = ?\(place + 2)" }
+        return SQL(composed: "UPDATE circuit SET \(assignments) WHERE id = ?1")
+    }
+
+    // Not `joined`: for that the runtime looks for conformances in all libraries that are loaded.
+    private static func list(_ columns: [CircuitColumn], _ text: (Int, CircuitColumn) -> String) -> String {
+        var list = ""
+        for (place, column) in columns.enumerated() { list += (place == 0 ? "" : ", ") + text(place, column) }
+        return list
+    }
+}
+
+extension Rules.Trip {
+    fileprivate var word: String {
+        switch self {
+        case .failures: "failures"
+        case .consecutiveFailures: "consecutive"
+        case .unknown(let word, count: _, window: _): word
+        }
+    }
+
+    fileprivate var count: Int64 {
+        switch self {
+        case .failures(let count, window: _), .consecutiveFailures(let count), .unknown(_, let count, window: _):
+            Int64(count)
+        }
+    }
+
+    fileprivate var window: Int64 {
+        switch self {
+        case .failures(_, let window), .unknown(_, count: _, let window): window
+        case .consecutiveFailures: 0
+        }
+    }
+}
+
+extension Circuit.State {
+    fileprivate var until: StoreTime? {
+        switch self {
+        case .open(let until): until
+        case .unknown(_, let until): until
+        case .closed, .halfOpen: nil
+        }
+    }
+
+    fileprivate var successes: Int64 {
+        switch self {
+        case .halfOpen(let successes): Int64(successes)
+        case .closed, .open, .unknown: 0
+        }
+    }
+}

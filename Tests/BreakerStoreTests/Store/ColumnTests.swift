@@ -1,0 +1,124 @@
+import Testing
+
+@testable import BreakerStore
+
+/// A circuit's columns: the list in `CircuitColumn`, the table and the fields of the machine's values say the same.
+@Suite(.timeLimit(.minutes(1))) struct ColumnTests {
+    private static let config = CircuitBreaker.Config(name: "a", group: "G")
+
+    /// A change of one field, by the field's name.
+    private static let changes: [String: @Sendable (inout Circuit) -> Void] = [
+        "rules.trip": { $0.rules.trip = .consecutiveFailures(7) },
+        "rules.recovery": { $0.rules.recovery += 1 },
+        "rules.multiplier": { $0.rules.multiplier += 0.5 },
+        "rules.cap": { $0.rules.cap += 1 },
+        "rules.jitter": { $0.rules.jitter += 0.25 },
+        "rules.probeLimit": { $0.rules.probeLimit += 1 },
+        "rules.successesToClose": { $0.rules.successesToClose += 1 },
+        "rules.lease": { $0.rules.lease += 1 },
+        "rules.minimumReporters": { $0.rules.minimumReporters += 1 },
+        "state": { $0.state = .halfOpen(successes: 2) },
+        "since": { $0.since = $0.since.adding(-1) },
+        "epoch": { $0.epoch += 1 },
+        "failures": { $0.failures = [Circuit.Failure(at: $0.since, worker: 1, sequence: 1)] },
+        "forgottenUntil": { $0.forgottenUntil = $0.since },
+        "tripsInARow": { $0.tripsInARow += 1 },
+        "probes": {
+            $0.state = .halfOpen(successes: 0)
+            $0.probes = [Circuit.Probe(token: 1, worker: 1, since: $0.since, leaseEnds: $0.since)]
+        },
+        "hold.state": { $0.hold?.state = .closed },
+        "hold.since": { $0.hold?.since = $0.since.adding(-1) },
+        "hold.until": { $0.hold?.until = nil },
+        "hold.by": { $0.hold?.by = "Bob" },
+        "hold.reason": { $0.hold?.reason = "ice" },
+        "lastError": { $0.lastError = "E" },
+        // What a transaction has to tell, in rows of the history.
+        "transitions": { $0.record(.reset) },
+    ]
+
+    /// The names of all fields; those of the rules and the hold one by one.
+    private static func fields(of circuit: Circuit) -> Set<String> {
+        var fields: Set<String> = []
+        func add(_ value: Any, _ prefix: String) {
+            for case (let label?, _) in Mirror(reflecting: value).children { fields.insert(prefix + label) }
+        }
+        add(circuit, "")
+        if fields.remove("rules") != nil { add(circuit.rules, "rules.") }
+        if fields.remove("hold") != nil, let hold = circuit.hold { add(hold, "hold.") }
+        return fields
+    }
+
+    @Test func everyFieldIsSaved() throws {
+        let fixture = try StoreFixture()
+        let core = try #require(fixture.core)
+        _ = try fixture.store.breaker(Self.config)
+        try fixture.store.hold("a", .open, for: .seconds(60), by: "Ann", reason: "storm")
+        let base = try #require(try core.circuit("a"))
+        #expect(Self.fields(of: base.circuit) == Set(Self.changes.keys))
+        for (field, change) in Self.changes where field != "transitions" {
+            var changed = base.circuit
+            change(&changed)
+            #expect(changed != base.circuit, "\(field)")
+            for circuit in [changed, base.circuit] {
+                try core.commit(until: Deadline(after: .seconds(20))) { (transaction) throws(BreakerStoreError) in
+                    _ = try transaction.change("a") { stored, _ in stored = circuit }
+                }
+                #expect(try core.circuit("a")?.circuit == circuit, "\(field)")
+            }
+        }
+    }
+
+    /// The list is the table's, in its order.
+    @Test func listIsTheTable() throws {
+        let fixture = try StoreFixture()
+        let path = fixture.store.backend.file.path
+        let query = "SELECT group_concat(name) FROM pragma_table_info('circuit') WHERE name <> 'name'"
+        let table = Foreign.value(path, query)
+        #expect(table == CircuitColumn.all.map(\.name).joined(separator: ","))
+        #expect(CircuitColumn.all.enumerated().allSatisfy { $0.element.rawValue == $0.offset })
+    }
+
+    /// Each column is written by one statement and read from where it stands.
+    @Test(arguments: CircuitColumn.all)
+    func columnIsWrittenAndRead(column: CircuitColumn) throws {
+        let fixture = try StoreFixture()
+        let core = try #require(fixture.core)
+        let path = fixture.store.backend.file.path
+        _ = try fixture.store.breaker(Self.config)
+        try fixture.store.hold("a", .open, for: .seconds(60), by: "Ann", reason: "storm")
+        let before = try #require(try core.circuit("a"))
+        let update = "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET \(Self.another(column))"
+        Foreign.run(path, update, keepsLog: true)
+        let after = try #require(try core.circuit("a"))
+        #expect(column.value(in: after) != column.value(in: before))
+        let inFile = Foreign.value(path, "SELECT quote(\(column.name)) FROM circuit")
+        #expect(inFile == Self.quoted(column.value(in: after)))
+    }
+
+    /// Sets a column, and those without which it can't be read.
+    private static func another(_ column: CircuitColumn) -> String {
+        switch column {
+        case .tripRule: "trip_rule = 'consecutive', trip_window = 0"
+        case .state: "state = 'half-open'"
+        case .openUntil: "state = 'open', open_until = since"
+        case .successes: "state = 'half-open', successes = 2"
+        case .hold: "hold = 'closed'"
+        case .label, .lastError, .holdBy, .holdReason: "\(column.name) = 'else'"
+        case .jitter: "recovery_jitter = 0.25"
+        case .forgottenUntil: "forgotten_until = since"
+        case .id, .tripCount, .tripWindow, .recovery, .multiplier, .cap, .probeLimit, .probeSuccesses, .probeLease,
+            .minimumReporters, .since, .epoch, .trips, .holdSince, .holdUntil, .refusals, .registered:
+            "\(column.name) = \(column.name) + 1"
+        }
+    }
+
+    private static func quoted(_ value: SQLValue) -> String {
+        switch value {
+        case .null: "NULL"
+        case .integer(let integer): "\(integer)"
+        case .real(let real): "\(real)"
+        case .text(let text): "'\(text)'"
+        }
+    }
+}
