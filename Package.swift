@@ -97,7 +97,7 @@ let package = Package(
         .systemLibrary(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "BreakerTestSupport",
-            dependencies: ["BreakerStore", "CTestSupport"],
+            dependencies: ["BreakerStore", "CSQLite", "CTestSupport"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

@@ -2,49 +2,43 @@
 public struct BreakerStoreError: Error, Sendable, CustomStringConvertible {
     /// The kind of an error: open, so that kinds can be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private let raw: UInt8
+        /// The code's name, such as `notFound`.
+        public let description: String
+
+        private init(_ name: String) { self.description = name }
 
         /// A value of a configuration is not allowed; the message names the field and what is.
-        public static let invalidConfiguration = Code(raw: 1)
+        public static let invalidConfiguration = Code("invalidConfiguration")
         /// The file is not a store of circuits; it was left as it is.
-        public static let notAStore = Code(raw: 2)
+        public static let notAStore = Code("notAStore")
         /// The file was made by a later major version; it was left as it is.
-        public static let newerSchema = Code(raw: 3)
+        public static let newerSchema = Code("newerSchema")
         /// The file system can't be shared safely, such as one on the network.
-        public static let unsupportedFileSystem = Code(raw: 4)
+        public static let unsupportedFileSystem = Code("unsupportedFileSystem")
         /// The path names something that may not be a store, such as a directory or a file with a second hard link.
-        public static let unsafePath = Code(raw: 5)
+        public static let unsafePath = Code("unsafePath")
         /// There is no such file or directory.
-        public static let notFound = Code(raw: 6)
+        public static let notFound = Code("notFound")
         /// The process may not read or write the file.
-        public static let permissionDenied = Code(raw: 7)
+        public static let permissionDenied = Code("permissionDenied")
         /// Others kept the file locked until the deadline.
-        public static let busy = Code(raw: 8)
+        public static let busy = Code("busy")
         /// The file system is full.
-        public static let full = Code(raw: 9)
+        public static let full = Code("full")
         /// The file, or a row of it, can't be read.
-        public static let corrupt = Code(raw: 10)
+        public static let corrupt = Code("corrupt")
         /// The file can't be used just now.
-        public static let unavailable = Code(raw: 11)
+        public static let unavailable = Code("unavailable")
         /// The store has no circuit of this name.
-        public static let noSuchCircuit = Code(raw: 12)
+        public static let noSuchCircuit = Code("noSuchCircuit")
         /// Others use what was to be removed or replaced.
-        public static let inUse = Code(raw: 13)
+        public static let inUse = Code("inUse")
         /// The store was closed.
-        public static let closed = Code(raw: 14)
+        public static let closed = Code("closed")
         /// The process is a fork of the one that opened the store.
-        public static let forked = Code(raw: 15)
+        public static let forked = Code("forked")
         /// The store was opened to be read.
-        public static let readOnly = Code(raw: 16)
-
-        private static let names = [
-            "unknown", "invalidConfiguration", "notAStore", "newerSchema", "unsupportedFileSystem", "unsafePath",
-            "notFound", "permissionDenied", "busy", "full", "corrupt", "unavailable", "noSuchCircuit", "inUse",
-            "closed", "forked", "readOnly",
-        ]
-
-        /// The code's name, such as `notFound`.
-        public var description: String { Self.names[Int(self.raw)] }
+        public static let readOnly = Code("readOnly")
     }
 
     /// The kind of the error.

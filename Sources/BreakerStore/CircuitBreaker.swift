@@ -43,7 +43,7 @@ public final class CircuitBreaker: Sendable {
     /// Reads the file unless the answer is known already.
     public var isCallPermitted: Bool {
         switch self.circuit.slot.ask(self.store.gate).verdict {
-        case .proceed, .proceedAndReportSuccess: return true
+        case .proceed, .proceedAndReportSuccess, .proceedAndForgetFailures: return true
         case .none, .open, .heldOpen, .heldClosed: break
         }
         switch self.currentCircuit.answer(at: self.core.clock.now, isAlive: self.core.isAlive) {

@@ -10,7 +10,7 @@ extension CircuitStore {
     ///   - who: who does it.
     ///   - reason: why.
     public func reset(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
-        try self.operate(on: name, by: who) { circuit, now in circuit.reset(at: now, reason: reason) }
+        _ = try self.perform(.reset, on: [.named(name)], by: who, reason: reason)
     }
 
     /// Refuses all calls of a circuit, or lets all through uncounted, until it is released or the time is over.
@@ -30,11 +30,7 @@ extension CircuitStore {
         by who: String? = nil,
         reason: String? = nil
     ) throws(BreakerStoreError) {
-        if let duration { try Validation.duration(duration, "duration") }
-        let time = duration?.saturatingMicroseconds
-        try self.operate(on: name, by: who) { circuit, now in
-            circuit.held(state, for: time, by: who, reason: reason, at: now)
-        }
+        _ = try self.perform(.hold(state, for: duration), on: [.named(name)], by: who, reason: reason)
     }
 
     /// Ends a hold; the circuit goes on in the state beneath.
@@ -48,7 +44,7 @@ extension CircuitStore {
     ///   - who: who does it.
     ///   - reason: why.
     public func release(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
-        try self.operate(on: name, by: who) { circuit, now in _ = circuit.released(at: now, reason: reason) }
+        _ = try self.perform(.release, on: [.named(name)], by: who, reason: reason)
     }
 
     /// Deletes a circuit; its history stays.
@@ -63,18 +59,6 @@ extension CircuitStore {
             guard try transaction.forget(name) else { throw .noSuchCircuit(name, transaction.path) }
         }
         self.drop(circuits: [name])
-    }
-
-    private func operate(
-        on name: String,
-        by who: String?,
-        _ event: @escaping @Sendable (inout Circuit, StoreTime) -> Void
-    ) throws(BreakerStoreError) {
-        try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
-            guard try transaction.change(name, by: who, { event(&$0, $1.now) }) != nil else {
-                throw .noSuchCircuit(name, transaction.path)
-            }
-        }
     }
 }
 

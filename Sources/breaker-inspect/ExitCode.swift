@@ -1,17 +1,27 @@
 /// What the tool ends with: a contract with scripts.
-enum ExitCode: Int32, Sendable {
+enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     case failed = 1
-    /// The operator said no.
     case declined = 2
-    /// `check`: some circuit is not closed.
     case notClosed = 3
     case noSuchCircuit = 4
-    /// The command line is wrong.
     case usage = 64
-    /// Others kept the store locked.
     case busy = 75
-    /// `wait`: the time was over.
     case timedOut = 124
     case interrupted = 130
+
+    /// The meaning, as the help tells it.
+    var meaning: String {
+        switch self {
+        case .done: "done"
+        case .failed: "failed"
+        case .declined: "you said no"
+        case .notClosed: "check: some circuit is not closed"
+        case .noSuchCircuit: "no such circuit"
+        case .usage: "wrong command line"
+        case .busy: "the store is busy"
+        case .timedOut: "wait: the time was over"
+        case .interrupted: "interrupted"
+        }
+    }
 }

@@ -63,7 +63,14 @@ final class AnswerSlot: @unchecked Sendable {
 /// An answer in three words.
 struct CachedAnswer {
     enum Verdict: UInt64 {
-        case none, proceed, proceedAndReportSuccess, open, heldOpen, heldClosed
+        case none
+        /// A success changes nothing.
+        case proceed
+        /// The consecutive rule: a success is reported if there is a failure to forget by then.
+        case proceedAndReportSuccess
+        /// The same, and there is one.
+        case proceedAndForgetFailures
+        case open, heldOpen, heldClosed
     }
 
     fileprivate var raw: bs_answer

@@ -42,7 +42,7 @@ extension CircuitBreaker {
         case .proceed: return answer.epoch
         case .open: try self.refuse(.open, until: answer.until)
         case .heldOpen: try self.refuse(.held, until: answer.until)
-        case .none, .proceedAndReportSuccess, .heldClosed: break
+        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .heldClosed: break
         }
         return nil
     }
@@ -53,7 +53,7 @@ extension CircuitBreaker {
         switch answer.verdict {
         case .proceed:
             return .counted(epoch: answer.epoch, reportsSuccess: false)
-        case .proceedAndReportSuccess:
+        case .proceedAndReportSuccess, .proceedAndForgetFailures:
             return .counted(epoch: answer.epoch, reportsSuccess: true)
         case .heldClosed:
             if self.core.clock.uptime < answer.until { return .uncounted }

@@ -57,7 +57,7 @@ extension CircuitBreaker {
         let answer = self.circuit.slot.ask(self.store.gate)
         switch answer.verdict {
         case .open, .heldOpen, .heldClosed: return self.core.clock.uptime < answer.until
-        case .none, .proceed, .proceedAndReportSuccess: return false
+        case .none, .proceed, .proceedAndReportSuccess, .proceedAndForgetFailures: return false
         }
     }
 
@@ -65,7 +65,7 @@ extension CircuitBreaker {
     private var mayCountSuccess: Bool {
         switch self.circuit.slot.ask(self.store.gate).verdict {
         case .proceed: return false
-        case .none, .proceedAndReportSuccess, .open, .heldOpen, .heldClosed: break
+        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .open, .heldOpen, .heldClosed: break
         }
         guard !self.store.gate.isForked, !self.store.isClosed, !self.core.isDegraded,
             let look = try? self.core.look(self.asker)

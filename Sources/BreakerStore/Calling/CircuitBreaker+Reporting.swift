@@ -94,10 +94,9 @@ extension CircuitBreaker {
 
     /// The consecutive rule: a success is written only if there is a failure to forget.
     private var hasFailuresToForget: Bool {
-        let answer = self.circuit.slot.ask(self.store.gate)
-        switch answer.verdict {
-        case .proceed: return false
-        case .proceedAndReportSuccess: return answer.until > 0
+        switch self.circuit.slot.ask(self.store.gate).verdict {
+        case .proceed, .proceedAndReportSuccess: return false
+        case .proceedAndForgetFailures: return true
         case .none, .open, .heldOpen, .heldClosed: break
         }
         let look = try? self.core.look(self.asker)

@@ -22,6 +22,8 @@ extension CircuitStore {
                     guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
                     return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
                 }
+                // SQLite can't be asked for a name that is no UTF-8.
+                if change == nil, found.isNamed { throw .noSuchCircuit(name, transaction.path) }
                 if case let change?? = change { changes.append(change) }
             }
             return changes

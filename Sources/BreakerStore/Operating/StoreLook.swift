@@ -74,7 +74,7 @@ package struct StoreLook {
 
     /// The number of the newest event of all.
     package func newestEvent() throws(BreakerStoreError) -> Int64 {
-        try self.view.database.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
+        try self.view.database.newestEvent()
     }
 
     /// All events with higher numbers than `id`, oldest first.

@@ -52,10 +52,8 @@ final class StoreClock: Sendable {
     /// Store time as the uptime at which it comes.
     func uptime(of time: StoreTime) -> Int64 { time.microseconds.subtractingSaturating(self.offset) }
 
-    /// The wall clock's time for people: now, less the stamp's age.
-    func date(of time: StoreTime) -> Date { self.dates()(time) }
-
-    /// Converts many stamps as of one instant, so that they keep their distances.
+    /// Converts stamps to the wall clock's time for people: now, less the stamp's age. All are as of one instant, so that
+    /// they keep their distances.
     func dates() -> (StoreTime) -> Date {
         let now = self.now
         let wall = self.host.wallTime

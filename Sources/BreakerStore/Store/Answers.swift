@@ -184,7 +184,9 @@ final class Answers: Sendable {
             switch circuit.rules.trip {
             case .failures, .unknown: return CachedAnswer(.proceed, epoch: fresh.epoch, until: .max)
             case .consecutiveFailures:
-                return CachedAnswer(.proceedAndReportSuccess, epoch: fresh.epoch, until: fresh.hasFailures ? 1 : 0)
+                let verdict: CachedAnswer.Verdict =
+                    fresh.hasFailures ? .proceedAndForgetFailures : .proceedAndReportSuccess
+                return CachedAnswer(verdict, epoch: fresh.epoch, until: .max)
             }
         case .uncounted: return CachedAnswer(.heldClosed, epoch: fresh.epoch, until: end(circuit.hold?.until))
         case .refuse(.open, let until): return CachedAnswer(.open, epoch: fresh.epoch, until: end(until))

@@ -22,7 +22,7 @@ enum HelpText {
         options of every verb:
         \(Self.lines(Option.common.map { ($0.usage, $0.help) }))
         exit codes:
-        \(Self.lines(Self.exitCodes))
+        \(Self.lines(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) }))
         examples:
           export BREAKER_STORE=/var/lib/shop/breakers.db
           \(Tool.name) list --state open,half-open
@@ -47,12 +47,6 @@ enum HelpText {
             "usage": .string(Self.usage(verb)),
         ])
     }
-
-    private static let exitCodes = [
-        ("0", "done"), ("1", "failed"), ("2", "you said no"), ("3", "check: some circuit is not closed"),
-        ("4", "no such circuit"), ("64", "wrong command line"), ("75", "the store is busy"),
-        ("124", "wait: the time was over"), ("130", "interrupted"),
-    ]
 
     private static var verbs: String { Self.lines(Tool.verbs.map { ($0.name, $0.summary) }) }
 

@@ -96,6 +96,21 @@ import Testing
         #expect(inFile == Self.quoted(column.value(in: after)))
     }
 
+    /// A row that is made anew keeps what can be read of it, in every column.
+    @Test func rowMadeAnewKeepsTheRest() async throws {
+        let fixture = try StoreFixture()
+        let path = fixture.store.backend.file.path
+        let breaker = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
+        let garble = "UPDATE circuit SET refusals = 12, last_error = 'E', recovery_jitter = 7"
+        Foreign.run(path, "PRAGMA ignore_check_constraints = ON; \(garble)", keepsLog: true)
+        let row = "SELECT recovery_jitter || ' ' || refusals || ' ' || last_error FROM circuit"
+        let isHealed = await eventually {
+            synchronously { breaker.recordFailure() }
+            return Foreign.value(path, row)?.hasPrefix("0.0 12 ") == true
+        }
+        #expect(isHealed)
+    }
+
     /// Sets a column, and those without which it can't be read.
     private static func another(_ column: CircuitColumn) -> String {
         switch column {
