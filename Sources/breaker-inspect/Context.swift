@@ -66,7 +66,7 @@ struct Context {
     }
 
     /// Runs `body` with a watch over the store, opened so that nothing on the disk changes.
-    func watching<Value>(_ body: (StoreWatch) throws(Failure) -> Value) throws(Failure) -> Value {
+    func watching<Value>(_ body: (ChangeWatch) throws(Failure) -> Value) throws(Failure) -> Value {
         let store = try self.open(.readOnly)
         defer { store.close() }
         return try body(store.watch())

@@ -129,18 +129,18 @@ import Testing
         let watch = try CircuitStore(path: shop.path, configuration: configuration).watch()
         // What was written just now may be written again without another time stamp.
         func settle() throws {
-            for _ in 0..<5_000 where try watch.lookIfChanged({ _, _ in 0 }) == nil { return }
+            for _ in 0..<5_000 where try watch.inspectIfChanged({ _, _ in 0 }) == nil { return }
             Issue.record("the file is read again and again")
         }
         try settle()
         let looks = watch.looks
-        for _ in 0..<10 { _ = try watch.lookIfChanged { _, _ in 0 } }
+        for _ in 0..<10 { _ = try watch.inspectIfChanged { _, _ in 0 } }
         #expect(watch.looks == looks)
         for _ in 0..<3 {
             // In a process of its own, as it always is.
             try #require(try Child.shell("\"$0\" reset a", store: shop.path).code == 0)
             let looks = watch.looks
-            _ = try watch.lookIfChanged { _, _ in 0 }
+            _ = try watch.inspectIfChanged { _, _ in 0 }
             #expect(watch.looks == looks + 1)
             try settle()
         }

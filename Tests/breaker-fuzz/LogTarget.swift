@@ -47,7 +47,7 @@ struct LogTarget: Target {
         if choices.contains(.hasLock) { files["-lock"] = LockFile.magic }
         try self.scratch.place(files)
         try self.requireBounds(of: log)
-        let found = try? StoreReader.look(at: self.file, Self.read)
+        let found = try? BystanderReader.read(self.file, Self.read)
         _ = try? Schema.recognise(self.file)
         try self.scratch.requireUntouched(files)
         // Whoever has an index believes it.

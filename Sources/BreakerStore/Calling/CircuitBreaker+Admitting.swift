@@ -134,13 +134,13 @@ extension CircuitBreaker {
     /// The refusal as the caller gets it, counted; the last error is the file's unless another is given.
     func refusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
         self.circuit.refusals.add()
-        let told = self.circuit.told
+        let lastRead = self.circuit.lastRead
         return CircuitOpenError(
             name: self.name,
-            group: told.group,
+            group: lastRead.group,
             cause: cause,
             retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) },
-            lastError: lastError ?? told.lastError
+            lastError: lastError ?? lastRead.lastError
         )
     }
 }

@@ -14,17 +14,17 @@ extension CircuitBreaker {
     }
 
     /// What could not be committed counts in memory, and is kept for the file.
-    func tellMemory(_ telling: Telling) {
-        switch telling {
+    func tellMemory(_ input: CircuitInput) {
+        switch input {
         case .failed(let report), .failedUnread(let report):
             self.count(report, failed: true)
-            self.keep(telling)
+            self.keep(input)
         case .succeeded(let report):
             self.count(report, failed: false)
         case .probeEnded(_, _, let verdict, let error):
             if verdict != .ignored { self.count(self.newReport(0, error), failed: verdict == .failure) }
             // Its slot is to be free as soon as the file is back.
-            self.keep(telling)
+            self.keep(input)
         case .recorded(let report, let failed, token: _):
             self.count(report, failed: failed)
             if failed { self.keepFailure(report) }
@@ -63,7 +63,7 @@ extension CircuitBreaker {
     /// A failure that no admission of the file's belongs to: it counts there if nothing has changed since it was last
     /// read, or if it never was.
     private func keepFailure(_ report: Report) {
-        guard let epoch = self.circuit.told.epoch else {
+        guard let epoch = self.circuit.lastRead.epoch else {
             self.keep(.failedUnread(report))
             return
         }
@@ -72,13 +72,13 @@ extension CircuitBreaker {
         self.keep(.failed(report))
     }
 
-    private func keep(_ telling: Telling) {
+    private func keep(_ input: CircuitInput) {
         // Otherwise there will be no file to tell.
         guard !self.store.gate.isForked, !self.store.isClosed else { return }
-        let time = telling.failure?.at ?? self.core.clock.now
+        let time = input.failure?.at ?? self.core.clock.now
         self.core.outbox.keep(
             KeptReport(
-                config: self.circuit.registeredConfig, telling: telling, uptime: self.core.clock.uptime(of: time)))
+                config: self.circuit.registeredConfig, input: input, uptime: self.core.clock.uptime(of: time)))
     }
 
     private func inMemory<Value>(at now: StoreTime, _ event: (inout Circuit, Moment) -> Value) -> Value {

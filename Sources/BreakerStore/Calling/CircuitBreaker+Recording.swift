@@ -26,12 +26,12 @@ extension CircuitBreaker {
 
     func ending(_ error: (any Error)?) -> Ending { error.map(self.ending) ?? Ending(verdict: .failure) }
 
-    private func record(_ ending: Ending) { self.commit(self.telling(ending)) }
+    private func record(_ ending: Ending) { self.commit(self.input(ending)) }
 
-    private func record(_ ending: Ending) async { await self.commit(self.telling(ending)) }
+    private func record(_ ending: Ending) async { await self.commit(self.input(ending)) }
 
     /// What is to be committed of a call that asked nobody, if anything.
-    private func telling(_ ending: Ending) -> Telling? {
+    private func input(_ ending: Ending) -> CircuitInput? {
         let isFailure: Bool
         switch ending.verdict {
         case .ignored: return nil
@@ -42,13 +42,13 @@ extension CircuitBreaker {
             if !self.mayCountSuccess { return nil }
             isFailure = false
         }
-        let telling = Telling.recorded(
+        let input = CircuitInput.recorded(
             self.newReport(0, ending.error),
             failed: isFailure,
             token: self.core.newToken()
         )
-        guard self.store.gate.isForked || self.store.isClosed else { return telling }
-        self.tellMemory(telling)
+        guard self.store.gate.isForked || self.store.isClosed else { return input }
+        self.tellMemory(input)
         return nil
     }
 

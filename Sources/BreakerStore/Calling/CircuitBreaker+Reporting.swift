@@ -1,4 +1,4 @@
-/// Telling the circuit how calls ended.
+/// Reports to the circuit how calls ended.
 extension CircuitBreaker {
     /// What a call's end comes to.
     struct Ending: Sendable {
@@ -24,45 +24,45 @@ extension CircuitBreaker {
     }
 
     /// Commits on the calling thread; what can't be committed counts in memory.
-    func report(_ ending: Ending, of admitted: Admitted) { self.commit(self.telling(ending, of: admitted)) }
+    func report(_ ending: Ending, of admitted: Admitted) { self.commit(self.input(ending, of: admitted)) }
 
     /// Suspends until the report is committed; cancelling the task withdraws nothing.
-    func report(_ ending: Ending, of admitted: Admitted) async { await self.commit(self.telling(ending, of: admitted)) }
+    func report(_ ending: Ending, of admitted: Admitted) async { await self.commit(self.input(ending, of: admitted)) }
 
     /// Leaves a probe's slot without waiting.
     func discard(_ admitted: Admitted) {
-        guard let telling = self.telling(Ending(verdict: .ignored), of: admitted) else { return }
-        self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(telling) }, self.work(telling))
+        guard let input = self.input(Ending(verdict: .ignored), of: admitted) else { return }
+        self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
     }
 
-    func commit(_ telling: Telling?) {
-        guard let telling else { return }
+    func commit(_ input: CircuitInput?) {
+        guard let input else { return }
         do throws(BreakerStoreError) {
-            try self.core.commit(until: self.store.deadline, for: self.asker, self.work(telling))
+            try self.core.commit(until: self.store.deadline, for: self.asker, self.work(input))
         } catch {
-            self.tellMemory(telling)
+            self.tellMemory(input)
         }
     }
 
-    func commit(_ telling: Telling?) async {
-        guard let telling else { return }
+    func commit(_ input: CircuitInput?) async {
+        guard let input else { return }
         do throws(BreakerStoreError) {
-            try await self.core.commit(until: self.store.deadline, for: self.asker, self.work(telling))
+            try await self.core.commit(until: self.store.deadline, for: self.asker, self.work(input))
         } catch {
-            self.tellMemory(telling)
+            self.tellMemory(input)
         }
     }
 
-    private func work(_ telling: Telling) -> StoreCore.Work<Void> {
+    private func work(_ input: CircuitInput) -> StoreCore.Work<Void> {
         let name = self.name
         let config = self.circuit.registeredConfig
         return { (transaction) throws(BreakerStoreError) in
-            try transaction.apply(telling, to: name, registering: config)
+            try transaction.apply(input, to: name, registering: config)
         }
     }
 
     /// What is to be committed, if anything.
-    private func telling(_ ending: Ending, of admitted: Admitted) -> Telling? {
+    private func input(_ ending: Ending, of admitted: Admitted) -> CircuitInput? {
         switch admitted {
         case .uncounted:
             return nil

@@ -6,16 +6,14 @@ struct DatabaseHeader {
     let applicationID: Int64
 
     private static let magic = Array("SQLite format 3\0".utf8)
-    private static let size = 100
+    static let size = 100
     static let versionPlace = 60
     /// 1 is a rollback journal, 2 a write-ahead log.
     private static let newestWriteVersion = 2
 
-    /// Reads them without locks; nil if it is no SQLite database.
-    init?(of file: StoreFile) throws(BreakerStoreError) {
-        try StoreFile.requireReadable(file.path)
-        let connection = try Connection(path: file.path, access: .immutable)
-        guard let bytes = try connection.firstBytes(Self.size), bytes.starts(with: Self.magic) else { return nil }
+    /// Takes the header's bytes apart; nil if they are none of an SQLite database.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= Self.size, bytes.starts(with: Self.magic) else { return nil }
         func number(at offset: Int) -> Int64 {
             Int64(Int32(truncatingIfNeeded: bytes[offset..<offset + 4].reduce(Int64(0)) { $0 << 8 | Int64($1) }))
         }

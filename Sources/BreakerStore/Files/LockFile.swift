@@ -130,13 +130,16 @@ final class LockFile: Sendable {
         return try body()
     }
 
+    /// The numbers that workers draw, each once: away from the offsets of the lock file's own bytes.
+    static let workers: Range<Int64> = (1 << 32)..<(1 << 62)
+
     /// Takes the byte of a worker; false if another has it.
     func lock(worker: Int64) -> Bool { ByteLock.set(self.descriptor, worker, true) }
 
     func unlock(worker: Int64) { _ = ByteLock.set(self.descriptor, worker, false) }
 
     /// Whether another open store may be on the file.
-    var hasOtherWorkers: Bool { ByteLock.isAnyHeldByAnother(self.descriptor, Worker.ids) }
+    var hasOtherWorkers: Bool { ByteLock.isAnyHeldByAnother(self.descriptor, Self.workers) }
 
     /// Whether another open store holds the worker's byte.
     ///
@@ -144,6 +147,6 @@ final class LockFile: Sendable {
     /// probes at once do not come undone.
     func isHeldByAnother(worker: Int64) -> Bool {
         // No worker has such an id: somebody else wrote it, and the kernel says nothing of an offset below zero.
-        Worker.ids.contains(worker) && ByteLock.isHeldByAnother(self.descriptor, worker)
+        Self.workers.contains(worker) && ByteLock.isHeldByAnother(self.descriptor, worker)
     }
 }

@@ -9,9 +9,8 @@ package enum CircuitSelector: Sendable, Hashable {
     /// The circuit of this name; without one, what matches it if it can be a pattern.
     case nameOrPattern(String)
 
-    /// How many bytes of a pattern SQLite takes, if it was not built otherwise
-    /// (https://sqlite.org/limits.html, SQLITE_MAX_LIKE_PATTERN_LENGTH).
-    package static let longestPattern = 50_000
+    /// How many bytes a pattern has at most.
+    package static var longestPattern: Int { Validation.longestPattern }
 
     /// Whether a text holds what a pattern is told by.
     package static func isPattern(_ text: String) -> Bool { text.utf8.contains { "*?[".utf8.contains($0) } }

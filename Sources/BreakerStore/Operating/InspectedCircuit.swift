@@ -28,7 +28,7 @@ struct CircuitRecord {
     /// The workers that have registered it, dead or alive.
     var registered: [Int64]
 
-    func inspected(by reading: StoreReading) -> InspectedCircuit {
+    func inspected(by reading: ReadingMoment) -> InspectedCircuit {
         let now = reading.now
         var unheld = self.row.circuit
         unheld.hold = nil
@@ -48,7 +48,7 @@ struct CircuitRecord {
 }
 
 /// One moment at which records are looked at.
-struct StoreReading {
+struct ReadingMoment {
     let now: StoreTime
     let date: (StoreTime) -> Date
     let isAlive: (Int64) -> Bool

@@ -52,8 +52,9 @@ final class StoreClock: Sendable {
     /// Store time as the uptime at which it comes.
     func uptime(of time: StoreTime) -> Int64 { time.microseconds.subtractingSaturating(self.offset) }
 
-    /// Converts stamps to the wall clock's time for people: now, less the stamp's age. All are as of one instant, so that
-    /// they keep their distances.
+    /// Converts stamps to the wall clock's time: now, less the stamp's age.
+    ///
+    /// All that one converter converts is as of one instant, so that stamps keep their distances.
     func dates() -> (StoreTime) -> Date {
         let now = self.now
         let wall = self.host.wallTime

@@ -19,7 +19,7 @@ final class Transaction {
     private(set) var events: [StoredEvent] = []
 
     private let eventsKept: Int
-    private let chance: Chance
+    private let random: RandomSource
     private let isLocked: (Int64) -> Bool
     private let highest: Int64
     /// How much the connection had changed before.
@@ -33,13 +33,13 @@ final class Transaction {
         worker: Worker,
         clock: StoreClock,
         eventsKept: Int,
-        chance: Chance,
+        random: RandomSource,
         isLocked: @escaping (Int64) -> Bool
     ) throws(BreakerStoreError) {
         self.database = database
         self.worker = worker
         self.eventsKept = eventsKept
-        self.chance = chance
+        self.random = random
         self.isLocked = isLocked
         self.changesBefore = database.connection.changes
         let start = try ClockRow.start(database, clock)
@@ -72,7 +72,7 @@ final class Transaction {
         var found = self.loaded.removeValue(forKey: CircuitName(name))
         if found == nil { found = try self.load(name) }
         guard var loaded = found else { return nil }
-        let result = event(&loaded.row.circuit, Moment(now: self.now, draw: self.chance.share()))
+        let result = event(&loaded.row.circuit, Moment(now: self.now, draw: self.random.share()))
         for transition in loaded.row.circuit.takeTransitions() {
             try self.write(transition, of: name, by: transition.isOfItself ? nil : `operator`)
         }

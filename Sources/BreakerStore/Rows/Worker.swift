@@ -3,7 +3,4 @@ struct Worker: Sendable, Hashable {
     var id: Int64
     var name: String
     var pid: Int32
-
-    /// Never reused, and away from the offsets that a lock file's own bytes have.
-    static let ids: Range<Int64> = (1 << 32)..<(1 << 62)
 }

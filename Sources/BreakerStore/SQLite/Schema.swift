@@ -9,14 +9,14 @@ enum Schema {
     private static let stepsOfAMajor: Int64 = 1000
 
     /// What a path leads to.
-    enum Finding: Equatable {
+    enum Recognised: Equatable {
         /// Nothing, an empty file, or a store whose creation was cut short.
         case new
         case store
     }
 
     /// Looks at the file without changing a byte; throws if it is somebody else's or of a later major version.
-    static func recognise(_ file: StoreFile) throws(BreakerStoreError) -> Finding {
+    static func recognise(_ file: StoreFile) throws(BreakerStoreError) -> Recognised {
         guard let size = StoreFile.size(file.path), size > 0 else { return .new }
         // The header's bytes alone: a creation that was cut short may have left no more of the file than its first page,
         // which SQLite calls corrupt until it has rolled back.
@@ -47,7 +47,7 @@ enum Schema {
         guard LockFile.exists(at: file.lock), Self.hasContent(file.log), StoreFile.size(file.path) ?? 0 > 1 else {
             return false
         }
-        let version = try? StoreReader.look(at: file) { (database) throws(BreakerStoreError) -> Int64? in
+        let version = try? BystanderReader.read(file) { (database) throws(BreakerStoreError) -> Int64? in
             guard try database.connection.integer("PRAGMA application_id") == Self.applicationID,
                 try database.isWhole()
             else { return nil }
@@ -65,7 +65,7 @@ enum Schema {
         // which page counts where one of them is of a later version.
         let versions = try LogFile.versions(at: file.log) + [header.userVersion]
         guard !versions.allSatisfy(Self.isKnown) else { return header.userVersion }
-        return try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
+        return try BystanderReader.read(file) { (database) throws(BreakerStoreError) in
             try database.connection.integer("PRAGMA user_version")
         }
     }

@@ -160,12 +160,12 @@ final class Answers: Sendable {
         if let held = found.held, let kept = self.kept(answer, circuit) {
             asker.circuit.slot.publish(kept, readUnder: held.tag, generation: held.generation)
         }
-        let before = asker.circuit.told
+        let before = asker.circuit.lastRead
         if circuit.rules.isKnown, before.rules != circuit.rules || before.group != found.row.label {
             answer.newConfig = CircuitBreaker.Config(
                 name: asker.circuit.name, group: found.row.label, rules: circuit.rules)
         }
-        asker.circuit.told = SharedCircuit.Told(
+        asker.circuit.lastRead = SharedCircuit.LastRead(
             group: found.row.label,
             lastError: circuit.lastError,
             epoch: circuit.epoch,

@@ -9,7 +9,7 @@ import Darwin
 /// The files that an opening finds, makes and moves aside.
 extension Opening {
     /// Whoever makes a file gives it its mode and its group right after, under the guard.
-    func requireAccess(_ finding: Schema.Finding, until deadline: Deadline) throws(BreakerStoreError) {
+    func requireAccess(_ finding: Schema.Recognised, until deadline: Deadline) throws(BreakerStoreError) {
         do throws(BreakerStoreError) {
             try self.requireAccess(finding)
         } catch {
@@ -20,7 +20,7 @@ extension Opening {
         }
     }
 
-    private func requireAccess(_ finding: Schema.Finding) throws(BreakerStoreError) {
+    private func requireAccess(_ finding: Schema.Recognised) throws(BreakerStoreError) {
         if finding == .new, !self.mayCreate { throw Schema.missing(self.file) }
         for path in [self.file.directory, self.file.path, self.file.log, self.file.index] {
             let needed = path == self.file.directory ? W_OK | X_OK : R_OK | W_OK

@@ -157,7 +157,7 @@ struct Opening {
     }
 
     /// Whose file it is; one that another process creates just now looks like a stranger's until that is done.
-    private func recognise(until deadline: Deadline) throws(BreakerStoreError) -> Schema.Finding {
+    private func recognise(until deadline: Deadline) throws(BreakerStoreError) -> Schema.Recognised {
         do throws(BreakerStoreError) {
             return try Schema.recognise(self.file)
         } catch {
@@ -297,13 +297,13 @@ struct Opening {
         _ lock: LockFile,
         _ deadline: Deadline
     ) throws(BreakerStoreError) -> (Worker, healed: [StoreNote]) {
-        var id = self.previous?.worker ?? Int64.random(in: Worker.ids)
+        var id = self.previous?.worker ?? Int64.random(in: LockFile.workers)
         // Locked before its row is written: a row whose byte is free is a dead worker's. To lock it again does no harm.
         while !lock.lock(worker: id) {
             guard !deadline.isOver else {
                 throw BreakerStoreError(code: .busy, message: "no lock can be had", path: lock.path)
             }
-            id = Int64.random(in: Worker.ids)
+            id = Int64.random(in: LockFile.workers)
         }
         let worker = Worker(id: id, name: self.configuration.workerName ?? Worker.processName, pid: getpid())
         do throws(BreakerStoreError) {

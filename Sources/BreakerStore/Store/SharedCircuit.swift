@@ -6,8 +6,8 @@ struct Asker: Sendable {
 
 /// What all handles of one circuit in one store share: the cached answer and what errors tell.
 final class SharedCircuit: Sendable {
-    /// What a refusal tells beside its cause.
-    struct Told: Sendable {
+    /// What the last reading of the file told about the circuit, for refusals and for memory.
+    struct LastRead: Sendable {
         var group: String?
         var lastError: String?
         /// The epoch when the file was last read; nil before that.
@@ -20,13 +20,13 @@ final class SharedCircuit: Sendable {
     let slot = AnswerSlot()
     let refusals: Refusals.Counter
     private let registered: ForkSafe<CircuitBreaker.Config>
-    private let toldLast: ForkSafe<Told>
+    private let storedLastRead: ForkSafe<LastRead>
 
     init(_ config: CircuitBreaker.Config, refusals: Refusals.Counter) {
         self.name = config.name
         self.refusals = refusals
         self.registered = ForkSafe(config)
-        self.toldLast = ForkSafe(Told(group: config.group))
+        self.storedLastRead = ForkSafe(LastRead(group: config.group))
     }
 
     /// The config that this process registered last.
@@ -37,10 +37,10 @@ final class SharedCircuit: Sendable {
 
     /// What memory guards by: the rules that were in force when the file was lost, or what this process has registered if
     /// the file was never read.
-    var rulesInMemory: Rules { .inMemory(self.told.rules ?? Rules(self.registeredConfig)) }
+    var rulesInMemory: Rules { .inMemory(self.lastRead.rules ?? Rules(self.registeredConfig)) }
 
-    var told: Told {
-        get { self.toldLast.value }
-        set { self.toldLast.value = newValue }
+    var lastRead: LastRead {
+        get { self.storedLastRead.value }
+        set { self.storedLastRead.value = newValue }
     }
 }

@@ -48,8 +48,8 @@ extension StoreCore {
                     if error.isOfTheFile || error.code == .busy { self.keepAgain(kept) }
                 },
                 { (transaction) throws(BreakerStoreError) in
-                    let telling = kept.telling.ended(at: self.clock.time(of: kept.uptime))
-                    try transaction.apply(telling, to: kept.config.name, registering: kept.config)
+                    let input = kept.input.ended(at: self.clock.time(of: kept.uptime))
+                    try transaction.apply(input, to: kept.config.name, registering: kept.config)
                 }
             )
         }
@@ -58,7 +58,7 @@ extension StoreCore {
     /// Counts a failure again, too, for memory has forgotten it when the file came back.
     private func keepAgain(_ kept: KeptReport) {
         self.outbox.keep(kept)
-        guard var report = kept.telling.failure else { return }
+        guard var report = kept.input.failure else { return }
         let rules = Rules.inMemory(Rules(kept.config))
         self.memory.change(kept.config.name, rules: rules, at: self.clock.now) { circuit, moment in
             report.epoch = circuit.epoch

@@ -23,7 +23,7 @@ final class StoreCore: Sendable {
     let hub = EventHub()
     let thread = StoreThread()
     let keys = ReportKeys()
-    let random = Chance()
+    let random = RandomSource()
     private let forkGate = Gate()
 
     /// Opens the file and starts the thread.

@@ -62,7 +62,7 @@ struct StoreView {
         _ body: (StoreView) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         let locks = LockReader(file.lock)
-        return try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
+        return try BystanderReader.read(file) { (database) throws(BreakerStoreError) in
             try StoreView(database, StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false })
                 .asOfOneInstant(body)
         }

@@ -13,7 +13,7 @@ final class Writer: @unchecked Sendable {
     let file: StoreFile
     private let configuration: CircuitStore.Configuration
     private let clock: StoreClock
-    private let random: Chance
+    private let random: RandomSource
     private var session: Session?
     /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
     private var membership: Opening.Membership?
@@ -22,7 +22,7 @@ final class Writer: @unchecked Sendable {
     /// A sync of the log has failed: healthy again only once the database has been synced.
     private(set) var needsFullCheckpoint = false
 
-    init(_ file: StoreFile, _ configuration: CircuitStore.Configuration, _ clock: StoreClock, _ random: Chance) {
+    init(_ file: StoreFile, _ configuration: CircuitStore.Configuration, _ clock: StoreClock, _ random: RandomSource) {
         self.file = file
         self.configuration = configuration
         self.clock = clock
@@ -235,7 +235,7 @@ final class Writer: @unchecked Sendable {
             worker: opened.worker,
             clock: self.clock,
             eventsKept: self.configuration.eventsKept,
-            chance: self.random,
+            random: self.random,
             // Others lock another file by now: a worker that seems dead may live.
             isLocked: { !opened.lock.isInPlace || opened.lock.isHeldByAnother(worker: $0) }
         )

@@ -14,12 +14,15 @@ enum Validation {
         }
     }
 
+    /// How many bytes of a pattern SQLite takes, if it was not built otherwise
+    /// (https://sqlite.org/limits.html, SQLITE_MAX_LIKE_PATTERN_LENGTH).
+    static let longestPattern = 50_000
+
     /// A pattern no longer than SQLite takes: what it says of a longer one would pass for a broken schema.
     static func pattern(_ value: String) throws(BreakerStoreError) {
         let count = value.utf8.count
-        guard count <= CircuitSelector.longestPattern else {
-            throw Self.error(
-                "pattern", "\(count) bytes long", allowed: "at most \(CircuitSelector.longestPattern) bytes")
+        guard count <= Self.longestPattern else {
+            throw Self.error("pattern", "\(count) bytes long", allowed: "at most \(Self.longestPattern) bytes")
         }
     }
 

@@ -63,14 +63,14 @@ struct CheckVerb: Verb {
     private static func look(
         for selection: Selection,
         in context: Context
-    ) throws(Failure) -> StoreLook.Found<Checked> {
+    ) throws(Failure) -> StoreInspection.Found<Checked> {
         try selection.gather(into: (count: 0, notClosed: []), in: context) { checked, circuit in
             checked.count += 1
             if circuit.snapshot.stateWord != .closed { checked.notClosed.append(circuit) }
         }
     }
 
-    private static func require(_ found: StoreLook.Found<Checked>, by selection: Selection) throws(Failure) {
+    private static func require(_ found: StoreInspection.Found<Checked>, by selection: Selection) throws(Failure) {
         guard found.value.count == 0, found.unreadable.isEmpty else { return }
         throw Failure(
             .noSuchCircuit,

@@ -2,14 +2,14 @@ import BreakerStore
 
 /// The selected circuits, read again whenever the file has changed.
 struct CircuitsWatch {
-    private let watch: StoreWatch
+    private let watch: ChangeWatch
     private let selection: Selection
     private let context: Context
     private var image: StoreImage?
     /// Why they can't be told just now.
     private(set) var trouble: Failure?
 
-    init(_ watch: StoreWatch, _ selection: Selection, in context: Context) {
+    init(_ watch: ChangeWatch, _ selection: Selection, in context: Context) {
         self.watch = watch
         self.selection = selection
         self.context = context
@@ -22,8 +22,8 @@ struct CircuitsWatch {
         let selection = self.selection
         let found: Outcome<StoreImage>?
         do throws(BreakerStoreError) {
-            found = try self.watch.lookIfChanged { (look, _) throws(BreakerStoreError) in
-                try selection.image(in: look)
+            found = try self.watch.inspectIfChanged { (inspection, _) throws(BreakerStoreError) in
+                try selection.image(in: inspection)
             }
         } catch {
             throw self.context.failure(error)

@@ -42,11 +42,11 @@ extension HistoryVerb {
     private func wants(_ event: CircuitEvent) -> Bool { self.circuit == nil || event.circuit == self.circuit }
 
     /// Prints what has happened so far; returns the number of the last event of all.
-    private func begin(_ watch: StoreWatch, in context: Context) throws(Failure) -> (Int64, Table) {
+    private func begin(_ watch: ChangeWatch, in context: Context) throws(Failure) -> (Int64, Table) {
         let found: (events: Outcome<[CircuitEvent]>, newest: Int64)?
         do throws(BreakerStoreError) {
-            found = try watch.lookIfChanged { (look, _) throws(BreakerStoreError) in
-                (try self.newest(in: look, for: context), try look.newestEvent())
+            found = try watch.inspectIfChanged { (inspection, _) throws(BreakerStoreError) in
+                (try self.newest(in: inspection, for: context), try inspection.newestEvent())
             }
         } catch {
             throw context.failure(error)
@@ -56,16 +56,16 @@ extension HistoryVerb {
 
     /// What has happened since the event of number `last`.
     private static func events(
-        _ watch: StoreWatch,
+        _ watch: ChangeWatch,
         after last: inout Int64,
         in context: Context
     ) throws(Failure) -> [CircuitEvent] {
         let told = last
         let found: (events: [CircuitEvent], newest: Int64)?
         do throws(BreakerStoreError) {
-            found = try watch.lookIfChanged { (look, isAnotherFile) throws(BreakerStoreError) in
+            found = try watch.inspectIfChanged { (inspection, isAnotherFile) throws(BreakerStoreError) in
                 // Another file counts its events anew.
-                (try look.history(after: isAnotherFile ? 0 : told), try look.newestEvent())
+                (try inspection.history(after: isAnotherFile ? 0 : told), try inspection.newestEvent())
             }
         } catch {
             throw context.failure(error)

@@ -49,7 +49,8 @@ struct HistoryVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         if self.follows { return try self.follow(in: context) }
         let newest = try context.reading { (store) throws(BreakerStoreError) in
-            try store.look { (look) throws(BreakerStoreError) in try self.newest(in: look, for: context) }
+            try store.inspect { (inspection) throws(BreakerStoreError) in try self.newest(in: inspection, for: context)
+            }
         }.get()
         _ = self.report(newest, in: context)
         if newest.isEmpty, !context.isJSON { context.console.writeError("nothing happened\n") }
@@ -58,13 +59,13 @@ struct HistoryVerb: Verb {
 
     /// The newest events that are wanted, the oldest of them first.
     func newest(
-        in look: StoreLook,
+        in inspection: StoreInspection,
         for context: Context
     ) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
-        let newest = try look.history(of: self.circuit, limit: self.limit)
+        let newest = try inspection.history(of: self.circuit, limit: self.limit)
         // The history of a circuit outlives it: only a name that nobody ever had is wrong.
-        if newest.isEmpty, let circuit = self.circuit, try !look.hasCircuit(circuit),
-            case .failure(let failure) = try Selection(name: circuit).one(in: look)
+        if newest.isEmpty, let circuit = self.circuit, try !inspection.hasCircuit(circuit),
+            case .failure(let failure) = try Selection(name: circuit).one(in: inspection)
         {
             return .failure(failure)
         }

@@ -41,20 +41,20 @@ struct Selection: Sendable {
         countingWorkers countsWorkers: Bool = true,
         in context: Context,
         _ body: (inout Value, InspectedCircuit) -> Void
-    ) throws(Failure) -> StoreLook.Found<Value> {
+    ) throws(Failure) -> StoreInspection.Found<Value> {
         try context.reading { (store) throws(BreakerStoreError) in
-            try store.look { (look) throws(BreakerStoreError) in
-                try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in
-                    try look.circuits(selectors, countingWorkers: countsWorkers, into: initial, body)
+            try store.inspect { (inspection) throws(BreakerStoreError) in
+                try self.orMissing(in: inspection) { (selectors) throws(BreakerStoreError) in
+                    try inspection.circuits(selectors, countingWorkers: countsWorkers, into: initial, body)
                 }
             }
         }.get()
     }
 
     /// The one circuit that is named.
-    func one(in look: StoreLook) throws(BreakerStoreError) -> Outcome<InspectedCircuit> {
-        let found = try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in
-            try look.circuits(selectors, into: [InspectedCircuit]()) { $0.append($1) }
+    func one(in inspection: StoreInspection) throws(BreakerStoreError) -> Outcome<InspectedCircuit> {
+        let found = try self.orMissing(in: inspection) { (selectors) throws(BreakerStoreError) in
+            try inspection.circuits(selectors, into: [InspectedCircuit]()) { $0.append($1) }
         }
         return found.flatMap { found in
             if let circuit = found.value.first { return .success(circuit) }
@@ -63,19 +63,21 @@ struct Selection: Sendable {
     }
 
     /// The circuits, to be looked at again later; a name must be there.
-    func image(in look: StoreLook) throws(BreakerStoreError) -> Outcome<StoreImage> {
-        try self.orMissing(in: look) { (selectors) throws(BreakerStoreError) in try look.image(of: selectors) }
-            .map(\.value)
+    func image(in inspection: StoreInspection) throws(BreakerStoreError) -> Outcome<StoreImage> {
+        try self.orMissing(in: inspection) { (selectors) throws(BreakerStoreError) in
+            try inspection.image(of: selectors)
+        }
+        .map(\.value)
     }
 
     /// What was found, or that a name is missing, with what may have been meant.
     private func orMissing<Value>(
-        in look: StoreLook,
-        _ find: ([CircuitSelector]?) throws(BreakerStoreError) -> StoreLook.Found<Value>
-    ) throws(BreakerStoreError) -> Outcome<StoreLook.Found<Value>> {
+        in inspection: StoreInspection,
+        _ find: ([CircuitSelector]?) throws(BreakerStoreError) -> StoreInspection.Found<Value>
+    ) throws(BreakerStoreError) -> Outcome<StoreInspection.Found<Value>> {
         let found = try find(self.selectors)
         guard let missing = found.missing else { return .success(found) }
-        return .failure(.noSuchCircuit(missing, nearest: Spelling.nearest(to: missing, among: try look.names())))
+        return .failure(.noSuchCircuit(missing, nearest: Spelling.nearest(to: missing, among: try inspection.names())))
     }
 
     /// Says that nothing was found, in the words of the command line.

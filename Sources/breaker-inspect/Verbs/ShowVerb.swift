@@ -28,15 +28,15 @@ struct ShowVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         let selection = Selection(name: self.circuit)
         let detail = try context.reading { (store) throws(BreakerStoreError) in
-            try store.look { (look) throws(BreakerStoreError) in
-                switch try selection.one(in: look) {
+            try store.inspect { (inspection) throws(BreakerStoreError) in
+                switch try selection.one(in: inspection) {
                 case .failure(let failure): return Outcome<CircuitDetail>.failure(failure)
                 case .success(let circuit):
                     return .success(
                         CircuitDetail(
                             inspected: circuit,
-                            workers: try look.workers(),
-                            events: try look.history(of: self.circuit, limit: Self.eventsShown),
+                            workers: try inspection.workers(),
+                            events: try inspection.history(of: self.circuit, limit: Self.eventsShown),
                             now: context.now
                         )
                     )

@@ -62,7 +62,7 @@ private struct Used: Sendable {
             case 0:
                 self.breaker.recordFailure()
                 self.breaker.circuit.registeredConfig = self.breaker.circuit.registeredConfig
-                self.breaker.circuit.told = self.breaker.circuit.told
+                self.breaker.circuit.lastRead = self.breaker.circuit.lastRead
                 _ = self.store.health
                 _ = self.store.backend.core?.isDegraded
             case 1:

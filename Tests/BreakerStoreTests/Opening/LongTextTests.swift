@@ -29,8 +29,8 @@ import Testing
         for access in [Access.readOnly, .existing] {
             let store = try CircuitStore(path: path, configuration: Stores.configuration(access))
             defer { store.close() }
-            let found = try store.look { (look) throws(BreakerStoreError) in
-                try look.circuits(nil, into: [String]()) { $0.append($1.snapshot.name) }
+            let found = try store.inspect { (inspection) throws(BreakerStoreError) in
+                try inspection.circuits(nil, into: [String]()) { $0.append($1.snapshot.name) }
             }
             #expect(found.value == ["b"])
             let name = column == "name" ? String(repeating: "x", count: 100) + "\u{FFFD}" : "a"
@@ -66,7 +66,7 @@ import Testing
         #expect(try store.history().count > 0)
         #expect(try store.history().allSatisfy { $0.id != 1 })
         #expect(try store.history(of: "b").count == 1)
-        let events = try store.look { (look) throws(BreakerStoreError) in try look.history(after: 0) }
+        let events = try store.inspect { (inspection) throws(BreakerStoreError) in try inspection.history(after: 0) }
         #expect(events.map(\.id) == events.map(\.id).sorted() && !events.isEmpty)
     }
 

@@ -123,7 +123,7 @@ import Darwin
     }
 
     private static func rows(_ file: StoreFile) throws(BreakerStoreError) -> Int64 {
-        try StoreReader.look(at: file) { (database) throws(BreakerStoreError) in
+        try BystanderReader.read(file) { (database) throws(BreakerStoreError) in
             try database.connection.integer("SELECT count(*) FROM sqlite_schema")
         }
     }

@@ -126,12 +126,12 @@ import Darwin
                 try Stores.make(path)
                 let store = try CircuitStore(path: path, configuration: Stores.configuration(.readOnly))
                 let watch = store.watch()
-                _ = try watch.lookIfChanged { look, _ throws(BreakerStoreError) in try look.names() }
+                _ = try watch.inspectIfChanged { inspection, _ throws(BreakerStoreError) in try inspection.names() }
                 Self.makePipe(path + ending)
                 let error = #expect(throws: BreakerStoreError.self) { try store.circuits() }
                 #expect(error?.code == .unsafePath && error?.path == path + ending, "\(error as Any)")
                 do throws(BreakerStoreError) {
-                    _ = try watch.lookIfChanged { look, _ throws(BreakerStoreError) in try look.names() }
+                    _ = try watch.inspectIfChanged { inspection, _ throws(BreakerStoreError) in try inspection.names() }
                     // Nothing of it is read, or told by, the other two.
                     #expect(ending == "-journal" || ending == "-lock")
                 } catch {

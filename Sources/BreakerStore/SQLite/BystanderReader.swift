@@ -13,7 +13,7 @@ import Darwin
 /// - no log, or one without frames: the file alone;
 /// - a log without a wal-index, or with one that can't be used as it is: through an index in this process's memory, for
 ///   SQLite would write the file.
-final class StoreReader {
+final class BystanderReader {
     let database: Database
     /// Whether a commit by others during a read does no harm to it.
     private let isShared: Bool
@@ -59,8 +59,8 @@ final class StoreReader {
 
     /// Reads what `body` reads, again if somebody has changed the files meanwhile in a way that this way of reading does
     /// not notice.
-    static func look<Value>(
-        at file: StoreFile,
+    static func read<Value>(
+        _ file: StoreFile,
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         var failure: BreakerStoreError?
@@ -68,7 +68,7 @@ final class StoreReader {
         for _ in 0..<5 {
             let before = FileStamp(of: file)
             do throws(BreakerStoreError) {
-                let reader = try StoreReader(file, trustingIndex: trustsIndex)
+                let reader = try BystanderReader(file, trustingIndex: trustsIndex)
                 let value = try body(reader.database)
                 if reader.isShared || FileStamp(of: file) == before { return value }
                 failure = nil

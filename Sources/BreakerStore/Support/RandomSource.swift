@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Random numbers without a system call for each: a sequence that begins at a number from the system.
-final class Chance: Sendable {
+final class RandomSource: Sendable {
     private let state = Atomic<UInt64>(.random(in: .min ... .max))
 
     /// SplitMix64: each step mixes another multiple of the golden ratio, so no number comes twice within 2^64 steps.

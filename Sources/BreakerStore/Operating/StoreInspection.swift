@@ -1,11 +1,11 @@
 /// The store as an operator looks at it: all of it as of one instant, and nothing of it changed.
-package struct StoreLook {
+package struct StoreInspection {
     let view: StoreView
-    private let reading: StoreReading
+    private let reading: ReadingMoment
 
     init(_ view: StoreView) {
         self.view = view
-        self.reading = StoreReading(view.clock, isAlive: view.isAlive)
+        self.reading = ReadingMoment(view.clock, isAlive: view.isAlive)
     }
 
     /// What a search for circuits found.
@@ -123,7 +123,7 @@ package struct StoreLook {
     }
 
     private func take<Value>(
-        _ finding: Database.Finding,
+        _ finding: FoundCircuit,
         isNamed: Bool,
         into found: inout Found<Value>,
         _ body: (inout Value, CircuitRecord) -> Void
@@ -148,7 +148,7 @@ package struct StoreImage {
 
     /// The circuits now, by name.
     package func circuits() -> [InspectedCircuit] {
-        let reading = StoreReading(self.clock, isAlive: self.isAlive)
+        let reading = ReadingMoment(self.clock, isAlive: self.isAlive)
         return self.records.map { $0.inspected(by: reading) }
     }
 }
@@ -158,21 +158,21 @@ extension CircuitStore {
     /// this reading would not notice.
     ///
     /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
-    package func look<Value>(
-        _ body: (StoreLook) throws(BreakerStoreError) -> Value
+    package func inspect<Value>(
+        _ body: (StoreInspection) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
-        try self.view { (view) throws(BreakerStoreError) in try body(StoreLook(view)) }
+        try self.view { (view) throws(BreakerStoreError) in try body(StoreInspection(view)) }
     }
 }
 
-extension Database {
-    /// What stands in the row of a circuit.
-    enum Finding {
-        case record(CircuitRecord)
-        /// What no version of this library can have written, with the workers that have registered it.
-        case unreadable(name: String, registered: [Int64])
-    }
+/// What stands in the row of a circuit.
+enum FoundCircuit {
+    case record(CircuitRecord)
+    /// What no version of this library can have written, with the workers that have registered it.
+    case unreadable(name: String, registered: [Int64])
+}
 
+extension Database {
     private static let recordColumns =
         "\(CircuitColumn.selected), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
     private static let recordsFrom = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id >= ?1 ORDER BY id")
@@ -182,7 +182,7 @@ extension Database {
     func records(
         of id: Int64?,
         withWorkers: Bool,
-        _ body: (Finding) -> Void
+        _ body: (FoundCircuit) -> Void
     ) throws(BreakerStoreError) {
         var next: Int64? = id ?? .min
         while let from = next {
@@ -206,7 +206,7 @@ extension Database {
 
     private static let firstID: SQL = "SELECT min(id) FROM circuit WHERE id >= ?1"
 
-    private func finding(_ row: Row, withWorkers: Bool) throws(BreakerStoreError) -> Finding {
+    private func finding(_ row: Row, withWorkers: Bool) throws(BreakerStoreError) -> FoundCircuit {
         let extra = CircuitRow.columnCount
         let name = row.text(extra)
         // A name that is no UTF-8 could not be given back to SQLite.

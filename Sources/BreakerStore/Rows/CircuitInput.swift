@@ -1,5 +1,5 @@
 /// What the end of a call tells a circuit, with all that makes it count once.
-enum Telling: Sendable {
+enum CircuitInput: Sendable {
     case failed(Report)
     /// The same of a call that memory let through before the circuit was read for the first time: nobody knows its epoch.
     case failedUnread(Report)
@@ -9,7 +9,7 @@ enum Telling: Sendable {
     case recorded(Report, failed: Bool, token: Int64)
 
     /// The same, with another time at which the call ended.
-    func ended(at time: StoreTime) -> Telling {
+    func ended(at time: StoreTime) -> CircuitInput {
         func moved(_ report: Report) -> Report {
             var report = report
             report.at = time
@@ -35,9 +35,10 @@ enum Telling: Sendable {
 
 extension Transaction {
     /// Applies it to a circuit, which is registered again if somebody has forgotten it.
-    func apply(_ telling: Telling, to name: String, registering config: CircuitBreaker.Config) throws(BreakerStoreError)
-    {
-        switch telling {
+    func apply(
+        _ input: CircuitInput, to name: String, registering config: CircuitBreaker.Config
+    ) throws(BreakerStoreError) {
+        switch input {
         case .failed(let report):
             _ = try self.change(name) { circuit, moment in
                 circuit.callFailed(report, at: moment, isAlive: self.isAlive)

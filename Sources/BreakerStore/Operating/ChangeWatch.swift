@@ -8,7 +8,7 @@ import Foundation
 ///
 /// Whether it has changed is told by the files that its paths lead to and by the header of the wal-index, which every commit
 /// changes: no statement runs while they stay as they are. Not Sendable: one thread uses it.
-package final class StoreWatch {
+package final class ChangeWatch {
     /// What shows that the file is as it was.
     private struct Proof: Equatable {
         var identity: FileIdentity
@@ -38,8 +38,8 @@ package final class StoreWatch {
     ///
     /// Throws if the file can't be read; the next call tries again. Reads on the calling thread.
     /// - Parameter body: is told, too, whether another file has taken the place of the one that was read last.
-    package func lookIfChanged<Value>(
-        _ body: (StoreLook, _ isAnotherFile: Bool) throws(BreakerStoreError) -> Value
+    package func inspectIfChanged<Value>(
+        _ body: (StoreInspection, _ isAnotherFile: Bool) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value? {
         // Taken before the file is read: what is read is at least as new.
         let proof = self.proof()
@@ -47,7 +47,7 @@ package final class StoreWatch {
         self.looks += 1
         let isAnotherFile = self.seen.map { !proof.identity.hasDatabase(of: $0.identity) } ?? false
         let value = try StoreView.ofFile(self.file, self.clock) { (view) throws(BreakerStoreError) in
-            try body(StoreLook(view), isAnotherFile)
+            try body(StoreInspection(view), isAnotherFile)
         }
         self.seen = proof
         return value
@@ -71,7 +71,7 @@ package final class StoreWatch {
     }
 
     private func makeSentinel(_ identity: FileIdentity) -> (Database, FileIdentity)? {
-        guard StoreReader.sharesLog(self.file),
+        guard BystanderReader.sharesLog(self.file),
             let connection = try? Connection(path: self.file.path, access: .sharedReader)
         else { return nil }
         let database = Database(connection)
@@ -85,5 +85,5 @@ package final class StoreWatch {
 
 extension CircuitStore {
     /// A watch over the file, for a store that was opened to be read.
-    package func watch() -> StoreWatch { StoreWatch(self.backend.file, self.configuration.clock) }
+    package func watch() -> ChangeWatch { ChangeWatch(self.backend.file, self.configuration.clock) }
 }
