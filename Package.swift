@@ -21,8 +21,8 @@ let settings: [SwiftSetting] = [
     .define("BREAKERSTORE_HOOKS", .when(configuration: .debug)),
 ]
 
-/// The library as it was at a release, in modules of other names, and a program of it: so that tests have one beside them
-/// that really is of that release (scripts/keep-release.sh).
+/// The library as it was at a release, in modules of other names, and a program of it: so that tests have one beside
+/// them that really is of that release (scripts/keep-release.sh).
 ///
 /// - Parameter hasOwnC: whether the release has the target `CBreakerStore`.
 func release(_ version: String, steps: [String], hasOwnC: Bool = true) -> [Target] {

@@ -3,8 +3,8 @@
 # usage: scripts/fuzz.sh [seconds, 60 by default [target…]]
 #
 # Begins with the inputs of Tests/Fuzzing/corpus. New ones are kept in .build/fuzz/corpus; what went wrong, too, is in
-# .build/fuzz: `scripts/fuzz.sh FILE SUBJECT` feeds that file once more. MERGE=1 makes the corpus anew, without what adds
-# nothing, instead of searching.
+# .build/fuzz: `scripts/fuzz.sh FILE SUBJECT` feeds that file once more. MERGE=1 makes the corpus anew, without what
+# adds nothing, instead of searching.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

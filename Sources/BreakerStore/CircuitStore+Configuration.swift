@@ -60,8 +60,8 @@ extension CircuitStore {
         /// The default is 10 s.
         package var openingPatience: Duration = Opening.patience
 
-        /// How long opening waits for others: a service that can go on without the file does not wait longer at its start than
-        /// in a call.
+        /// How long opening waits for others: a service that can go on without the file does not wait longer at its
+        /// start than in a call.
         var patience: Duration {
             switch self.whenUnavailable {
             case .throwError: max(self.busyTimeout, self.openingPatience)
@@ -69,8 +69,8 @@ extension CircuitStore {
             }
         }
 
-        /// How long the store waits after a first attempt to bring the file back; twice as long after each more, at most
-        /// 1 s.
+        /// How long the store waits after a first attempt to bring the file back; twice as long after each more, at
+        /// most 1 s.
         ///
         /// The default is 50 ms.
         package var firstRetry: Duration = .milliseconds(50)

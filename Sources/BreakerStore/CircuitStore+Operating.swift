@@ -3,8 +3,8 @@
 extension CircuitStore {
     /// Closes a circuit and forgets its failures, probes, trips and hold.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on the
-    /// calling thread, which waits at most for `busyTimeout`.
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on
+    /// the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
     ///   - who: who does it.
@@ -15,8 +15,8 @@ extension CircuitStore {
 
     /// Refuses all calls of a circuit, or lets all through uncounted, until it is released or the time is over.
     ///
-    /// A hold survives restarts. Throws `invalidConfiguration`, `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what
-    /// keeps the file from being written. Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// A hold survives restarts. Throws `invalidConfiguration`, `noSuchCircuit`, `closed`, `forked` or `readOnly`, or
+    /// what keeps the file from being written. Commits on the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
     ///   - state: `open` refuses, `closed` lets through.
@@ -37,8 +37,8 @@ extension CircuitStore {
     ///
     /// Without a hold nothing changes.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on the
-    /// calling thread, which waits at most for `busyTimeout`.
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on
+    /// the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
     ///   - who: who does it.
@@ -51,8 +51,8 @@ extension CircuitStore {
     ///
     /// A live handle registers it anew at its next call.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on the
-    /// calling thread, which waits at most for `busyTimeout`.
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on
+    /// the calling thread, which waits at most for `busyTimeout`.
     /// - Parameter name: the circuit's name.
     public func forget(_ name: String) throws(BreakerStoreError) {
         try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in

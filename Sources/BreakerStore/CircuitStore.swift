@@ -33,15 +33,15 @@ public final class CircuitStore: Sendable {
 
     /// Opens the store at `path`; creates and migrates it as `configuration` allows.
     ///
-    /// Throws before anything is changed when the path or the configuration can't be used. Blocks the calling thread while
-    /// the file is opened, and while other processes open it.
+    /// Throws before anything is changed when the path or the configuration can't be used. Blocks the calling thread
+    /// while the file is opened, and while other processes open it.
     ///
     /// A second store of this process on the same file shares the first one's thread, writer and clock. Its
     /// `durability`, `eventsKept` and `forgetIdleAfter` must be the first one's, and so must its `clock` unless that is
-    /// the default: else `invalidConfiguration` is thrown. Each store has an `onEvent` and a `busyTimeout` of its own, and
-    /// a store that is `.readOnly` shares nothing. Of the rest the first one's counts as long as any of them is open:
-    /// `workerName`, `whenUnavailable`, `fileMode`, and whether a file that is lost is created anew (`access`). Where one
-    /// of them gives up waiting for the file, memory guards for all, until the file is back.
+    /// the default: else `invalidConfiguration` is thrown. Each store has an `onEvent` and a `busyTimeout` of its own,
+    /// and a store that is `.readOnly` shares nothing. Of the rest the first one's counts as long as any of them is
+    /// open: `workerName`, `whenUnavailable`, `fileMode`, and whether a file that is lost is created anew (`access`).
+    /// Where one of them gives up waiting for the file, memory guards for all, until the file is back.
     /// - Parameters:
     ///   - path: the database file. Its directory must exist, on a local file system.
     ///   - configuration: how this process uses the file.
@@ -64,13 +64,13 @@ public final class CircuitStore: Sendable {
 
     /// Registers a circuit and returns the handle for it.
     ///
-    /// The same name again is O(1) and returns an equal handle. Handles keep the store alive. A config that differs from
-    /// the stored one is stored and rules from then on, in every process; state and counts stay. What can't be stored by
-    /// `busyTimeout` is stored as soon as it can be, unless somebody has registered a newer config meanwhile; until then
-    /// the handle guards in memory.
+    /// The same name again is O(1) and returns an equal handle. Handles keep the store alive. A config that differs
+    /// from the stored one is stored and rules from then on, in every process; state and counts stay. What can't be
+    /// stored by `busyTimeout` is stored as soon as it can be, unless somebody has registered a newer config meanwhile;
+    /// until then the handle guards in memory.
     ///
-    /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread, which waits at most
-    /// for `busyTimeout`.
+    /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread, which waits at
+    /// most for `busyTimeout`.
     /// - Parameters:
     ///   - config: what all processes share about the circuit.
     ///   - calls: how this handle makes its calls.
@@ -122,8 +122,8 @@ public final class CircuitStore: Sendable {
 
     /// Commits what waits, until `busyTimeout`, then closes.
     ///
-    /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`. Blocks the
-    /// calling thread meanwhile.
+    /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`. Blocks
+    /// the calling thread meanwhile.
     public func close() {
         guard !self.gate.isForked, !self.isClosed else { return }
         guard let core = self.backend.core else {

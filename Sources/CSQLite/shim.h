@@ -105,7 +105,8 @@ static inline int bs_place_of_index(const sqlite3_vfs *system) { return (system-
 static inline int bs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out) {
     bs_vfs *own = (bs_vfs *)vfs;
     file->pMethods = 0;
-    // Not SQLITE_CANTOPEN: SQLite takes a journal that can't be opened for one that it must roll back (pager.c, hasHotJournal).
+    // Not SQLITE_CANTOPEN: SQLite takes a journal that can't be opened for one that it must roll back (pager.c,
+    // hasHotJournal).
     if (name && !bs_is_regular_or_absent(name)) return SQLITE_IOERR;
     if (name && (flags & SQLITE_OPEN_WAL)) {
         // The wal-index, which the system's VFS opens next, and by itself.

@@ -26,8 +26,8 @@ import Testing
         }
     }
 
-    /// A temporary directory is not needed to read a log without an index, and one that is missing is no reason to call the
-    /// store empty.
+    /// A temporary directory is not needed to read a log without an index, and one that is missing is no reason to call
+    /// the store empty.
     @Test(arguments: ["list", "show a", "doctor", "history", "workers"])
     func needsNoTemporaryDirectory(verb: String) throws {
         let shop = try Shop(clock: SystemHostClock())

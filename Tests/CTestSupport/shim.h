@@ -80,7 +80,8 @@ static inline int ts_is_locked(const char *path, int64_t offset) {
     return code ? -1 : byte.l_type != F_UNLCK;
 }
 
-// Starts a program on a terminal of its own, which controls it: ^C typed at the other end is a signal there. Its pid, or -1.
+// Starts a program on a terminal of its own, which controls it: ^C typed at the other end is a signal there. Its pid,
+// or -1.
 static inline pid_t ts_start_on_terminal(int *other_end, int columns, int rows, const char *program,
                                          char *const *arguments, char *const *environment) {
     struct winsize size = {(unsigned short)rows, (unsigned short)columns, 0, 0};

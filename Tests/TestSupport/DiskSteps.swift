@@ -30,8 +30,8 @@ package enum DiskSteps {
     }
 }
 
-// https://sqlite.org/c3ref/vfs.html: "The xSetSystemCall(), xGetSystemCall(), and xNextSystemCall() interfaces are not used
-// by the SQLite core. These optional interfaces are provided by some VFSes to facilitate testing".
+// https://sqlite.org/c3ref/vfs.html: "The xSetSystemCall(), xGetSystemCall(), and xNextSystemCall() interfaces are not
+// used by the SQLite core. These optional interfaces are provided by some VFSes to facilitate testing".
 extension DiskSteps {
     private typealias Open = @convention(c) (UnsafePointer<CChar>?, Int32, Int32) -> Int32
     private typealias Write = @convention(c) (Int32, UnsafeRawPointer?, Int) -> Int

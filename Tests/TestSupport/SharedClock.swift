@@ -33,7 +33,8 @@ package final class SharedClock: HostClock {
         self[.wall] += duration.wholeMicroseconds
     }
 
-    /// Lets a little time pass, in one step whoever else does; returns the uptime in microseconds that nobody else gets.
+    /// Lets a little time pass, in one step whoever else does; returns the uptime in microseconds that nobody else
+    /// gets.
     package func tick(_ microseconds: Int64 = 10) -> Int64 {
         self.values.add(microseconds, at: Field.wall.rawValue)
         return self.values.add(microseconds, at: Field.uptime.rawValue)

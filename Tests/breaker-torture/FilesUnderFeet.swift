@@ -9,8 +9,8 @@ import Musl
 import Darwin
 #endif
 
-/// Takes the files of a store away from workers that use them, puts others in their place, and gives them back: calls run,
-/// the workers meet again in one file, and what that could hold is in it.
+/// Takes the files of a store away from workers that use them, puts others in their place, and gives them back: calls
+/// run, the workers meet again in one file, and what that could hold is in it.
 struct FilesUnderFeet {
     private static let workers = 3
     private static let roundsOfAScene = 8

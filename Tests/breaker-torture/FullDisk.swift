@@ -9,8 +9,8 @@ import Musl
 import Darwin
 #endif
 
-/// Fills a small file system to its last byte: calls run, are counted in memory, and come back to the file once there is
-/// room again.
+/// Fills a small file system to its last byte: calls run, are counted in memory, and come back to the file once there
+/// is room again.
 ///
 /// It is mounted in a namespace of a process of its own, and goes with that.
 struct FullDisk {
@@ -125,9 +125,9 @@ struct FullDisk {
 
     /// Takes what room there is in the files themselves, and reports failures when there is none.
     ///
-    /// A full log is copied into the database and begun anew, in the blocks that it has: so a store that writes the same
-    /// pages again and again goes on for ever. Each name takes new ones, until the database has no room for what the log
-    /// holds; from then on nothing can be written, not even a byte.
+    /// A full log is copied into the database and begun anew, in the blocks that it has: so a store that writes the
+    /// same pages again and again goes on for ever. Each name takes new ones, until the database has no room for what
+    /// the log holds; from then on nothing can be written, not even a byte.
     private func exhaust(_ scene: Scene, _ what: String) async throws {
         for number in 1...20_000 {
             let name = "\(number)-" + String(repeating: "n", count: 190)

@@ -78,8 +78,8 @@ extension Halt {
         }
     }
 
-    /// Its commit goes to files that nobody else will find: it knows, and what it said of the old circuit is not told to the
-    /// new one.
+    /// Its commit goes to files that nobody else will find: it knows, and what it said of the old circuit is not told
+    /// to the new one.
     static func commitToWhatIsDeleted(_ point: String) -> Halt {
         Halt(name: "at \(point) to what is deleted meanwhile") { trio in
             try await trio.open(trio.halted, trio.other)

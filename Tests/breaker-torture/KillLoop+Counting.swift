@@ -27,8 +27,8 @@ extension KillLoop.Oracle {
         }
     }
 
-    /// All acknowledged failures count, none counts twice: the threshold is met when it must be and no sooner, and those
-    /// that are not forgotten are there.
+    /// All acknowledged failures count, none counts twice: the threshold is met when it must be and no sooner, and
+    /// those that are not forgotten are there.
     mutating func checkCounts(_ story: KillLoop.Story, _ name: String) {
         let threshold = KillLoop.Rule.all[story.circuit].failures
         var certain: [Int: [KillLoop.Act]] = [:]

@@ -7,7 +7,8 @@ import Darwin
 #endif
 
 extension KillLoop {
-    /// What a worker says through its pipe: numbers, written in one piece, so that a kill leaves all or nothing of them.
+    /// What a worker says through its pipe: numbers, written in one piece, so that a kill leaves all or nothing of
+    /// them.
     struct Note {
         enum Mark: Int64 {
             /// The store is open; `number` is the worker's id.

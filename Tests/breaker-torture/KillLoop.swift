@@ -38,7 +38,8 @@ struct KillLoop {
             && Self.goals.allSatisfy { self.report.count(of: $0.what) >= $0.count }
     }
 
-    /// One process after the other round, in which it forks the workers: to start them anew would take most of the time.
+    /// One process after the other round, in which it forks the workers: to start them anew would take most of the
+    /// time.
     private func runLane() async throws {
         let killer = try WorkerProcess(program: "breaker-torture", arguments: ["role", Role.killer.rawValue])
         while self.report.goesOn, !self.isDone {

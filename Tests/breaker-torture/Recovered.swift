@@ -4,7 +4,8 @@ struct Recovered {
     private static let version = 1_000
     private static let stepsOfAMajor = 1_000
 
-    /// What must not be lost: circuits, failures, and the history of their changes, but those of the ones that opened it.
+    /// What must not be lost: circuits, failures, and the history of their changes, but those of the ones that opened
+    /// it.
     private static let rows = [
         """
         SELECT name, state, epoch, open_until, trips, hold, hold_by, hold_reason FROM circuit

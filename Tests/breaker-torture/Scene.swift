@@ -188,8 +188,8 @@ final class Scene: Sendable {
 
     /// While nothing can be written, failures trip the circuit all the same: in memory, and it is refused there.
     ///
-    /// False if the store came back in between, even for a moment: the file may hold one of the failures then, and memory
-    /// the others, or the file be asked alone.
+    /// False if the store came back in between, even for a moment: the file may hold one of the failures then, and
+    /// memory the others, or the file be asked alone.
     @discardableResult
     func protectInMemory() async throws -> Bool {
         guard case .degraded(let since, error: _) = self.store.health else { return false }

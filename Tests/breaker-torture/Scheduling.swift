@@ -1,6 +1,7 @@
 import BreakerTestSupport
 
-/// Halts processes where it hurts most: nobody waits beyond a deadline, and whoever goes on applies nothing of the past.
+/// Halts processes where it hurts most: nobody waits beyond a deadline, and whoever goes on applies nothing of the
+/// past.
 struct Scheduling {
     private static let rounds = 25
 

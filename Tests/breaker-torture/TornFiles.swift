@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// Cuts and garbles the files of a store, before it is opened and while it is open: opening neither crashes nor hangs, the
-/// store works afterwards, and the old bytes are kept where they were not taken over.
+/// Cuts and garbles the files of a store, before it is opened and while it is open: opening neither crashes nor hangs,
+/// the store works afterwards, and the old bytes are kept where they were not taken over.
 struct TornFiles {
     private let stage: Stage
     private var report: Report { self.stage.report }

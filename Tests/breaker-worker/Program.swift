@@ -8,7 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// A process that shares a store with the tests: it does what the lines of its input say, and answers each with one line.
+/// A process that shares a store with the tests: it does what the lines of its input say, and answers each with one
+/// line.
 ///
 /// Its only argument is the file of the clock that it lives by.
 @main

@@ -36,8 +36,8 @@ extension Worker {
 
     /// Forks, and returns what `body` says in the child, and how that ended.
     ///
-    /// On a thread that has done nothing yet: Swift's locks on Linux keep the id of a thread that has waited for one, which a
-    /// child takes for its own: two threads of that child that wait for each other then trap (seen on 6.3.1).
+    /// On a thread that has done nothing yet: Swift's locks on Linux keep the id of a thread that has waited for one,
+    /// which a child takes for its own: two threads of that child that wait for each other then trap (seen on 6.3.1).
     private static func inChild(_ body: @escaping @Sendable () -> String) throws -> String {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { throw Missing(what: "a pipe") }

@@ -1,5 +1,5 @@
-// What is measured against: the least that SQLite itself takes, written in C. Do not tune it: it is fixed, so that figures
-// of different days can be compared.
+// What is measured against: the least that SQLite itself takes, written in C. Do not tune it: it is fixed, so that
+// figures of different days can be compared.
 #include "CBenchmarks.h"
 #include <sqlite3.h>
 #include <stdio.h>
@@ -143,8 +143,8 @@ int64_t bb_floor_connect(const char *path) {
 
 int bb_begin_log(const char *path) {
     sqlite3 *database = NULL;
-    // The first commit after a full checkpoint begins the log anew, and syncs its header. A value that stays the same would
-    // write nothing.
+    // The first commit after a full checkpoint begins the log anew, and syncs its header. A value that stays the same
+    // would write nothing.
     int failed = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK
         || sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) != SQLITE_OK
         || sqlite3_busy_timeout(database, 1000) != SQLITE_OK

@@ -93,8 +93,8 @@ struct Failures {
 
     // MARK: - Syncs
 
-    /// In a store of its own, whose short log is due for no checkpoint: while the store's thread makes one, it commits and
-    /// syncs for the caller.
+    /// In a store of its own, whose short log is due for no checkpoint: while the store's thread makes one, it commits
+    /// and syncs for the caller.
     private static func countSyncs(_ table: inout Table, _ path: String) throws {
         let store = try CircuitStore(path: path)
         defer { store.close() }

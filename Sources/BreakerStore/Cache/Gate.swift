@@ -1,10 +1,10 @@
 import CBreakerStore
 
-/// Decides whether the cached answers of one open store count, and against which header they are held.
+/// Decides whether the cached answers of one open store count, and with which header they are compared.
 ///
 /// Sendable: the pointer never changes, and what lies behind it is read and written by atomic operations alone. The
-/// mapping that it points to stays readable: the core keeps each that it ever published, and the store that owns the gate
-/// keeps the core.
+/// mapping that it points to stays readable: the core keeps each that it ever published, and the store that owns the
+/// gate keeps the core.
 @safe
 final class Gate: @unchecked Sendable {
     fileprivate let raw: UnsafeMutablePointer<bs_gate>
@@ -25,7 +25,9 @@ final class Gate: @unchecked Sendable {
 
     func shut() { unsafe bs_gate_set(self.raw, nil, bs_gate_generation(self.raw)) }
 
-    /// The header to take before a read that is to fill a slot; nil while no answer would count.
+    /// The header as it is now.
+    ///
+    /// The caller takes it before a read that fills a slot; nil while no answer would count.
     func tag() -> (tag: Tag, generation: UInt64)? {
         let generation = unsafe bs_gate_generation(self.raw)
         guard let page = unsafe bs_gate_page(self.raw) else { return nil }
@@ -36,7 +38,8 @@ final class Gate: @unchecked Sendable {
 
 /// The last answer about one circuit, kept until anybody commits anything.
 ///
-/// Sendable: the pointer never changes, and what lies behind it is a seqlock of atomics, which lets one writer in at a time.
+/// Sendable: the pointer never changes, and what lies behind it is a seqlock of atomics, which lets one writer in at a
+/// time.
 @safe
 final class AnswerSlot: @unchecked Sendable {
     private let raw: UnsafeMutablePointer<bs_slot>
@@ -66,9 +69,10 @@ struct CachedAnswer {
         case none
         /// A success changes nothing.
         case proceed
-        /// The consecutive rule: a success is reported if there is a failure to forget by then.
+        /// The consecutive rule, without failures: a success is reported only if another process has added a failure by
+        /// then.
         case proceedAndReportSuccess
-        /// The same, and there is one.
+        /// The consecutive rule, with failures: a success is reported, so that they are forgotten.
         case proceedAndForgetFailures
         case open, heldOpen, heldClosed
     }

@@ -31,9 +31,11 @@ extension CircuitBreaker {
         return try self.admitted(outcome)
     }
 
-    /// The epoch of a closed circuit whose calls need nothing but a report when they fail; nil if more must be looked at.
+    /// The epoch of a closed circuit whose calls need nothing but a report when they fail; nil if more must be looked
+    /// at.
     ///
-    /// Throws a refusal that is kept. To let through it makes no system call, takes no lock, reads no clock and allocates nothing.
+    /// Throws a refusal that is kept. To let through it makes no system call, takes no lock, reads no clock and
+    /// allocates nothing.
     @usableFromInline
     func freePass() throws(CircuitOpenError) -> Int64? {
         guard self.isPlain else { return nil }

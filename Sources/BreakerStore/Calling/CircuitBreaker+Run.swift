@@ -3,12 +3,13 @@ extension CircuitBreaker {
     /// Runs `operation` on the caller's actor, neither it nor its value need be Sendable.
     ///
     /// Throws the operation's own error, or `CircuitOpenError` when it did not run, or `CallTimeoutError` when it took
-    /// longer than the policy's timeout. No thread waits for a commit: probes and reports do so suspended. An answer that is
-    /// not known yet is read from the file on the calling thread.
+    /// longer than the policy's timeout. No thread waits for a commit: probes and reports do so suspended. An answer
+    /// that is not known yet is read from the file on the calling thread.
     /// - Parameter operation: the call to guard.
     @inlinable
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
-        // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls come no further: the answer is kept, and a success has nothing to tell.
+        // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls come
+        // no further: the answer is kept, and a success has nothing to tell.
         guard let epoch = try self.freePass() else { return try await self.runAsking(operation) }
         do {
             return try await operation()
@@ -70,8 +71,8 @@ extension CircuitBreaker {
 
     /// Runs `operation` on the calling thread; chosen in synchronous code alone.
     ///
-    /// Throws the operation's own error, or `CircuitOpenError` when it did not run. Reports are committed on the calling
-    /// thread, which waits at most for `busyTimeout`. The policy's timeout is for async calls.
+    /// Throws the operation's own error, or `CircuitOpenError` when it did not run. Reports are committed on the
+    /// calling thread, which waits at most for `busyTimeout`. The policy's timeout is for async calls.
     /// - Parameter operation: the call to guard.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T) throws -> T {
@@ -88,7 +89,8 @@ extension CircuitBreaker {
         return value
     }
 
-    /// Runs `operation` as the plain synchronous form does, and counts a value that `isFailure` says so of as a failure.
+    /// Runs `operation` as the plain synchronous form does, and counts a value that `isFailure` says so of as a
+    /// failure.
     ///
     /// Throws as that form does; the value is returned either way.
     /// - Parameters:

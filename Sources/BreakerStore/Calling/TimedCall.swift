@@ -2,9 +2,9 @@
 enum TimedCall {
     /// Carries the operation into a child task, and its value back.
     ///
-    /// Sendable though its content need not be: the child task hops to the caller's actor before it touches the operation,
-    /// the caller is suspended until the child has ended, and nobody else has the box. So one thread at a time sees what is
-    /// inside, each after the other.
+    /// Sendable though its content need not be: the child task hops to the caller's actor before it touches the
+    /// operation, the caller is suspended until the child has ended, and nobody else has the box. So one thread at a
+    /// time sees what is inside, each after the other.
     private struct Box<Content>: @unchecked Sendable {
         let content: Content
     }

@@ -18,7 +18,7 @@ struct Report: Hashable, Sendable {
 /// Calls through a closed circuit.
 extension Circuit {
     enum ReportAction: Hashable, Sendable {
-        /// It changed nothing, for it came too late, or was there already.
+        /// The report came too late, or was applied before: nothing changed.
         case stale
         /// There was nothing to change.
         case unchanged
@@ -39,7 +39,7 @@ extension Circuit {
         case .closed: break
         case .open, .halfOpen, .unknown: return .stale
         }
-        // Nobody knows what counts: not even what has failed is kept.
+        // This version does not know what the rule counts, so the failure is not kept.
         guard self.rules.isKnown else { return .unchanged }
         let failure = Failure(
             at: min(report.at, moment.now),
@@ -101,7 +101,7 @@ extension Circuit {
     }
 
     private func isKnown(_ failure: Failure) -> Bool {
-        // In the very instant of a success nobody knows which came first: count it, the clock may stand still.
+        // A failure and a success in the same microsecond: their order is unknown, so the failure counts.
         if let forgotten = self.forgottenUntil, failure.at < forgotten {
             switch self.rules.trip {
             case .failures, .unknown: break

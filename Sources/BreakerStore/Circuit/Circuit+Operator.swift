@@ -33,9 +33,11 @@ extension Circuit {
         return true
     }
 
-    /// A hold with a time ends by itself; the first who comes by afterwards writes it down.
+    /// A hold with an end needs nobody to end it.
     ///
-    /// No new epoch: what was let through meanwhile is not reported, and what was let through since is to count.
+    /// The first event after the end adds the row to the history.
+    ///
+    /// The epoch stays: calls under the hold report nothing, and calls since the end of the hold must count.
     mutating func endHoldIfOver(at now: StoreTime) {
         guard self.hold != nil, self.hold(at: now) == nil else { return }
         let from = self.word

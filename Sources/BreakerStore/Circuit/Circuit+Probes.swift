@@ -1,6 +1,6 @@
 /// Admission, and the probes of the half-open state.
 extension Circuit {
-    /// What a call gets, as far as asking can tell.
+    /// The answer to a call, as far as it can be told without a change.
     enum Answer: Hashable, Sendable {
         case proceed
         /// Let through and not counted: held closed, or of a state or a rule that this version does not know.
@@ -17,7 +17,7 @@ extension Circuit {
         case refuse(RefusalCause, until: StoreTime?)
     }
 
-    /// Who asks for a probe's slot, and the token it would have.
+    /// The worker that asks for a probe's slot, and the token that the probe would have.
     struct Claim: Hashable, Sendable {
         var token: Int64
         var worker: Int64

@@ -3,10 +3,12 @@ extension Circuit {
     /// Takes what lies ahead of now for now, so that a bad stamp neither keeps this circuit open for ever nor moves
     /// anybody's clock.
     ///
-    /// An open circuit is due after its longest recovery at most. The end of a hold stays: an operator may have meant it.
+    /// An open circuit is due after its longest recovery at most. The end of a hold stays: an operator may have meant
+    /// it.
     mutating func takeStampsAhead(for now: StoreTime) {
         self.since = min(self.since, now)
-        // No success has been yet at such a time. Counted as now, it would hide each failure that ended before its commit.
+        // No success can have happened in the future. A stamp moved to now would hide every failure that ended before
+        // its commit.
         if let forgotten = self.forgottenUntil, forgotten > now { self.forgottenUntil = nil }
         if let hold = self.hold { self.hold?.since = min(hold.since, now) }
         switch self.state {

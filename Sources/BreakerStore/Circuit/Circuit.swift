@@ -11,7 +11,8 @@ struct Circuit: Equatable, Sendable {
         case open(until: StoreTime)
         /// A few probes try the service. Enough successes lead to `closed`, one failure leads back to `open`.
         case halfOpen(successes: Int)
-        /// A state of a later version: calls go through uncounted. Only an operator's reset leads out of it, to `closed`.
+        /// A state of a later version: calls go through uncounted. Only an operator's reset leads out of it, to
+        /// `closed`.
         case unknown(String, until: StoreTime?)
     }
 

@@ -1,4 +1,5 @@
-/// A circuit's name as a key: the same bytes, as SQLite compares them, where `String` takes two spellings of `é` for one.
+/// A circuit's name as a key: the same bytes, as SQLite compares them, where `String` takes two spellings of `é` for
+/// one.
 struct CircuitName: Hashable, Sendable {
     /// How many Unicode scalars a name has.
     static let lengths = 1...200

@@ -4,7 +4,9 @@ struct Transition: Hashable, Sendable {
     var from: String?
     var to: String?
     var reason: String?
-    /// Whether its time had come: nobody did it, not even the operator whose change came upon it.
+    /// Whether the passing of time alone caused it.
+    ///
+    /// Then the history names no operator, even if an operator's change came upon it.
     var isOfItself = false
 }
 

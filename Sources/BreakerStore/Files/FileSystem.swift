@@ -7,8 +7,8 @@ struct FileSystem: Sendable {
 
     /// The name of a file system on which locks or shared memory are not shared by all who use the file, or nil.
     ///
-    /// https://sqlite.org/wal.html: "All processes using a database must be on the same host computer; WAL does not work
-    /// over a network filesystem."
+    /// https://sqlite.org/wal.html: "All processes using a database must be on the same host computer; WAL does not
+    /// work over a network filesystem."
     ///
     /// Not looked up in a dictionary: a first one costs a third of a millisecond, which opening can do without.
     func unsuitableKind(of path: String) -> String? {

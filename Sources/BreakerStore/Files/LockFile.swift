@@ -8,10 +8,11 @@ import Musl
 import Darwin
 #endif
 
-/// The file `<db>-lock`: its byte 0 guards opening, migration and repair; byte *id* is held as long as worker *id* lives.
+/// The file `<db>-lock`: its byte 0 guards opening, migration and repair; byte *id* is held as long as worker *id*
+/// lives.
 ///
-/// The locks belong to the open file description (`F_OFD_SETLK`): POSIX ones are dropped by any close in the process, and
-/// two stores in one process both get the same byte.
+/// The locks belong to the open file description (`F_OFD_SETLK`): POSIX ones are dropped by any close in the process,
+/// and two stores in one process both get the same byte.
 final class LockFile: Sendable {
     static let magic = Array("BreakerStore lock file 1\n".utf8)
 
@@ -19,7 +20,7 @@ final class LockFile: Sendable {
     private static let patience = Duration.milliseconds(20)
 
     let path: String
-    /// Whether it was not there before.
+    /// Whether this process has created the file.
     let isNew: Bool
     private let descriptor: Int32
 
@@ -32,8 +33,8 @@ final class LockFile: Sendable {
             descriptor = Self.open(path, O_RDWR | O_CREAT | O_EXCL, mode)
             if descriptor >= 0 {
                 isNew = true
-                // The umask may have taken bits away, and the file must be open to the database's owner and group. Only root
-                // can give it an owner.
+                // The umask may have taken bits away, and the file must be open to the database's owner and group. Only
+                // root can give it an owner.
                 fchmod(descriptor, mode)
                 if let owner { _ = fchown(descriptor, geteuid() == 0 ? owner.0 : uid_t.max, owner.1) }
             } else if errno == EEXIST {
@@ -42,7 +43,7 @@ final class LockFile: Sendable {
         }
         let end = Deadline(after: Self.patience)
         while descriptor < 0, errno == EACCES, mode != nil, !end.isOver {
-            // Another user may have made it just now, and give it its mode next.
+            // Another user's process may have created the file just now, and may be about to set the mode.
             end.pause(atMost: .milliseconds(1))
             descriptor = Self.open(path, O_RDWR, 0)
         }
@@ -143,10 +144,10 @@ final class LockFile: Sendable {
 
     /// Whether another open store holds the worker's byte.
     ///
-    /// Where the kernel would not say, it counts as alive: a slot that is kept too long comes free with its lease, two
-    /// probes at once do not come undone.
+    /// If the kernel gives no answer, the worker counts as alive. A slot that is kept too long comes free with its
+    /// lease, but nothing takes back a second probe at the same time.
     func isHeldByAnother(worker: Int64) -> Bool {
-        // No worker has such an id: somebody else wrote it, and the kernel says nothing of an offset below zero.
+        // No worker has an id outside the range: another program wrote it. The kernel rejects offsets below zero.
         Self.workers.contains(worker) && ByteLock.isHeldByAnother(self.descriptor, worker)
     }
 }

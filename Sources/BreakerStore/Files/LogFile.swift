@@ -35,7 +35,7 @@ struct LogFile: ~Copyable {
         }
     }
 
-    /// Reads it, of a large one the beginning, and throws if the system does not hand that out.
+    /// Reads the log, of a large log the beginning; throws if the system can't read it.
     func readThrough() throws(BreakerStoreError) {
         let count = 65_536
         let size = min(self.size, StoreFile.mostToReadThrough)
@@ -52,17 +52,18 @@ struct LogFile: ~Copyable {
     /// So many frames are looked at for the schema's version: 1 GiB of a log with pages of 4 KiB.
     private static let mostFrames = 262_144
 
-    /// The versions that first pages in the log give the schema, whether or not those frames count.
+    /// The schema versions in all copies of the first page in the log, whether or not SQLite counts those frames.
     ///
-    /// Whoever opens the file to write asks for its version again, through SQLite: so frames beyond the bound may be left out.
+    /// Whoever opens the file to write asks for its version again, through SQLite: so frames beyond the bound may be
+    /// left out.
     static func versions(at path: String) throws(BreakerStoreError) -> [Int64] {
         guard let log = try LogFile.at(path), log.hasFrames else { return [] }
         let frameSize = Int64(Self.frameHeaderSize) + Int64(log.pageSize)
         var versions: [Int64] = []
         for place in stride(from: Int64(Self.headerSize), to: log.size, by: Int(frameSize)).prefix(Self.mostFrames) {
             let frame = try log.read(Self.frameHeaderSize, at: place)
-            // Frames of an earlier round of the log have other salts. No frame is of page 0: SQLite ends there, too, and a
-            // hole in the file reads so.
+            // Frames of an earlier round of the log have other salts. No frame is of page 0: SQLite ends there, too,
+            // and a hole in the file reads so.
             guard frame.count == Self.frameHeaderSize, frame[8..<16] == log.header[16..<24], Self.word(frame, 0) != 0
             else { break }
             guard Self.word(frame, 0) == 1 else { continue }
@@ -72,8 +73,8 @@ struct LogFile: ~Copyable {
         return versions
     }
 
-    /// "The checksum is computed by interpreting the input as an even number of unsigned 32-bit integers", in an order of
-    /// bytes that the magic number tells.
+    /// "The checksum is computed by interpreting the input as an even number of unsigned 32-bit integers", in an order
+    /// of bytes that the magic number tells.
     private var isValid: Bool {
         guard self.header.count == Self.headerSize else { return false }
         let magic = Self.word(self.header, 0)
@@ -100,7 +101,7 @@ struct LogFile: ~Copyable {
         try Self.read(self.descriptor, count, at: place, self.path)
     }
 
-    /// As many bytes as there are.
+    /// Reads up to `count` bytes: fewer where the file ends before.
     private static func read(
         _ descriptor: Int32, _ count: Int, at place: Int64, _ path: String
     ) throws(BreakerStoreError) -> [UInt8] {

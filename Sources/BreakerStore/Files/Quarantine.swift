@@ -10,7 +10,7 @@ import Darwin
 
 /// Sets a store's broken file aside, so that a new one can take its place; the old bytes are kept.
 ///
-/// Used under the guard, with no connection of this process open.
+/// The caller holds the guard, and has no connection open.
 struct Quarantine {
     let file: StoreFile
     let wallTime: Date

@@ -6,15 +6,16 @@ import Musl
 import Darwin
 #endif
 
-/// What may be at the five names of a store, and whose it may be.
+/// Checks the files at the five names of a store, and their owners.
 extension StoreFile {
-    /// Behind the database's path; the first is the database itself.
+    /// The endings of the five names; the first is the database's own.
     private static let endings = ["", "-wal", "-shm", "-journal", "-lock"]
 
-    /// Throws `unsafePath` unless nothing, or a regular file with one name that nobody foreign made, is at each of the names.
+    /// Throws `unsafePath` unless nothing, or a regular file with one name that nobody foreign made, is at each of the
+    /// names.
     ///
-    /// Asked before each opening, for what was right a moment ago may have been replaced. A path that is not absolute is no
-    /// file's, but that of a database in memory.
+    /// Asked before each opening, for what was right a moment ago may have been replaced. A path that is not absolute
+    /// is no file's, but that of a database in memory.
     static func requireSafe(_ path: String) throws(BreakerStoreError) {
         guard path.hasPrefix("/") else { return }
         for ending in Self.endings { try Self.requireSafe(path, ending) }
@@ -50,9 +51,9 @@ extension StoreFile {
 
     /// In a directory that everybody may write to, a file of somebody else's may be there to mislead this process.
     ///
-    /// Elsewhere only the directory's owner and its group make files: whoever gave them the directory trusts them with the
-    /// store, as `SharingAStore` says. Groups count for nothing where everybody writes: in a directory with the setgid bit
-    /// each file is of the directory's group, whoever makes it.
+    /// Elsewhere only the directory's owner and its group make files: whoever gave them the directory trusts them with
+    /// the store, as `SharingAStore` says. Groups count for nothing where everybody writes: in a directory with the
+    /// setgid bit each file is of the directory's group, whoever makes it.
     private static func requireOwner(_ owner: uid_t, of name: String) throws(BreakerStoreError) {
         let directory = Self.directory(of: name)
         guard let host = Self.ownerIfOpenToAll(directory), host != owner else { return }
@@ -62,10 +63,11 @@ extension StoreFile {
             "act as that user if it is that user's store, else remove it or keep the store in a directory of its own")
     }
 
-    /// Follows a link only as the kernel does with `fs.protected_symlinks` set (proc_sys_fs(5)), whether it is set or not: in
-    /// a directory that everybody may write to, only if it is this user's or the directory's owner's.
+    /// Follows a link only as the kernel does with `fs.protected_symlinks` set (proc_sys_fs(5)), whether it is set or
+    /// not: in a directory that everybody may write to, only if it is this user's or the directory's owner's.
     ///
-    /// Asked after the link was read: whoever may not replace it has not done so.
+    /// The caller asks after reading the link: only the users whose links are followed could have replaced the link in
+    /// between.
     static func requireFollowable(_ link: String) throws(BreakerStoreError) {
         var info = stat()
         guard unsafe lstat(link, &info) == 0, info.st_mode & S_IFMT == S_IFLNK else {

@@ -123,15 +123,16 @@ struct FileIdentity: Hashable, Sendable {
 
     /// Whether the wal-index's path still leads to the file that is open.
     ///
-    /// Who writes to the log under an index that others no longer have destroys what they write.
+    /// A process that writes to the log with a removed index overwrites the frames of the processes that use the new
+    /// one.
     func hasIndex(of file: StoreFile) -> Bool { One(file.index) == self.index }
 
     /// Whether the database's path leads to the same file still.
     func hasDatabase(of file: StoreFile) -> Bool { self.database != nil && One(file.path) == self.database }
 
-    /// Whether the database has gone, or another has taken its place, and its log is there still.
+    /// Whether the database was removed or replaced, while its log is still there.
     ///
-    /// SQLite would take the log for the newcomer's.
+    /// SQLite would take the log for that of the new database.
     func hasLeftLog(at file: StoreFile) -> Bool {
         self.database != nil && self.log != nil && One(file.path) != self.database && One(file.log) == self.log
     }
@@ -145,7 +146,7 @@ struct FileIdentity: Hashable, Sendable {
         self.log != nil && One(file.log) != self.log && self.index != nil && self.hasIndex(of: file)
     }
 
-    /// What is there just now.
+    /// The files that are at the paths now.
     ///
     /// `stat` takes no lock and drops none.
     init(of file: StoreFile) {
@@ -156,7 +157,8 @@ struct FileIdentity: Hashable, Sendable {
 
     var isComplete: Bool { self.database != nil && self.log != nil && self.index != nil }
 
-    /// Whether each file that was there at `earlier` is there still, so that what was opened since then is what is here.
+    /// Whether each file that was there at `earlier` is there still, so that what was opened since then is what is
+    /// here.
     func hasAll(of earlier: FileIdentity) -> Bool {
         (earlier.database == nil || earlier.database == self.database)
             && (earlier.log == nil || earlier.log == self.log)
@@ -195,7 +197,8 @@ struct FileStamp: Equatable {
         self.log = One(file.log)
     }
 
-    /// Whether both were last written so long before `now` that a further write shows: the kernel stamps files by its tick.
+    /// Whether both were last written so long before `now` that a further write shows: the kernel stamps files by its
+    /// tick.
     func isSettled(at now: Date) -> Bool {
         [self.database, self.log].compactMap(\.self).allSatisfy {
             let written = Double($0.seconds) + Double($0.nanoseconds) / 1_000_000_000

@@ -6,10 +6,10 @@ import Foundation
 
 /// Looks at a store's file again whenever it has changed, and changes nothing on the disk.
 ///
-/// Whether it has changed is told by the files that its paths lead to and by the header of the wal-index, which every commit
-/// changes: no statement runs while they stay as they are. Not Sendable: one thread uses it.
+/// The watch compares the files at the store's paths and the header of the wal-index, which every commit changes; while
+/// both are the same, no statement runs. Not Sendable: one thread uses the watch.
 package final class ChangeWatch {
-    /// What shows that the file is as it was.
+    /// Evidence that the file is as it was.
     private struct Proof: Equatable {
         var identity: FileIdentity
         var tag: Tag?
@@ -59,7 +59,7 @@ package final class ChangeWatch {
         if let proof = self.mapped(identity) { return proof }
         let stamp = FileStamp(of: self.file)
         if stamp != self.seen?.stamp {
-            // Who wrote it has a wal-index.
+            // A process that has the file open for writing has made a wal-index.
             self.sentinel = self.makeSentinel(identity)
             if let proof = self.mapped(identity) { return proof }
         }

@@ -12,6 +12,6 @@ package enum CircuitSelector: Sendable, Hashable {
     /// How many bytes a pattern has at most.
     package static var longestPattern: Int { Validation.longestPattern }
 
-    /// Whether a text holds what a pattern is told by.
+    /// Whether a text has one of the characters by which a pattern is recognised.
     package static func isPattern(_ text: String) -> Bool { text.utf8.contains { "*?[".utf8.contains($0) } }
 }

@@ -2,10 +2,10 @@
 extension CircuitStore {
     /// Does the same to all selected circuits, which are matched in the transaction that changes them.
     ///
-    /// A circuit to which there is nothing to do, such as one that is to be released and is not held, is left out of the
-    /// answer, and so is one whose row can't be read, if a pattern found it. Throws `noSuchCircuit` for a name that must
-    /// be there, `corrupt` for one whose row can't be read, else as `reset(_:by:reason:)` does; then nothing is changed.
-    /// Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// A circuit to which there is nothing to do, such as one that is to be released and is not held, is left out of
+    /// the answer, and so is one whose row can't be read, if a pattern found it. Throws `noSuchCircuit` for a name that
+    /// must be there, `corrupt` for one whose row can't be read, else as `reset(_:by:reason:)` does; then nothing is
+    /// changed. Commits on the calling thread, which waits at most for `busyTimeout`.
     package func perform(
         _ action: OperatorAction,
         on selection: [CircuitSelector],
@@ -22,7 +22,7 @@ extension CircuitStore {
                     guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
                     return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
                 }
-                // SQLite can't be asked for a name that is no UTF-8.
+                // A name that is no UTF-8 was found by its shown form, and a statement can't look for the real one.
                 if change == nil, found.isNamed { throw .noSuchCircuit(name, transaction.path) }
                 if case let change?? = change { changes.append(change) }
             }
@@ -32,9 +32,9 @@ extension CircuitStore {
 
     /// Deletes all selected circuits; their history stays.
     ///
-    /// Whether live workers have them registered is asked in the transaction that deletes them. Throws `noSuchCircuit` for
-    /// a name that must be there, `inUse` for one that is registered, else as `forget(_:)` does; then nothing is changed.
-    /// Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// Whether live workers have them registered is asked in the transaction that deletes them. Throws `noSuchCircuit`
+    /// for a name that must be there, `inUse` for one that is registered, else as `forget(_:)` does; then nothing is
+    /// changed. Commits on the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - selection: which circuits.
     ///   - isForced: whether those in use go, too.
@@ -50,7 +50,7 @@ extension CircuitStore {
             (transaction) throws(BreakerStoreError) -> [StateChange] in
             var changes: [StateChange] = []
             for found in try transaction.select(selection) {
-                // It may go because its row can't be read.
+                // The operator may delete the circuit because the row can't be read.
                 let circuit = try? transaction.circuit(found.name)
                 if !isForced { try transaction.requireUnused(found) }
                 let from = circuit?.word(at: transaction.now) ?? StateChange.unreadable

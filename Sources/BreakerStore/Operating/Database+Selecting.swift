@@ -1,9 +1,9 @@
 /// Finding the circuits that an operator names.
 extension Database {
-    /// What selectors lead to: each circuit once, in no order.
+    /// The circuits that selectors name: each once, in no order.
     struct Selected {
         struct Circuit {
-            /// By which it is found, too, if its name is no UTF-8.
+            /// The row's number, which finds the circuit even if the name is no UTF-8.
             var id: Int64
             var name: String
             /// Whether its name was given, not a pattern alone.
@@ -100,8 +100,9 @@ extension Database {
 
     private static let nameOf: SQL = "SELECT name FROM circuit WHERE id = ?1"
 
-    /// The name of a circuit whose row can't be read: of a name that is too long its beginning, with the sign that stands for
-    /// what is no text.
+    /// The name of a circuit whose row can't be read.
+    ///
+    /// A name that is too long is shown by its beginning and U+FFFD, the replacement character.
     func shownName(of circuit: Int64) throws(BreakerStoreError) -> String {
         do throws(BreakerStoreError) {
             return try self.first(Self.nameOf, .integer(circuit)) { $0.text(0) } ?? ""

@@ -7,13 +7,13 @@ import Foundation
 /// A circuit with what operators ask for beside a snapshot.
 package struct InspectedCircuit: Sendable, Hashable {
     package var snapshot: CircuitSnapshot
-    /// Its state, or that beneath its hold.
+    /// The circuit's state; under a hold, the state that the hold covers.
     package var beneath: CircuitState
 }
 
 /// A circuit whose row no version of this library can have written.
 package struct UnreadableCircuit: Sendable, Hashable {
-    /// As far as it is text.
+    /// The name, with U+FFFD for bytes that are no UTF-8.
     package var name: String
     /// Whether its name was given, not a pattern alone.
     package var isNamed: Bool
@@ -56,7 +56,7 @@ struct ReadingMoment {
     init(_ clock: StoreClock, isAlive: @escaping (Int64) -> Bool) {
         self.now = clock.now
         self.date = clock.dates()
-        // One answer for all circuits of the moment, and one question to the kernel.
+        // The kernel is asked once about each worker, so that all circuits of this moment see the same answer.
         let liveness = Liveness(isAlive)
         self.isAlive = { liveness[$0] }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A look inside for programs that hold a store's answers against what was acknowledged.
+/// For test programs that compare a store's cached answers with the reports that the store has acknowledged.
 ///
 /// `@testable` would show them the same, but no release build allows that.
 package struct KeptAnswer: Sendable {
@@ -30,7 +30,7 @@ extension CircuitBreaker {
 }
 
 extension CircuitStore {
-    /// Has memory guard until the store's thread has looked after the file, as after an error of the file.
+    /// Makes memory guard, as after an error of the file, until the store's thread has looked at the file.
     package func pretendLoss() {
         guard let core = try? self.usableCore() else { return }
         core.lose(BreakerStoreError(code: .unavailable, message: "made up"))

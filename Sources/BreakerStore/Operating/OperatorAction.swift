@@ -7,9 +7,9 @@ package enum OperatorAction: Sendable, Hashable {
 
 /// What an operator's action did to one circuit, in the words of the history.
 package struct StateChange: Sendable, Hashable {
-    /// What a circuit becomes that is deleted.
+    /// The word for the state of a deleted circuit.
     package static let forgotten = "forgotten"
-    /// What a circuit is whose row can't be read.
+    /// The word for the state of a circuit whose row can't be read.
     package static let unreadable = "unreadable"
 
     package var name: String

@@ -4,7 +4,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What reading a store's file brings to light, for a diagnosis.
+/// The findings of reading a store's file, for a diagnosis.
 package struct StoreExamination: Sendable {
     package struct Probe: Sendable, Hashable {
         package var circuit: String
@@ -24,7 +24,7 @@ package struct StoreExamination: Sendable {
     package var strangeIndexes: [String]
     /// The types and names of what else somebody has added to the file, which does the services no harm.
     package var additions: [String]
-    /// Whether nobody can tell store time from the clock's row.
+    /// Whether the clock's row is missing or can't be read, so that it gives no store time.
     package var isClockUnreadable: Bool
     /// The names of circuits with stamps that lie ahead of now.
     package var stampsAhead: [String]

@@ -13,7 +13,7 @@ package struct StoreInspection {
         package var value: Value
         /// Those whose rows can't be read, by name.
         package var unreadable: [UnreadableCircuit] = []
-        /// Whether a pattern, or that all were meant, found some of them.
+        /// Whether some of them were found by a pattern, or because all circuits were selected.
         package var isBroad: Bool
         /// A name that must be there and is not; then nothing was looked at.
         package var missing: String?
@@ -113,7 +113,7 @@ package struct StoreInspection {
         found.missing = selected.missing.first
         if found.missing != nil { return found }
         found.isBroad = selected.isBroad
-        // As they lie in the file: in another order, pages of a large one would be read again and again.
+        // In the order of the file: in another order, SQLite would read pages of a large file again and again.
         for circuit in selected.circuits.sorted(by: { $0.id < $1.id }) {
             try database.records(of: circuit.id, withWorkers: withWorkers) { finding in
                 self.take(finding, isNamed: circuit.isNamed, into: &found, body)
@@ -137,8 +137,9 @@ package struct StoreInspection {
     }
 }
 
-/// Circuits as they stood in the file at one time; what the passing of time alone changes, and who lives, is seen anew with
-/// each look.
+/// Circuits as the file had them at one time.
+///
+/// Each call of `circuits()` takes the time and the living workers anew.
 package struct StoreImage {
     let records: [CircuitRecord]
     /// Those whose rows can't be read, by name.
@@ -154,8 +155,8 @@ package struct StoreImage {
 }
 
 extension CircuitStore {
-    /// Runs `body` with the file as of one instant; again, from the start, if somebody changed it meanwhile in a way that
-    /// this reading would not notice.
+    /// Runs `body` with the file as of one instant; again, from the start, if somebody changed it meanwhile in a way
+    /// that this reading would not notice.
     ///
     /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     package func inspect<Value>(
@@ -168,7 +169,7 @@ extension CircuitStore {
 /// What stands in the row of a circuit.
 enum FoundCircuit {
     case record(CircuitRecord)
-    /// What no version of this library can have written, with the workers that have registered it.
+    /// A row that no version of this library can have written, with the workers that have registered the circuit.
     case unreadable(name: String, registered: [Int64])
 }
 
@@ -214,7 +215,7 @@ extension Database {
             let found = try? CircuitRow(row, name: name, path: self.connection.path)
         else { return .unreadable(name: name, registered: try self.registered(row.integer(0))) }
         var record = CircuitRecord(name: name, row: found, registered: [])
-        // Most circuits have none of these: what is not there is not looked for.
+        // Most circuits have no failures and no probes: then no statement looks for them.
         if row.integer(extra + 1) != 0 {
             record.row.circuit.failures = try self.failures(of: found.id, under: found.circuit.rules)
         }

@@ -1,8 +1,10 @@
-/// The columns of a circuit's row: the one list that all statements about such a row, the values that they bind, the
-/// reading of the row and the comparison of two rows are made from.
+/// The one list of a circuit's columns.
 ///
-/// A case's number is the column's place in a SELECT. `name` is none of them: a row is looked for by its name, so that the
-/// caller has it already.
+/// The statements about a circuit's row, the values that they bind, the reading of a row and the comparison of two rows
+/// are all made from this list.
+///
+/// A case's number is the column's place in a SELECT. `name` is not listed: every caller looks for a row by its name,
+/// and so has the name already.
 enum CircuitColumn: Int32, CaseIterable {
     case id, label
     case tripRule, tripCount, tripWindow, recovery, multiplier, cap, jitter, probeLimit, probeSuccesses, probeLease
@@ -11,7 +13,7 @@ enum CircuitColumn: Int32, CaseIterable {
     case hold, holdSince, holdUntil, holdBy, holdReason
     case refusals, registered
 
-    /// Who changes a column.
+    /// The part of the program that changes a column.
     enum Part {
         /// Nobody.
         case key

@@ -1,11 +1,13 @@
-/// What the end of a call tells a circuit, with all that makes it count once.
+/// The end of a call, with the key by which the circuit counts the call once.
 enum CircuitInput: Sendable {
     case failed(Report)
-    /// The same of a call that memory let through before the circuit was read for the first time: nobody knows its epoch.
+    /// A failed call that memory let through before this process had read the circuit: the call has no epoch yet.
     case failedUnread(Report)
     case succeeded(Report)
     case probeEnded(token: Int64, epoch: Int64, Verdict, error: String?)
-    /// Nobody admitted the call: it belongs to the circuit as it is, and claims a slot where one is due.
+    /// A call that asked nobody for admission.
+    ///
+    /// The result counts for the circuit as the transaction finds it, and claims a probe's slot where one is due.
     case recorded(Report, failed: Bool, token: Int64)
 
     /// The same, with another time at which the call ended.
@@ -24,7 +26,7 @@ enum CircuitInput: Sendable {
         }
     }
 
-    /// The failure, if it tells of one that was admitted.
+    /// The report of an admitted call that failed; nil for everything else.
     var failure: Report? {
         switch self {
         case .failed(let report), .failedUnread(let report): report
@@ -34,7 +36,7 @@ enum CircuitInput: Sendable {
 }
 
 extension Transaction {
-    /// Applies it to a circuit, which is registered again if somebody has forgotten it.
+    /// Applies the end of a call to a circuit; registers the circuit again if somebody has forgotten it.
     func apply(
         _ input: CircuitInput, to name: String, registering config: CircuitBreaker.Config
     ) throws(BreakerStoreError) {

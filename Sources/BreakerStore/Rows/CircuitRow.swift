@@ -3,7 +3,7 @@ struct CircuitRow: Equatable {
     var id: Int64
     var label: String?
     var refusals: Int
-    /// When a worker registered it last, or was found gone that had.
+    /// When a worker last registered the circuit, or when such a worker was last found dead.
     var registered: Int64
     /// Without failures and probes, which have tables of their own.
     var circuit: Circuit
@@ -23,8 +23,9 @@ struct CircuitRow: Equatable {
         composed: "SELECT \(CircuitColumn.selected), name FROM circuit WHERE name GLOB ?1 ORDER BY name"
     )
 
-    /// What of a row can be read, and which columns can't; these have the values that a new circuit of `config` would
-    /// have.
+    /// Reads as much of a row as can be read.
+    ///
+    /// The other columns get the values that a new circuit of `config` would have, and are named in the answer.
     ///
     /// - Parameter config: as somebody has registered the circuit; nil if nobody is known to have.
     static func salvaged(

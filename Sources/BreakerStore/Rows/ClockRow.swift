@@ -1,6 +1,6 @@
 /// The row of the table `clock`: one clock for all who share the file.
 ///
-/// Only this row says how late it is. No stamp of a circuit, a failure or a probe moves the clock of the others.
+/// Store time comes from this row alone. A bad stamp of a circuit, a failure or a probe moves nobody's clock.
 struct ClockRow {
     var boot: String
     var offset: Int64
@@ -49,10 +49,10 @@ struct ClockRow {
         return Start(now: StoreTime(microseconds: row.highest), highest: row.highest, isHealed: false)
     }
 
-    /// The offset that one who only reads goes by.
+    /// The offset for a process that only reads.
     ///
-    /// After a boot that no writer has seen yet, and in place of a row that can't be read, it computes what the first
-    /// writer will.
+    /// After a boot, before any process has written, and in place of a row that can't be read, the reader computes the
+    /// offset that the first writer will store.
     func offsetToRead(_ clock: StoreClock) -> Int64 {
         if self.isOf(boot: clock.host.bootID), Self.possible.contains(self.now(at: clock.uptime)) { return self.offset }
         let uptime = clock.uptime
@@ -89,14 +89,14 @@ struct ClockRow {
         let uptime = clock.uptime
         let history = try Self.newestStamp(ofHistoryIn: database)
         let wall = Self.nearestPossible(to: clock.unixOffset.addingSaturating(uptime))
-        // In place of a row that can't be read: this process may know from before how late it is.
+        // The row can't be read, but this process may have read the offset earlier.
         let own = row == nil && clock.isSet ? Self.nearestPossible(to: clock.now.microseconds) : nil
         let now = max(own ?? wall, row?.highest ?? 0, history)
         clock.offset = now.subtractingSaturating(uptime)
         // Epochs are instants, or some few above: none of a circuit that was forgotten is higher.
         let floor = row?.epochFloor ?? now
         let isHealed = try row == nil ? database.hasHistory() : row?.boot == clock.host.bootID
-        // Whatever else stands there is no clock.
+        // Any other rows of the table are no clock: the library keeps one.
         try database.run("DELETE FROM clock")
         try database.run(
             "INSERT INTO clock (id, boot, offset, highest, epoch_floor) VALUES (1, ?1, ?2, ?3, ?4)",
@@ -107,7 +107,7 @@ struct ClockRow {
 
     /// An instant that store time has reached, as far as the history can tell.
     ///
-    /// The word of two events: one garbled stamp must not move the clock.
+    /// Two events must agree: one garbled stamp must not move the clock.
     private static func newestStamp(ofHistoryIn database: Database) throws(BreakerStoreError) -> Int64 {
         let stamps = try database.all("SELECT at FROM event ORDER BY id DESC LIMIT 2") { $0.typedInteger(0) }
         let possible = stamps.compactMap(\.self).filter(Self.possible.contains)
@@ -130,7 +130,7 @@ extension ClockRow {
 }
 
 extension Database {
-    /// Keeps how late it is, for store time never to run backwards.
+    /// Stores the newest store time, so that store time never runs backwards.
     func keep(highest now: StoreTime) throws(BreakerStoreError) {
         try self.run("UPDATE clock SET highest = ?1 WHERE id = 1 AND highest < ?1", .integer(now.microseconds))
     }

@@ -21,7 +21,7 @@ extension Database {
         }
     }
 
-    /// The failures by their time: the newest, if there are more than the circuit's rules let be.
+    /// The failures by their time; only the newest of them where the table has more than the circuit's rules keep.
     ///
     /// Somebody may have written millions of rows; the machine never keeps more than these.
     func failures(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Failure] {
@@ -42,7 +42,7 @@ extension Database {
         }.reversed()
     }
 
-    /// How many rows are read where a rule, which may be anything that stands in the file, lets so many be.
+    /// How many rows to read where a rule of the file, which may hold any number, keeps `count` of them.
     private static func mostRows(_ count: Int) -> Int64 { Int64(min(max(count, 0), 1_000_000)) + 1_000 }
 
     func probes(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Probe] {

@@ -17,7 +17,7 @@ extension Database {
 
     /// A part of the history.
     struct HistoryPage {
-        /// What of it can be read.
+        /// The events that can be read.
         var events: [StoredEvent] = []
         /// The number of the last row that was looked at.
         var last: Int64?
@@ -73,8 +73,9 @@ extension Database {
         try self.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
     }
 
-    /// Beyond this no program ever counts; SQLite makes no number above the greatest that it has seen, and calls that a full
-    /// disk.
+    /// No program ever counts as far as this.
+    ///
+    /// SQLite makes no number above the greatest possible one, and then reports a full disk.
     private static let highestNumber: Int64 = 1 << 62
 
     private static let highestNumbers: SQL = """
@@ -82,14 +83,14 @@ extension Database {
         coalesce((SELECT max(seq) FROM sqlite_sequence), 0))
         """
 
-    /// Whether events or circuits have numbers that no program has given them, so that there soon are none left.
+    /// Whether somebody has given events or circuits numbers so high that SQLite soon has none left.
     var hasNumbersAtTheirEnd: Bool {
         get throws(BreakerStoreError) {
             try self.first(Self.highestNumbers) { $0.integer(0) } ?? 0 > Self.highestNumber
         }
     }
 
-    /// Deletes what has such numbers and counts on from the others; in the transaction of the caller.
+    /// Deletes the rows with such numbers and lets SQLite count on from the others, in the caller's transaction.
     func mendNumbers() throws(BreakerStoreError) {
         for sql: SQL in [
             "DELETE FROM event WHERE id > ?1", "DELETE FROM failure WHERE circuit > ?1",
@@ -106,7 +107,9 @@ extension Database {
     private static let allWorkers: SQL = "SELECT id, name, pid, since FROM worker ORDER BY since, id LIMIT 10000"
     private static let namelessWorkers: SQL = "SELECT id, '', pid, since FROM worker ORDER BY since, id LIMIT 10000"
 
-    /// The rows of workers, alive or dead: more than ever run on one host.
+    /// The rows of workers, alive or dead.
+    ///
+    /// The limit is above the number of workers that one host ever runs.
     func workers() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
         do throws(BreakerStoreError) {
             return try self.workers(Self.allWorkers)

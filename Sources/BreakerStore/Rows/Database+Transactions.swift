@@ -4,7 +4,8 @@ extension Database {
     ///
     /// Any other failure is thrown.
     ///
-    /// Always IMMEDIATE: a read that wants to write later can't be retried (https://sqlite.org/rescode.html#busy_snapshot).
+    /// Always IMMEDIATE: a read that wants to write later can't be retried
+    /// (https://sqlite.org/rescode.html#busy_snapshot).
     func begin(unless isOver: () -> Bool) throws(BreakerStoreError) -> Bool {
         while true {
             let code = try self.code("BEGIN IMMEDIATE")
@@ -27,12 +28,15 @@ extension Database {
         return database
     }
 
-    /// Whether what was opened just now is the database that has been at the path all the time; asked before it is used.
+    /// Whether the connection has opened the database that was at the path all the time.
     ///
-    /// SQLite opens it by its name. What had its place for a moment would be read through the store's log, and that be copied
-    /// into it.
+    /// The caller asks before the first statement.
+    ///
+    /// SQLite opens a database by its name. If another file had the name for a moment, SQLite would read that file
+    /// through the store's log, and copy the log into that file.
     func isOpen(at file: StoreFile, as identity: FileIdentity) -> Bool {
-        // It tells whether another is there now. Before and after it the right one is: so it was in between.
+        // `hasMoved` compares the open file with the path's. The right file is at the path before and after, so the
+        // right file is open.
         identity.hasDatabase(of: file) && !self.connection.hasMoved && identity.hasDatabase(of: file)
     }
 
@@ -66,8 +70,8 @@ extension Database {
 
     /// Copies the log into the database, under the write lock of this connection, through `other`.
     ///
-    /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file, so nobody may write meanwhile. The caller syncs
-    /// the log first: else that would happen under the lock.
+    /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file, so the write lock keeps all writers
+    /// away. The caller syncs the log first: otherwise SQLite would sync the log while this connection holds the lock.
     func checkpoint(through other: Database, until deadline: Deadline) throws(BreakerStoreError) {
         guard try self.begin(unless: { deadline.isOver }) else { return }
         defer { self.rollback() }

@@ -1,8 +1,8 @@
 /// Makes rows readable and writable again that no version of this library can have written.
 ///
-/// A statement that changes such a row fails, for SQLite checks the whole row: left as they are, they would keep circuits
-/// from tripping, and processes from opening the store. What can be read of them is kept. Runs in a transaction of its own,
-/// and reads the whole file: nothing but a row that was met in use leads here.
+/// SQLite checks a whole row when a statement changes one column, so every change of such a row fails: the circuit
+/// never trips, and no process can open the store. Healing keeps the values that can be read. It reads the whole file
+/// in a transaction of its own, so the store heals only after a statement has met such a row.
 struct Healing {
     let database: Database
     let now: StoreTime
@@ -74,7 +74,7 @@ struct Healing {
             let row = try self.database.first(Self.byID, .integer(id)) { row throws(BreakerStoreError) in
                 try CircuitRow(row, name: "", path: path)
             }
-            // What a later version has stored may not pass the checks of this one; it stays as it is.
+            // A later version's row may not pass the checks of this version's table. Such a row stays as it is.
             guard let row, row.circuit.state.isKnown else { return true }
             try self.database.run("UPDATE circuit SET registered = registered WHERE id = ?1", .integer(id))
             return true
@@ -94,7 +94,7 @@ struct Healing {
         let config = self.configs[CircuitName(name)]
         var (row, unreadable) = CircuitRow.salvaged(from: columns, config)
         row.circuit.takeStampsAhead(for: self.now)
-        // No result of a call that was let through before fits it.
+        // The higher epoch makes results of calls that were admitted earlier stale.
         row.circuit.epoch = max(row.circuit.epoch.addingSaturating(1), self.now.microseconds)
         try self.database.run("DELETE FROM circuit WHERE id = ?1", .integer(id))
         _ = try self.database.insert(row, named: name, id: id)
@@ -110,7 +110,8 @@ struct Healing {
     }
 }
 
-/// A circuit's columns, each read by a statement of its own: one that is too long fails alone.
+/// A circuit's columns, each read by a statement of its own: where one value is too long for SQLite, the others are
+/// read all the same.
 private struct SalvagedColumns: ColumnSource {
     let id: Int64
     let database: Database
@@ -134,7 +135,7 @@ private struct SalvagedColumns: ColumnSource {
     func typedText(_ column: CircuitColumn) -> String? { self.read(column) { $0.typedText(0) } }
     func isNull(_ column: CircuitColumn) -> Bool { self.read(column) { $0.isNull(0) } ?? false }
 
-    /// The name, if services can ask for it.
+    /// The circuit's name; nil if no service could ask for a circuit of this name.
     var name: String? {
         let name = self.read("SELECT name FROM circuit WHERE id = ?1") { row -> String? in
             guard let name = row.typedText(0), row.isUTF8(name, 0) else { return nil }

@@ -1,9 +1,10 @@
 /// A config and the machine's rules say the same, the one in durations, the other in microseconds.
 extension Rules {
-    /// What a config says that names nothing but its circuit.
+    /// The rules of a config in which the user has set nothing but the name.
     static let defaults = Rules(CircuitBreaker.Config(name: ""))
 
-    /// The rules for memory: one reporter is enough, it hears of no other.
+    /// The rules by which this process guards a circuit in memory: one reporter is enough, for memory hears of no other
+    /// process.
     static func inMemory(_ rules: Rules) -> Rules {
         var rules = rules
         rules.minimumReporters = 1

@@ -12,11 +12,12 @@ final class StoreClock: Sendable {
     init(_ host: any HostClock) {
         self.host = host
         self.isSystem = host is SystemHostClock
-        // Until a file says otherwise: memory guards, too, where none can be read.
+        // The wall clock's offset, until a file has been read: memory needs store time even if no file can be.
         self.offsetInForce.store(self.unixOffset, ordering: .relaxed)
     }
 
-    /// The offset of the last transaction or read, the wall clock's before the first; processes that share a file share it.
+    /// The offset of the last transaction or read, the wall clock's before the first; processes that share a file share
+    /// it.
     var offset: Int64 {
         get { self.offsetInForce.load(ordering: .relaxed) }
         set {
@@ -30,8 +31,8 @@ final class StoreClock: Sendable {
 
     /// Takes over an offset that was read, unless a greater one is known from the file.
     ///
-    /// Within a boot the file's offset only rises. A read that began before the last transaction, or runs beside it, knows
-    /// an older one. Where somebody has set the file's clock right and back, the next transaction takes that over.
+    /// Within a boot the file's offset only rises: a lower one comes from a read that began before the last
+    /// transaction. If somebody has set the file's clock back, the next transaction takes the lower offset over.
     func raiseOffset(to offset: Int64) {
         guard self.isSet else {
             self.offset = offset
@@ -46,10 +47,10 @@ final class StoreClock: Sendable {
 
     var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
 
-    /// The store time at which the uptime was or will be this.
+    /// The store time that belongs to an uptime, past or future.
     func time(of uptime: Int64) -> StoreTime { StoreTime(microseconds: uptime.addingSaturating(self.offset)) }
 
-    /// Store time as the uptime at which it comes.
+    /// The uptime at which a store time is reached.
     func uptime(of time: StoreTime) -> Int64 { time.microseconds.subtractingSaturating(self.offset) }
 
     /// Converts stamps to the wall clock's time: now, less the stamp's age.

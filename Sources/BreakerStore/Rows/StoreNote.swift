@@ -1,4 +1,4 @@
-/// What happened to the store itself, or to a circuit of it by no call of anybody, for the history.
+/// An entry for the history that no call has caused: it is about the store, or about one circuit.
 struct StoreNote: Sendable {
     /// Nil: the store itself.
     var circuit: String?

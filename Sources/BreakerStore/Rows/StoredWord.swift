@@ -1,11 +1,12 @@
 /// Words in a row that this version does not know.
 enum StoredWord {
-    /// A flipped bit changes one letter, or makes of the word what is none.
+    /// One flipped bit changes one letter of a known word, or gives a text that is no word.
     private static let mostLettersOfAnAccident = 2
     private static let longest = 40
 
-    /// Whether a later version may have written the word; else an accident has made it of a known one, or nobody has
-    /// written it.
+    /// Whether a later version of the library may have written the word.
+    ///
+    /// Otherwise the word is a damaged form of a known one, or no word at all.
     static func mayBeOfALaterVersion(_ word: String, besides known: [String]) -> Bool {
         let letters = Array(word.utf8)
         let isWord =

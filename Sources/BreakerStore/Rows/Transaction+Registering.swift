@@ -18,8 +18,8 @@ extension Transaction {
         if let id { try self.note(id) }
     }
 
-    /// The same for a config that could not be stored when it was registered: one that somebody has registered since then is
-    /// newer.
+    /// Registers a config that could not be stored at the time of its registration; a config that another process has
+    /// registered since then is newer, and stays.
     func register(
         _ config: CircuitBreaker.Config,
         unlessConfiguredSince time: StoreTime
@@ -41,7 +41,7 @@ extension Transaction {
             "SELECT max(at) FROM event WHERE circuit = ?1 AND kind = 'configured'", .text(name)
         ) { $0.optionalInteger(0) }
         if let newest = newest ?? nil { return newest > time.microseconds }
-        // To create a circuit makes no event: it has been closed since then.
+        // Creating a circuit writes no event. A circuit without events has been closed since its creation.
         let events = try self.database.first("SELECT count(*) FROM event WHERE circuit = ?1", .text(name)) {
             $0.integer(0)
         }
@@ -100,12 +100,13 @@ extension Transaction {
     ) throws(BreakerStoreError) -> Bool {
         let stored = try self.database.first("SELECT epoch FROM circuit WHERE id = ?1", .integer(id)) { $0.integer(0) }
         guard let stored else { return false }
-        // It may be forgotten because its row can't be read.
+        // The caller may want to forget the circuit because the row can't be read.
         let circuit = try? self.circuit(name)
         let epoch = max(stored, circuit?.epoch ?? stored)
         self.unload(name)
         try self.database.deleteCircuit(id)
-        // A new circuit of this name starts above: no late result fits it.
+        // A new circuit of this name starts at a higher epoch, so that a late result for the old circuit changes
+        // nothing.
         try self.database.run(
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1)",
             .integer(epoch.addingSaturating(1))

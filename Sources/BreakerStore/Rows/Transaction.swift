@@ -13,7 +13,9 @@ final class Transaction {
     let now: StoreTime
     /// Whether a state changed, so that the commit must survive a power loss.
     private(set) var hasTransitions = false
-    /// Whether a probe's slot was taken, which is this worker's as long as others see its lock.
+    /// Whether this worker has taken a probe's slot.
+    ///
+    /// The slot is the worker's as long as other processes see the worker's lock.
     private(set) var hasClaims = false
     /// The events written, to be handed over once they are committed.
     private(set) var events: [StoredEvent] = []
@@ -68,7 +70,7 @@ final class Transaction {
         by operator: String? = nil,
         _ event: (inout Circuit, Moment) -> Result
     ) throws(BreakerStoreError) -> Result? {
-        // Taken out of the dictionary meanwhile, or the failures would be copied.
+        // Removed from the dictionary during the change: two owners of the array of failures would make Swift copy it.
         var found = self.loaded.removeValue(forKey: CircuitName(name))
         if found == nil { found = try self.load(name) }
         guard var loaded = found else { return nil }
@@ -109,10 +111,10 @@ final class Transaction {
         return self.loaded[CircuitName(name)]?.row
     }
 
-    /// Stores another label, which is no matter of the machine.
+    /// Changes the label, of which the state machine knows nothing; saved with the rest of the row.
     func relabel(_ name: String, _ label: String?) { self.loaded[CircuitName(name)]?.row.label = label }
 
-    /// Writes back what changed, and how late it is.
+    /// Writes the changed circuits back, and the newest store time.
     func flush() throws(BreakerStoreError) {
         for loaded in self.loaded.values where loaded.row != loaded.stored {
             try self.save(loaded.row, over: loaded.stored)
@@ -124,7 +126,7 @@ final class Transaction {
         try self.database.keep(highest: self.now)
     }
 
-    /// Drops what was loaded of a circuit whose rows something else has changed.
+    /// Forgets the loaded form of a circuit whose rows another statement has changed.
     func unload(_ name: String) { self.loaded[CircuitName(name)] = nil }
 
     /// Adds a row to the history.
@@ -168,7 +170,7 @@ final class Transaction {
         guard var stored = found else { return nil }
         let rules = stored.circuit.rules
         stored.circuit.failures = try self.database.failures(of: stored.id, under: rules)
-        // Every transition deletes the probes: only a half-open circuit has any.
+        // Only a half-open circuit has probes: every transition deletes them.
         if case .halfOpen = stored.circuit.state {
             stored.circuit.probes = try self.database.probes(of: stored.id, under: rules)
         }

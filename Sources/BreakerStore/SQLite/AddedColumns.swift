@@ -1,5 +1,6 @@
-/// What somebody has added to a table of the library, such as a later version of it: used only if SQLite never has to do
-/// more for it than to compare and to copy.
+/// Columns that another program, such as a later version of the library, has added to a table of the library.
+///
+/// The table is used only if SQLite does no more for them than compare and copy values.
 enum AddedColumns {
     private static let types: Set<String> = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
     private static let wordsOfChecks: Set<String> = ["IN", "IS", "NOT", "NULL", "AND", "OR", "BETWEEN", "LENGTH"]
@@ -9,8 +10,8 @@ enum AddedColumns {
     /// More than any check needs.
     private static let longestCheck = 100
 
-    /// Whether `tokens` are columns, each behind a comma: a name, a type of a STRICT table, and maybe NOT NULL, a DEFAULT
-    /// that is a plain value, and a CHECK that does no more than compare.
+    /// Whether `tokens` are columns, each behind a comma: a name, a type of a STRICT table, and maybe NOT NULL, a
+    /// DEFAULT that is a plain value, and a CHECK that does no more than compare.
     ///
     /// - Parameter known: the columns before them.
     static func areHarmless(_ tokens: ArraySlice<SQLToken>, besides known: ArraySlice<SQLToken>) -> Bool {

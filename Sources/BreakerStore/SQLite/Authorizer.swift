@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// What SQLite asks of each part of a statement while it compiles the statement: whether the library itself does such a
-/// thing (https://sqlite.org/c3ref/set_authorizer.html).
+/// Answers SQLite, which asks about each part of a statement that it compiles: only what the library itself does is
+/// allowed (https://sqlite.org/c3ref/set_authorizer.html).
 ///
 /// SQLite does not ask about the expressions that a file's own tables and indexes bring along, such as a CHECK or the
 /// value of a generated column. Therefore no statement may touch the tables before their texts have been compared with
@@ -30,7 +30,7 @@ final class Authorizer {
     private var mode = Mode.none
     /// Whether the tables were found to be those of the library, and nobody has changed them since.
     private var isVerified = false
-    /// Whether a statement was refused for no other reason than that.
+    /// Whether a statement was refused only because the tables have not been compared yet.
     private(set) var wantsVerification = false
 
     /// Runs `body`, in which SQLite compiles statements of the library.

@@ -15,11 +15,11 @@ import Darwin
 ///   SQLite would write the file.
 final class BystanderReader {
     let database: Database
-    /// Whether a commit by others during a read does no harm to it.
+    /// Whether commits of other processes do no harm to a read that is under way.
     private let isShared: Bool
 
     init(_ file: StoreFile, trustingIndex: Bool = true) throws(BreakerStoreError) {
-        // SQLite would say no more than that it can't open it.
+        // SQLite's own error would not say which file can't be read, and why.
         for path in [file.path, file.log, file.index] where StoreFile.size(path) != nil {
             try StoreFile.requireReadable(path)
         }
@@ -50,15 +50,15 @@ final class BystanderReader {
         (try? self.hasFrames(file)) == true && StoreFile.size(file.index) != nil
     }
 
-    /// Without a whole header and frames, a reader that may not write the wal-index would try for ten seconds to find in the
-    /// log what the index promises.
+    /// Without a whole header and frames, a reader that may not write the wal-index would try for ten seconds to find
+    /// in the log what the index promises.
     private static func hasFrames(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
         guard let log = try LogFile.at(file.log) else { return false }
         return log.hasFrames
     }
 
-    /// Reads what `body` reads, again if somebody has changed the files meanwhile in a way that this way of reading does
-    /// not notice.
+    /// Reads what `body` reads, again if somebody has changed the files meanwhile in a way that this way of reading
+    /// does not notice.
     static func read<Value>(
         _ file: StoreFile,
         _ body: (Database) throws(BreakerStoreError) -> Value
@@ -75,12 +75,13 @@ final class BystanderReader {
             } catch {
                 failure = SQLiteCode.isOfALongLog(error.sqliteCode) ? Self.tooLong(file) : error
                 if trustsIndex, let code = error.sqliteCode, SQLiteCode.isOfTheIndex(code) {
-                    // Whoever wrote it was killed meanwhile, and only one who writes the database makes it anew.
+                    // A writer was killed while it wrote the index, and only a process that writes the database makes
+                    // the index anew.
                     trustsIndex = false
                     continue
                 }
                 if FileStamp(of: file) == before { break }
-                // It may be no more than the change.
+                // The error may come from the change of the files alone.
                 failure = nil
             }
         }

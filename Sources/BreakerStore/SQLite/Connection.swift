@@ -80,13 +80,13 @@ struct Connection: ~Copyable {
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
-        // The last one to close would checkpoint by itself; only the guarded checkpoint may.
+        // SQLite would make a checkpoint when the last connection is closed, without the guard that keeps writers away.
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         for (limit, value) in Self.limits { unsafe sqlite3_limit(handle, limit, value) }
         unsafe self.authorizer.attach(to: handle)
     }
 
-    /// How many bytes a text, and a row, may have; more than people write, and little enough to be read as it is.
+    /// How many bytes a text, and a row, may have: more than people write, and few enough to be read into memory.
     static let longestText: Int32 = 1 << 20
 
     /// More than the library ever needs, and no more than does no harm (https://sqlite.org/limits.html).
@@ -181,10 +181,10 @@ struct Connection: ~Copyable {
         guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw self.error(code) }
     }
 
-    /// The header of the wal-index, readable while the connection is open; nil before the first read, and where there is
-    /// none.
+    /// The header of the wal-index, readable while the connection is open; nil before the first read, and where there
+    /// is none.
     func walIndex() -> WalIndex? {
-        // To ask for it makes the file where there is none.
+        // SQLite creates the file when it is asked for the header.
         guard self.access != .immutable else { return nil }
         guard let page = unsafe bs_wal_index(self.handle) else { return nil }
         return unsafe WalIndex(page: page)

@@ -24,8 +24,8 @@ extension Database {
         "SELECT count(circuit) + count(token) FROM probe", "SELECT count(worker) + count(circuit) FROM registration",
     ]
 
-    /// Throws `corrupt` if a value in an index of a large file is longer than a row may be: to compare with it, or to delete
-    /// it, SQLite would have to read it as a whole.
+    /// Throws `corrupt` if a value in an index of a large file is longer than a row may be: to compare with it, or to
+    /// delete it, SQLite would have to read it as a whole.
     ///
     /// Without the indexes SQLite sees how long a value is and reads none of it.
     func requireShortKeys() throws(BreakerStoreError) {

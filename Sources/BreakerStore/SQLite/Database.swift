@@ -2,8 +2,8 @@ import CSQLite
 
 /// A connection with its statements, each prepared when it is first needed and kept.
 ///
-/// Sendable: SQLite is thread-safe as long as one thread at a time uses a connection, and whoever has a database keeps it
-/// behind a lock: the writer and the checkpointer under the session's, the reader under the reading's.
+/// Sendable: SQLite is thread-safe as long as one thread at a time uses a connection, and whoever has a database keeps
+/// it behind a lock: the writer and the checkpointer under the session's, the reader under the reading's.
 final class Database: @unchecked Sendable {
     private final class Prepared {
         let key: UInt
@@ -16,8 +16,8 @@ final class Database: @unchecked Sendable {
     }
 
     let connection: Connection
-    // Some dozen at most. Not a dictionary: for the first one of a type the runtime looks for conformances in all libraries
-    // that are loaded, which brings a megabyte of them into memory.
+    // Some dozen at most. Not a dictionary: for the first one of a type the runtime looks for conformances in all
+    // libraries that are loaded, which brings a megabyte of them into memory.
     private var prepared: [Prepared] = []
 
     init(_ connection: consuming Connection) { self.connection = connection }

@@ -1,6 +1,6 @@
 /// The text of a statement that is prepared once: a literal, or one that was put together once for the whole process.
 struct SQL: ExpressibleByStringLiteral, Sendable {
-    /// What tells it from other statements: where its text lies.
+    /// The address of the text, which tells a statement from all others.
     let key: UInt
     private let literal: StaticString
     private let composed: Composed?

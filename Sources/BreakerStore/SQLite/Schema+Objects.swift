@@ -12,8 +12,8 @@ extension Schema {
 
     /// What is wrong with the tables and indexes of a file; nil if they can be used.
     ///
-    /// Texts are compared, never run. What others have added does no harm as long as SQLite does nothing for it but store
-    /// values: tables of their own, plain columns, plain indexes. A missing index makes all slower, no more.
+    /// Texts are compared, never run. What others have added does no harm as long as SQLite does nothing for it but
+    /// store values: tables of their own, plain columns, plain indexes. A missing index makes all slower, no more.
     static func fault(in found: [SchemaObject], version: Int64) throws(BreakerStoreError) -> Fault? {
         let known = try Self.objects(ofVersion: version)
         for object in known {
@@ -47,8 +47,8 @@ extension Schema {
         }
     }
 
-    // By version. Not a dictionary: for the first one of a type the runtime looks for conformances in all libraries that are
-    // loaded.
+    // By version. Not a dictionary: for the first one of a type the runtime looks for conformances in all libraries
+    // that are loaded.
     private static let known = Mutex<[(version: Int64, objects: [SchemaObject])]>([])
 
     /// The tables and indexes of the library in a file of this version; those of its own in one of a later version.
@@ -69,8 +69,8 @@ extension Schema {
         return try fresh.schemaObjects()
     }
 
-    /// What the steps make, as their texts say it, for SQLite keeps those; nil if a step does anything but create tables and
-    /// indexes.
+    /// What the steps make, as their texts say it, for SQLite keeps those; nil if a step does anything but create
+    /// tables and indexes.
     ///
     /// Each opening needs this, and SQLite takes a quarter of an opening's time to make the tables.
     static func objects(createdBy steps: [Migration]) -> [SchemaObject]? {

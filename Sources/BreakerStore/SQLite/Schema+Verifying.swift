@@ -1,7 +1,9 @@
 import CSQLite
 
 extension Schema {
-    /// Finds out whether a connection's tables are those of the library, which its statements wait for.
+    /// Compares a connection's tables with those of the library.
+    ///
+    /// The connection's statements are refused until then.
     ///
     /// Throws `corrupt` if they are not; `newerSchema` if a later version of the library may have made them so; and
     /// `unavailable` while somebody's index is on them that an opening would drop.
@@ -41,7 +43,7 @@ extension Schema {
                 sqliteCode: SQLITE_SCHEMA,
                 path: path
             )
-        // Who only reads is not harmed by an index.
+        // An index of another program does no harm to a connection that only reads.
         case .hasIndexes, nil: authorizer.verified()
         }
     }

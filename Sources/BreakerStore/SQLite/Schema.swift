@@ -2,7 +2,7 @@ import BreakerStoreMigrations
 
 /// The schema of a store's file: recognising it, creating it, bringing it up to date.
 enum Schema {
-    /// "BrkS": what `file` and SQLite know a store by.
+    /// "BrkS": the number by which SQLite, and the program `file`, recognise a store.
     static let applicationID: Int64 = 0x4272_6B53
     static let version = Int64(Migration.all.last?.version ?? 0)
 
@@ -18,8 +18,8 @@ enum Schema {
     /// Looks at the file without changing a byte; throws if it is somebody else's or of a later major version.
     static func recognise(_ file: StoreFile) throws(BreakerStoreError) -> Recognised {
         guard let size = StoreFile.size(file.path), size > 0 else { return .new }
-        // The header's bytes alone: a creation that was cut short may have left no more of the file than its first page,
-        // which SQLite calls corrupt until it has rolled back.
+        // The header's bytes alone: a creation that was cut short may have left no more of the file than its first
+        // page, which SQLite calls corrupt until it has rolled back.
         guard let header = try DatabaseHeader(of: file) else {
             if try Self.isOursByLog(file) { return .store }
             throw Self.stranger(file, "it is not an SQLite database")
@@ -38,8 +38,8 @@ enum Schema {
         throw Self.stranger(file, "it is the database of another program")
     }
 
-    /// Whether the log makes a whole store of the file: a checkpoint that was cut short may have torn the first page in the
-    /// database.
+    /// Whether the log makes a whole store of the file: a checkpoint that was cut short may have torn the first page in
+    /// the database.
     ///
     /// The first page alone says nothing: somebody else's file may have taken the place of a store whose log was left.
     private static func isOursByLog(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
@@ -61,8 +61,8 @@ enum Schema {
     private static func version(of file: StoreFile, _ header: DatabaseHeader) throws(BreakerStoreError) -> Int64 {
         // What a journal is to roll back can't be read as it is.
         if Self.hasContent(file.journal) { return header.userVersion }
-        // A connection that only reads would have to go through the whole log, where nobody else has it open: it is asked
-        // which page counts where one of them is of a later version.
+        // A connection that only reads would have to go through the whole log, where nobody else has it open: it is
+        // asked which page counts where one of them is of a later version.
         let versions = try LogFile.versions(at: file.log) + [header.userVersion]
         guard !versions.allSatisfy(Self.isKnown) else { return header.userVersion }
         return try BystanderReader.read(file) { (database) throws(BreakerStoreError) in
@@ -74,7 +74,8 @@ enum Schema {
         version / Self.stepsOfAMajor <= Self.version / Self.stepsOfAMajor
     }
 
-    /// Minor versions only add: a file of a later one is usable, so that going back to an older program stops no service.
+    /// Minor versions only add: a file of a later one is usable, so that going back to an older program stops no
+    /// service.
     static func requireKnownVersion(_ version: Int64, of file: StoreFile) throws(BreakerStoreError) {
         guard Self.isKnown(version) else {
             throw BreakerStoreError(
@@ -88,7 +89,8 @@ enum Schema {
         }
     }
 
-    /// Creates the tables, or adds what later versions added: in one transaction, so that a kill leaves nothing half done.
+    /// Creates the tables, or adds what later versions added: in one transaction, so that a kill leaves nothing half
+    /// done.
     ///
     /// - Parameter mayCreate: whether an empty file may become a store.
     static func migrate(
@@ -119,8 +121,8 @@ enum Schema {
         Hook.reached("migration.done")
     }
 
-    /// The version of the file that is now locked, which becomes ours if it is empty: until it was locked, another program
-    /// may have made it its own.
+    /// The version of the file that is now locked, which becomes ours if it is empty: until it was locked, another
+    /// program may have made it its own.
     private static func claim(
         _ connection: borrowing Connection,
         _ file: StoreFile,

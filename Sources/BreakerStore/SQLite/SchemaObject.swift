@@ -71,11 +71,12 @@ struct SchemaObject: Equatable {
         return tokens
     }
 
-    /// Whether it is an index on columns and nothing else: no expression that SQLite would have to work out, no condition,
-    /// and no rule that a row could break.
+    /// Whether it is an index on columns and nothing else: no expression that SQLite would have to work out, no
+    /// condition, and no rule that a row could break.
     var isPlainIndex: Bool { self.isIndex && self.isIndexOnColumns && !self.isUnique }
 
-    /// Whether SQLite can look through a table or an index of somebody else without working out an expression of theirs.
+    /// Whether SQLite can look through a table or an index of somebody else without working out an expression of
+    /// theirs.
     var isHarmlessToCheck: Bool {
         if self.isIndex { return self.isIndexOnColumns }
         guard self.isTable, let tokens = SQLToken.all(of: self.sql) else { return true }

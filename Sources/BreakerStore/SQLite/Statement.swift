@@ -139,7 +139,8 @@ struct Statement: ~Copyable {
                 case .real(let real): unsafe sqlite3_bind_double(self.handle, place, real)
                 case .text(var text):
                     text.withUTF8 {
-                        // A text whose length SQLite can't be told is too long for it in any case.
+                        // SQLite takes lengths as 32-bit integers: a text whose length does not fit is too long in any
+                        // case.
                         guard let count = Int32(exactly: $0.count) else { return SQLITE_TOOBIG }
                         return unsafe bs_bind_text(self.handle, place, $0.baseAddress, count)
                     }
@@ -149,7 +150,7 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// Not the file is at fault, but what is to be written to it or looked for in it.
+    /// The caller's value is at fault, not the file: it is too long to be written or looked for.
     private static var tooLong: BreakerStoreError {
         BreakerStoreError(
             code: .invalidConfiguration,

@@ -38,7 +38,7 @@ final class HeaderMapping: @unchecked Sendable {
         unsafe self.page = page
     }
 
-    /// Lets go of the file; who is still reading here finds nothing but zeros.
+    /// Replaces the mapping by zeros and releases the file: a thread that still reads here sees zeros.
     ///
     /// Called before the connection is closed: the next one to open the file may truncate it, and to read memory beyond
     /// a file's end kills the process.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Hands events over to those who listen, each event once and in order.
 ///
-/// It reads the history from where it stopped, be the events this process's or others': its thread looks at the header of
-/// the wal-index ten times a second, and reads only when that has changed. Nobody listens: no thread.
+/// It reads the history from where it stopped, be the events this process's or others': its thread looks at the header
+/// of the wal-index ten times a second, and reads only when that has changed. Nobody listens: no thread.
 final class EventHub: Sendable {
     /// One who listens: a handler, or a stream with its buffer.
     final class Listener: Sendable {

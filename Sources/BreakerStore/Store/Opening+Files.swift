@@ -54,8 +54,8 @@ extension Opening {
         return try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
     }
 
-    /// Gives the files that this process may have made the database's group, which others use it by: SQLite sets their mode,
-    /// and does this for root alone.
+    /// Gives the files that this process may have made the database's group, which others use it by: SQLite sets their
+    /// mode, and does this for root alone.
     func giveTheGroup() {
         guard let group = self.owner?.1 else { return }
         for path in [self.file.log, self.file.index] {
@@ -69,7 +69,8 @@ extension Opening {
         }
     }
 
-    /// What is there to be opened, without an index whose log somebody has removed: it tells of frames that nobody will find.
+    /// What is there to be opened, without an index whose log somebody has removed: it tells of frames that nobody will
+    /// find.
     ///
     /// Those who still have both open notice by the index that is gone.
     func filesToOpen() -> FileIdentity {
@@ -107,7 +108,8 @@ extension Opening {
         let size = Self.reservedPages * pageSize
         let isUnfinished =
             try writer.connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reserve'") > 0
-        // The log goes when the sqlite3 shell is the last to close, and a killed creation leaves the pages in the log alone.
+        // The log goes when the sqlite3 shell is the last to close, and a killed creation leaves the pages in the log
+        // alone.
         let isFilled = StoreFile.size(self.file.path) ?? 0 >= size && StoreFile.size(self.file.log) ?? 0 >= size
         guard isUnfinished || !isFilled else { return }
         do throws(BreakerStoreError) {

@@ -45,7 +45,8 @@ struct Opening {
     static let patience = Duration.seconds(10)
     /// Free pages that the file keeps, and blocks that the log keeps: on a full disk they are there.
     static let reservedPages: Int64 = 256
-    /// More than this, with the log, is not looked through before it is used: others wait meanwhile, and a disk may be slow.
+    /// More than this, with the log, is not looked through before it is used: others wait meanwhile, and a disk may be
+    /// slow.
     private static let mostToLookThrough: Int64 = 8 << 20
 
     func run() throws(BreakerStoreError) -> Opened {
@@ -63,8 +64,8 @@ struct Opening {
         }
     }
 
-    /// Whether an error may come from a broken file: SQLite calls it so, or does no more than read what a garbled header calls a
-    /// file of a later format.
+    /// Whether an error may come from a broken file: SQLite calls it so, or does no more than read what a garbled
+    /// header calls a file of a later format.
     private func mayBeBroken(_ error: BreakerStoreError) -> Bool {
         error.code == .corrupt || error.code == .notAStore
             || error.code == .permissionDenied && (try? DatabaseHeader(of: self.file))?.isWritable == false
@@ -84,7 +85,8 @@ struct Opening {
 
     /// Does so unless another process has done it, and may have the newcomer's log open.
     ///
-    /// - Parameter newcomer: what was looked at; a stranger's file may have its place for a moment, and ours come back to its
+    /// - Parameter newcomer: what was looked at; a stranger's file may have its place for a moment, and ours come back
+    ///   to its
     ///   log.
     private func moveLogAside(of left: FileIdentity, beside newcomer: FileIdentity) throws(BreakerStoreError) {
         guard !left.hasDatabase(of: newcomer), newcomer.hasDatabase(of: self.file), left.hasLeftLog(at: self.file)
@@ -131,8 +133,8 @@ struct Opening {
             // Before the guard is asked for: whoever has it may wait for those who live.
             if let previous { _ = lock.lock(worker: previous.worker) }
             let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) -> Opened? in
-                // Between opening and locking somebody may have removed it: then others lock another file. And what was looked
-                // at may have been set aside, and another be there.
+                // Between opening and locking somebody may have removed it: then others lock another file. And what was
+                // looked at may have been set aside, and another be there.
                 guard lock.isInPlace, finding == .new || found.hasDatabase(of: self.file) else { return nil }
                 Hook.reached("open.guarded")
                 if finding == .new || StoreFile.size(self.file.path) ?? 0 == 0 {
@@ -232,7 +234,8 @@ struct Opening {
         return StoreNote(transition: Transition(kind: .configured, reason: reason))
     }
 
-    /// Drops what others have put on the library's tables and may refuse rows, or costs what it likes; returns the names.
+    /// Drops what others have put on the library's tables and may refuse rows, or costs what it likes; returns the
+    /// names.
     private func dropStrangeIndexes(_ writer: Database) throws(BreakerStoreError) -> [String] {
         let version = try writer.connection.integer("PRAGMA user_version")
         guard version > 0,
@@ -254,8 +257,8 @@ struct Opening {
 
     /// Finds damage that passes for a store before it does harm.
     ///
-    /// Not in a store that others use: there, whoever meets the damage sees to it. Nor in one that takes long to look through,
-    /// but for the lengths of keys.
+    /// Not in a store that others use: there, whoever meets the damage sees to it. Nor in one that takes long to look
+    /// through, but for the lengths of keys.
     private func requireWhole(_ writer: Database, _ lock: LockFile) throws(BreakerStoreError) {
         guard self.mayCreate, self.previous == nil, !lock.isNew, !lock.hasOtherWorkers,
             let size = StoreFile.size(self.file.path), size > 0
@@ -280,8 +283,8 @@ struct Opening {
     /// How long those who live may take to come to a new lock file: they look once a second whether theirs is in place.
     private static let grace = Duration.seconds(2)
 
-    /// Waits, where somebody has taken the lock file away, for the workers that the store knows to lock their bytes in this
-    /// one: else their slots would be given to others while they probe.
+    /// Waits, where somebody has taken the lock file away, for the workers that the store knows to lock their bytes in
+    /// this one: else their slots would be given to others while they probe.
     ///
     /// Nobody else makes a lock file meanwhile, for this process has the guard. Who does not come is dead.
     private func waitForTheLiving(_ writer: Database, _ lock: LockFile) throws(BreakerStoreError) {

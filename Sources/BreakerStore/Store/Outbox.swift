@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Synchronization
 
-/// What the file is to be told as soon as it can be: reports that could not be committed, and what happened to the store.
+/// What the file is to be told as soon as it can be: reports that could not be committed, and what happened to the
+/// store.
 final class Outbox: Sendable {
     private struct State {
         var reports: [KeptReport] = []

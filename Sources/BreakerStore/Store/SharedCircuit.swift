@@ -35,8 +35,8 @@ final class SharedCircuit: Sendable {
         set { self.registered.value = newValue }
     }
 
-    /// What memory guards by: the rules that were in force when the file was lost, or what this process has registered if
-    /// the file was never read.
+    /// What memory guards by: the rules that were in force when the file was lost, or what this process has registered
+    /// if the file was never read.
     var rulesInMemory: Rules { .inMemory(self.lastRead.rules ?? Rules(self.registeredConfig)) }
 
     var lastRead: LastRead {

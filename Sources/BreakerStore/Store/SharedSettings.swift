@@ -2,7 +2,8 @@
 extension CircuitStore.Configuration {
     /// Throws if this store asks for what another store, which has the file open in this process, does not give it.
     ///
-    /// Both have one thread, one writer and one clock. What only matters while a file is opened or created is not compared.
+    /// Both have one thread, one writer and one clock. What only matters while a file is opened or created is not
+    /// compared.
     func requireShareable(
         with other: CircuitStore.Configuration,
         path: String

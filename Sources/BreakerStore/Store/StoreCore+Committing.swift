@@ -64,7 +64,8 @@ extension StoreCore {
         self.refreshAnswers(outcome.askers)
         let loss = outcome.loss.map(self.loss)
         let pendingFrames = self.writer.pendingFrames
-        // Before anybody hears: what is not on the disk is not acknowledged, and who failed must find the store degraded.
+        // Before anybody hears: what is not on the disk is not acknowledged, and who failed must find the store
+        // degraded.
         self.happened { $0.commitEnded(loss, pendingFrames: pendingFrames) }
         for completion in outcome.completions { completion() }
         for (ticket, error) in outcome.failed { ticket.fail(error) }

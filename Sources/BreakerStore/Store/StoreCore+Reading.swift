@@ -14,8 +14,8 @@ extension StoreCore {
         return found.map { self.answer($0, to: asker) }
     }
 
-    /// Looks through the connection that writes, if nobody leads: it still has the pages that this process wrote last, which
-    /// the other would read anew after each commit.
+    /// Looks through the connection that writes, if nobody leads: it still has the pages that this process wrote last,
+    /// which the other would read anew after each commit.
     private func findThroughWriter(_ asker: Asker) -> Answers.Found? {
         guard self.ask({ $0.lookBegan() }) else { return nil }
         defer { self.happened { $0.leadEnded() } }

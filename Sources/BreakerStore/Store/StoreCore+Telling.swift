@@ -24,8 +24,8 @@ extension StoreCore {
         self.tellReports()
     }
 
-    /// Stores the configs that could not be stored when they were registered, unless somebody has registered a newer one
-    /// meanwhile.
+    /// Stores the configs that could not be stored when they were registered, unless somebody has registered a newer
+    /// one meanwhile.
     func tellUnstored() {
         for one in self.ask({ $0.takeUnstored() }) {
             self.post(

@@ -74,8 +74,8 @@ final class StoreCore: Sendable {
     /// Asks the life something that nothing else follows from, or notes what it must know.
     func ask<Answer>(_ question: (inout StoreLife) -> Answer) -> Answer {
         self.guarded.withLock { guarded in
-            // Here, and not once the lock is let go: one who opens the gates could be overtaken by one who shuts them. It
-            // takes some atomic stores.
+            // Here, and not once the lock is let go: one who opens the gates could be overtaken by one who shuts them.
+            // It takes some atomic stores.
             defer { guarded.gates.follow(guarded.life.opensGates) }
             return question(&guarded.life)
         }
@@ -109,11 +109,12 @@ final class StoreCore: Sendable {
         return isSameDatabase
     }
 
-    /// Opens the file anew, which may be another one by now, and registers there what this process uses; the caller leads.
+    /// Opens the file anew, which may be another one by now, and registers there what this process uses; the caller
+    /// leads.
     func reopen(isSuspect: Bool) throws(BreakerStoreError) {
         let maybeSame = self.answers.hasDatabaseInPlace
-        // All connections at once: as long as one is left, SQLite gives the next one the same old wal-index. The one that
-        // reads is closed before the one for long reads, which is opened only while the other is there.
+        // All connections at once: as long as one is left, SQLite gives the next one the same old wal-index. The one
+        // that reads is closed before the one for long reads, which is opened only while the other is there.
         self.writer.shut()
         self.answers.close()
         self.viewer.close()

@@ -25,7 +25,8 @@ extension StoreLife {
 
     /// A config could not be stored.
     ///
-    /// Noted only now: the store's thread would register it a second time meanwhile, over whatever others have stored since.
+    /// Noted only now: the store's thread would register it a second time meanwhile, over whatever others have stored
+    /// since.
     mutating func registrationFailed(_ one: Circuits.Unstored) {
         self.circuits.unstored[CircuitName(one.config.name)] = one
     }
@@ -42,8 +43,8 @@ extension StoreLife {
         return Array(self.circuits.unstored.values)
     }
 
-    /// The file says by which rules a circuit goes: where another file takes the place of this one, the circuit is registered
-    /// there as it was in force, not as this process knew it once.
+    /// The file says by which rules a circuit goes: where another file takes the place of this one, the circuit is
+    /// registered there as it was in force, not as this process knew it once.
     mutating func ruled(by config: CircuitBreaker.Config) {
         let name = CircuitName(config.name)
         guard self.circuits.unstored[name] == nil, self.circuits.inForce[name] != nil else { return }

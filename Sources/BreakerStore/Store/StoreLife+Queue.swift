@@ -1,7 +1,7 @@
 /// What waits to be committed, and who commits it.
 ///
-/// A synchronous caller leads itself when nobody does, for a hop to another thread and back costs more than the commit. The
-/// store's thread leads for tasks, which must not block.
+/// A synchronous caller leads itself when nobody does, for a hop to another thread and back costs more than the commit.
+/// The store's thread leads for tasks, which must not block.
 extension StoreLife {
     enum Submitter {
         /// A thread, which can lead and can block.
@@ -116,7 +116,8 @@ extension StoreLife {
         return true
     }
 
-    /// The store's thread asks for the lead: true if it has it, else it is handed over when the leader of the moment is done.
+    /// The store's thread asks for the lead: true if it has it, else it is handed over when the leader of the moment is
+    /// done.
     mutating func threadWantsLead() -> Bool {
         switch self.lead {
         case .nobody:

@@ -3,9 +3,9 @@ import FoundationEssentials
 /// Decides what an open store does with its file: who commits what waits, whether the file can be used, and when it is
 /// tried again.
 ///
-/// A value without a clock, a file or a lock. What happens comes in as a call of the function that is named after it, with
-/// the time, and each function says what is to be done. `StoreCore` keeps the one value of a store behind a lock, and does
-/// what was said once that lock has been let go.
+/// A value without a clock, a file or a lock. What happens comes in as a call of the function that is named after it,
+/// with the time, and each function says what is to be done. `StoreCore` keeps the one value of a store behind a lock,
+/// and does what was said once that lock has been let go.
 struct StoreLife {
     typealias Instant = ContinuousClock.Instant
 
@@ -18,8 +18,8 @@ struct StoreLife {
     enum Phase {
         /// The file is used.
         ///
-        /// To `degraded` when a commit or a look at the file fails, or something waits for the file in vain; to `closing`
-        /// when the last store leaves.
+        /// To `degraded` when a commit or a look at the file fails, or something waits for the file in vain; to
+        /// `closing` when the last store leaves.
         case healthy
         /// Memory guards, and nothing is taken in.
         ///
@@ -37,8 +37,8 @@ struct StoreLife {
     enum Lead {
         /// To `caller`, `looker` or `thread`, whoever comes first.
         case nobody
-        /// A thread of the program commits for itself, and for all that wait with it. To `nobody`, or to `thread` if more
-        /// has come or the thread has asked for the lead.
+        /// A thread of the program commits for itself, and for all that wait with it. To `nobody`, or to `thread` if
+        /// more has come or the thread has asked for the lead.
         case caller
         /// A call reads through the connection that writes. To `nobody` or `thread`, as from `caller`.
         case looker

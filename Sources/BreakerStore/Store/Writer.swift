@@ -1,8 +1,8 @@
 /// What writes a store's file: a connection, the lock file with this process's byte, and what must still be synced.
 ///
 /// Sendable: only the one who leads touches its fields, and the lead changes hands under the life's lock
-/// (`StoreLife.Lead`). The store's thread, which alone opens, closes and adds the checkpointer, may read those two without
-/// the lead.
+/// (`StoreLife.Lead`). The store's thread, which alone opens, closes and adds the checkpointer, may read those two
+/// without the lead.
 final class Writer: @unchecked Sendable {
     private struct Session {
         let opened: Opened
@@ -15,7 +15,8 @@ final class Writer: @unchecked Sendable {
     private let clock: StoreClock
     private let random: RandomSource
     private var session: Session?
-    /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead one's.
+    /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead
+    /// one's.
     private var membership: Opening.Membership?
     /// What was open last, until the next is open: another database may take its place, and the log be left.
     private var lastOpen: FileIdentity?
@@ -138,8 +139,9 @@ final class Writer: @unchecked Sendable {
     /// Copies what it can of the log into the database.
     func checkpoint() throws(BreakerStoreError) {
         guard let opened = self.opened else { return }
-        // Under the guard nobody begins with other files: pages of a log that is gone must not get into the database. Whoever
-        // has the guard may open the store for long, and all that waits in the queue would wait as well: so later, if not now.
+        // Under the guard nobody begins with other files: pages of a log that is gone must not get into the database.
+        // Whoever has the guard may open the store for long, and all that waits in the queue would wait as well: so
+        // later, if not now.
         var checkpointer = self.session?.checkpointer
         try opened.lock.withGuard(until: Deadline(after: .zero)) { () throws(BreakerStoreError) in
             guard self.hasFilesAndLock(opened) else { throw .moved(self.file.path) }
@@ -153,8 +155,8 @@ final class Writer: @unchecked Sendable {
         self.session?.checkpointer = checkpointer
     }
 
-    /// Copies the whole log into the database, which is synced, if a sync of the log has failed; false if a reader is in the
-    /// way.
+    /// Copies the whole log into the database, which is synced, if a sync of the log has failed; false if a reader is
+    /// in the way.
     func makeUpForFailedSync() throws(BreakerStoreError) -> Bool {
         guard self.needsFullCheckpoint else { return true }
         try self.checkpoint()
@@ -163,8 +165,8 @@ final class Writer: @unchecked Sendable {
         return true
     }
 
-    /// Syncs the log after a commit, if what was committed must survive a power loss: a change of state must, a report need
-    /// only survive a crash of the process.
+    /// Syncs the log after a commit, if what was committed must survive a power loss: a change of state must, a report
+    /// need only survive a crash of the process.
     func sync(after transaction: Transaction, _ opened: Opened) -> BreakerStoreError? {
         let isNeeded =
             switch self.configuration.durability {
@@ -177,8 +179,8 @@ final class Writer: @unchecked Sendable {
             try opened.writer.connection.syncLog()
             return nil
         } catch {
-            // The change stands, others have seen it. A later sync of the log proves nothing about these pages: they are on
-            // the disk once they are in the database.
+            // The change stands, others have seen it. A later sync of the log proves nothing about these pages: they
+            // are on the disk once they are in the database.
             self.needsFullCheckpoint = true
             return error
         }
@@ -193,9 +195,11 @@ final class Writer: @unchecked Sendable {
         FileIdentity(of: self.file) == opened.identity && opened.lock.isInPlace
     }
 
-    /// A process that writes to the log under an index that others no longer have destroys what they have written there.
+    /// A process that writes to the log under an index that others no longer have destroys what they have written
+    /// there.
     ///
-    /// Asked again as late as can be: the lock may be long in coming, and keeps only those away who have the same index.
+    /// Asked again as late as can be: the lock may be long in coming, and keeps only those away who have the same
+    /// index.
     func requireIndex(_ opened: Opened) throws(BreakerStoreError) {
         guard opened.identity.hasIndex(of: self.file) else { throw .moved(self.file.path) }
     }

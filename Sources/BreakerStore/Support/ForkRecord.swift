@@ -8,7 +8,9 @@ import Musl
 import Darwin
 #endif
 
-/// What a child of `fork` must know of its parent's stores: one for the process, never freed.
+/// The facts about its parent's stores that a child of `fork` needs.
+///
+/// The process has one record, which is never freed.
 @safe
 enum ForkRecord {
     // The pointer never changes, and all that lies behind it is touched by atomic operations alone.

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A value behind a lock that a child of `fork` never waits for: a thread of the parent may have held it at the fork, and does
-/// not exist in the child.
+/// A value behind a lock that a child of `fork` never waits for: a thread of the parent may have held it at the fork,
+/// and does not exist in the child.
 struct ForkSafe<Value: Sendable>: ~Copyable, Sendable {
     private let first: Value
     private let current: Mutex<Value>

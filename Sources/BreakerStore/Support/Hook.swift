@@ -7,13 +7,13 @@ import Synchronization
 /// Release builds have none.
 package enum Hook {
     #if BREAKERSTORE_HOOKS
-    /// In a type of its own: a bare closure in a mutex is wrapped once more each time that it is looked at.
+    /// A type of its own, because Swift wraps a bare closure once more each time that it is read from a mutex.
     private struct Action: Sendable {
         let run: @Sendable (String) -> Void
     }
 
     private static let action = Mutex<Action?>(nil)
-    /// Asked first: a child of `fork` may find the lock held for ever.
+    /// Read before the lock is taken: in a child of `fork` a thread that no longer exists may hold the lock for ever.
     private static let isInstalled = Atomic<Bool>(false)
 
     package static func install(_ action: (@Sendable (String) -> Void)?) {

@@ -1,7 +1,8 @@
 /// The order in which a thread may take locks: only one of a higher rank than all that it holds.
 ///
-/// A store's core has five, `life` to `memory`. No lock is held while a continuation is resumed or the user's code runs, be it
-/// a closure, an event's handler or a clock. Debug builds end the process at a lock that is taken out of this order.
+/// A store's core has five, `life` to `memory`. No lock is held while a continuation is resumed or the user's code
+/// runs, be it a closure, an event's handler or a clock. Debug builds end the process at a lock that is taken out of
+/// this order.
 enum LockRank: UInt8 {
     /// Which stores of this process share a file.
     case registry
@@ -17,7 +18,7 @@ enum LockRank: UInt8 {
     case outbox
     /// Circuits in memory.
     case memory
-    /// Nothing is taken while one of these is held: a ticket's outcome, the hub's listeners, the counts of refusals, what a
-    /// circuit's handles share.
+    /// Nothing is taken while one of these is held: a ticket's outcome, the hub's listeners, the counts of refusals,
+    /// what a circuit's handles share.
     case leaf
 }

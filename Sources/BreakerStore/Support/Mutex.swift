@@ -2,8 +2,8 @@
 import CBreakerStore
 import Synchronization
 
-/// In debug builds: the standard library's mutex, in a form that the thread sanitizer understands, and that sees to the order
-/// of locks.
+/// In debug builds: the standard library's mutex, in a form that the thread sanitizer understands, and that sees to the
+/// order of locks.
 ///
 /// Where threads contend, the library's own code takes and leaves the lock, and is not instrumented: each contended
 /// section is then reported as a race. The atomic tells the sanitizer that one section comes after the other.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Something that each process makes for itself when it first needs it.
 ///
-/// A child of `fork` must not use its parent's: another thread of the parent may have held a lock in it, which stays held in
-/// the child for ever. Asking for it takes no lock.
+/// A child of `fork` must not use its parent's: another thread of the parent may have held a lock in it, which stays
+/// held in the child for ever. Asking for it takes no lock.
 @safe
 final class PerProcess<Value: AnyObject & Sendable>: Sendable {
     private final class Made: Sendable {

@@ -13,10 +13,9 @@ import SwiftOverlayShims
 
 /// A flag that one thread raises and another waits for, by a clock that nobody steps.
 ///
-/// Raised twice before the wait it ends one wait.
-/// Dispatch's own waits on Linux by the wall clock: one that is set back by an hour in the meantime lengthens the wait by
-/// as much. Sendable: the two pointers never change, and what lies behind them is used as pthreads demand: the flag under
-/// the mutex alone.
+/// Raised twice before the wait it ends one wait. Dispatch's own semaphore waits by the wall clock on Linux: if an
+/// administrator sets the clock back by an hour, the wait takes an hour longer. Sendable: the two pointers never
+/// change, and what lies behind them is used as pthreads demand: the flag under the mutex alone.
 @safe
 final class Signal: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

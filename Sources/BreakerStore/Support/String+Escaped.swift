@@ -9,8 +9,8 @@ extension Unicode.Scalar {
 }
 
 extension Unicode.Scalar {
-    /// Whether this scalar makes text look other than it is: a control, or one that is not seen but turns the direction,
-    /// joins or parts what stands around it.
+    /// Whether this scalar makes text look other than it is: a control, or one that is not seen but turns the
+    /// direction, joins or parts what stands around it.
     package var isDeceptive: Bool {
         self.isControl || !self.isASCII && self.properties.generalCategory == .format
     }

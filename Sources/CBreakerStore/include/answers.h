@@ -1,6 +1,6 @@
 #pragma once
-// In C: the cached answers are held against memory that SQLite maps and other processes write. Swift has no atomic access to
-// memory that is not its own.
+// In C: the cached answers are held against memory that SQLite maps and other processes write. Swift has no atomic
+// access to memory that is not its own.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,8 +77,8 @@ typedef struct {
     const bs_process *process;
 } bs_gate;
 
-// An answer, the header that it was read under, and the sequence that tells a reader of a write in between: a seqlock of
-// relaxed atomics.
+// An answer, the header that it was read under, and the sequence that tells a reader of a write in between: a seqlock
+// of relaxed atomics.
 typedef struct {
     uint64_t sequence, verdict, epoch, until, generation;
     uint64_t tag[bs_words];

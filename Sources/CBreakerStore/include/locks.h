@@ -22,8 +22,8 @@ static inline int64_t bs_file_system(const char *path) {
 #endif
 }
 
-// Locks of an open file description. Darwin hides their names from programs outside the system, Linux from those that are
-// built without _GNU_SOURCE, as Swift's own module of the C library is.
+// Locks of an open file description. Darwin hides their names from programs outside the system, Linux from those that
+// are built without _GNU_SOURCE, as Swift's own module of the C library is.
 #ifndef F_OFD_SETLK
 #ifdef __APPLE__
 #define F_OFD_SETLK 90

@@ -1,6 +1,6 @@
 #pragma once
-// In C: a fork's child may call nothing but async-signal-safe functions, and what the Swift runtime does on the way to an
-// atomic is not among them.
+// In C: a fork's child may call nothing but async-signal-safe functions, and what the Swift runtime does on the way to
+// an atomic is not among them.
 #include <signal.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -58,8 +58,8 @@ static inline int bs_drop_descriptor(bs_process *process, int descriptor) {
     return 0;
 }
 
-// Starts a detached thread that blocks all signals: they are the program's, and a handler of its own must not run there.
-// 0 when done.
+// Starts a detached thread that blocks all signals: they are the program's, and a handler of its own must not run
+// there. 0 when done.
 static inline int bs_start_thread(void *(*main)(void *), void *argument) {
     pthread_attr_t attributes;
     pthread_t thread;

@@ -11,8 +11,8 @@ struct WriterCheck {
 
     /// Who holds the lock just now; nil if nobody does.
     ///
-    /// The kernel tells of all locks in /proc/locks (proc_locks(5)): to ask by the file itself, it would have to be opened
-    /// and closed, which drops the locks that this process has on it.
+    /// The kernel tells of all locks in /proc/locks (proc_locks(5)): to ask by the file itself, it would have to be
+    /// opened and closed, which drops the locks that this process has on it.
     init?(_ facts: StoreFacts) {
         guard let inode = facts.index?.inode else { return nil }
         for line in (SmallFile.text("/proc/locks") ?? "").split(separator: "\n") {

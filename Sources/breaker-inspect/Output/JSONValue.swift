@@ -46,7 +46,8 @@ enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// Control and format characters are escaped also where JSON would let them stand: a terminal may show the document.
+    /// Control and format characters are escaped also where JSON would let them stand: a terminal may show the
+    /// document.
     private static func append(_ string: String, to text: inout String) {
         text += "\""
         for scalar in string.unicodeScalars {

@@ -13,7 +13,8 @@ struct Table {
         var isRightAligned = false
         /// How narrow it may become where the terminal is; nil if it is never cut.
         var minimumWidth: Int?
-        /// Whether its texts stand below their rows where a terminal has no room for them beside; of the last column only.
+        /// Whether its texts stand below their rows where a terminal has no room for them beside; of the last column
+        /// only.
         var mayStandBelow = false
         /// How wide it is at least where there is room: later rows may need it.
         var usualWidth = 0

@@ -7,8 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Uses each declaration of the store, the circuit and the permit as another module would: one that is renamed, retyped or
-/// gone does not compile.
+/// Uses each declaration of the store, the circuit and the permit as another module would: one that is renamed, retyped
+/// or gone does not compile.
 @Suite struct StoreContract {
     typealias Failure = BreakerStoreError
 

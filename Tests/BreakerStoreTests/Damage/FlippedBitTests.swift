@@ -12,7 +12,8 @@ import Darwin
 
 /// One flipped bit in a row keeps no circuit from tripping, and nobody from opening the store.
 @Suite(.timeLimit(.minutes(3))) struct FlippedBitTests {
-    /// A store in one file, without a log, with one circuit that has failed once and the row of a worker that was killed.
+    /// A store in one file, without a log, with one circuit that has failed once and the row of a worker that was
+    /// killed.
     private struct Specimen {
         let bytes: [UInt8]
         /// Where the cells of a table's only page lie.

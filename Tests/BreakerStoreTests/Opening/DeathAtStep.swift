@@ -3,7 +3,8 @@ import Synchronization
 
 @testable import BreakerStore
 
-/// Ends the process at its n-th step on disk: a named hook of the library, or a system call by which SQLite changes a file.
+/// Ends the process at its n-th step on disk: a named hook of the library, or a system call by which SQLite changes a
+/// file.
 enum DeathAtStep {
     private static let left = Atomic<Int>(0)
 

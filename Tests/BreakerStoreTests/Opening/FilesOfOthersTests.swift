@@ -170,7 +170,8 @@ struct FilesOfOthersTests {
         }
     }
 
-    /// Members of a directory's group share it, with the setgid bit and without, sticky or not; root looks at their store.
+    /// Members of a directory's group share it, with the setgid bit and without, sticky or not; root looks at their
+    /// store.
     @Test(arguments: [UInt32(0o2770), 0o3770, 0o1770, 0o2775]) func groupIsTrusted(mode: UInt32) async {
         await #expect(processExitsWith: .success) { [mode] in
             try Files.withDirectory { directory in

@@ -44,7 +44,8 @@ import Testing
         Foreign.run(path, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET \(set) WHERE \(condition)")
     }
 
-    /// Opens it in every way; a store that may be written is healthy and trips afterwards, or says that it is not healthy.
+    /// Opens it in every way; a store that may be written is healthy and trips afterwards, or says that it is not
+    /// healthy.
     private static func use(_ path: String) throws {
         for access in [Access.readOnly, .existing, .readWrite, .existing, .readOnly] {
             var configuration = Stores.configuration(access)

@@ -13,7 +13,8 @@ import Darwin
 
 /// What a kill or a crash leaves of the wal-index and of the log keeps nobody from opening the store.
 @Suite(.ownDirectory, .timeLimit(.minutes(1))) struct TornIndexTests {
-    /// A process was killed while it wrote the header; the next that writes makes it anew, but one that only looks can't.
+    /// A process was killed while it wrote the header; the next that writes makes it anew, but one that only looks
+    /// can't.
     @Test func headerTornUnderALiveWorkerKeepsNobodyOut() async throws {
         let place = try Workplace.here
         let first = try await place.openWorker()

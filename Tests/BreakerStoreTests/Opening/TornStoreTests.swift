@@ -148,7 +148,8 @@ import Darwin
         #expect(try store.circuits().map(\.name) == ["a"])
     }
 
-    /// What SQLite passes over counts as empty; a reader that may not write the index would look for it for ten seconds.
+    /// What SQLite passes over counts as empty; a reader that may not write the index would look for it for ten
+    /// seconds.
     @Test(arguments: [0, 8, 20, 31])
     func logWithABrokenHeader(place: Int) throws {
         let path = try Workplace.here.directory + "/a.db"

@@ -69,7 +69,8 @@ import Testing
         #expect(await eventually { self.fixture.isHealthy })
     }
 
-    /// Others use the file by turns: who looks for a moment, and then waits longer and longer, may look in vain for long.
+    /// Others use the file by turns: who looks for a moment, and then waits longer and longer, may look in vain for
+    /// long.
     @Test func whoComesBackWaitsForItsTurn() async throws {
         let fixture = try StoreFixture()
         let core = try #require(fixture.core)

@@ -5,7 +5,8 @@ import Testing
 
 /// What one who is in the way may cost others.
 @Suite(.timeLimit(.minutes(1))) struct HostileTests {
-    /// The file's guard is held by one that opens the store, and is slow or stopped: a checkpoint can wait, reports can't.
+    /// The file's guard is held by one that opens the store, and is slow or stopped: a checkpoint can wait, reports
+    /// can't.
     @Test func aCheckpointThatMustWaitKeepsNobodyWaiting() throws {
         let fixture = try StoreFixture()
         let breaker = try fixture.breaker(trip: .failures(100_000, within: .seconds(60)))

@@ -38,8 +38,8 @@ struct Heard: Hashable, CustomStringConvertible {
 
     /// The same as others see it.
     ///
-    /// Without the time: the two hands of the tests' clock move one after the other, and who looks in between sees another
-    /// wall time.
+    /// Without the time: the two hands of the tests' clock move one after the other, and who looks in between sees
+    /// another wall time.
     var ofAll: Heard {
         var event = self
         event.isOwn = false

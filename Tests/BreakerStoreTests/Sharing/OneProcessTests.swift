@@ -54,8 +54,8 @@ import Testing
         let reply = try await worker.ask("storm \(place.store) \(what) \(rounds)")
         #expect(reply["strange"] == "0")
         #expect((reply.number("ran") ?? 0) > 32 * rounds)
-        // A commit notices what the last round did. The store comes back by itself, and works with the file that is there: a
-        // report counts there that was given while the store was healthy, and found it so afterwards.
+        // A commit notices what the last round did. The store comes back by itself, and works with the file that is
+        // there: a report counts there that was given while the store was healthy, and found it so afterwards.
         try await worker.ask("breaker after failures=2")
         var isAcknowledged = false
         while !isAcknowledged {
@@ -112,7 +112,8 @@ import Testing
             #expect(reply["was-locked"] == "1")
             #expect(reply["locked"] == "0")
             #expect(reply["threads"] == "0")
-            // Where SQLite believes that the parent's connections are this process's, it keeps descriptors for the next one.
+            // Where SQLite believes that the parent's connections are this process's, it keeps descriptors for the next
+            // one.
             if !parentHasIt { #expect(reply["left"] == "0") }
             #expect(reply["left-by-second"] == "0")
             #expect(reply["exit"] == "0")

@@ -11,8 +11,8 @@ import Musl
 import Darwin
 #endif
 
-/// Somebody has removed the -shm, and others have made another: who still has the old one must not write to the log, for
-/// it does not know what they have written there.
+/// Somebody has removed the -shm, and others have made another: who still has the old one must not write to the log,
+/// for it does not know what they have written there.
 @Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ReplacedIndexTests {
     @Test func whoClosesDestroysNothingOfWhatOthersHaveWritten() async throws {
         let place = try Workplace.here

@@ -14,8 +14,8 @@ import Darwin
 
 /// A call that has just begun to look at the header goes on looking when the store is closed or reopened.
 ///
-/// Nobody keeps the wal-index from being truncated then: the first to open the store again does that, and to read memory
-/// that lies beyond a file's end kills the process.
+/// Nobody keeps the wal-index from being truncated then: the first to open the store again does that, and to read
+/// memory that lies beyond a file's end kills the process.
 @Suite(.ownDirectory, .timeLimit(.minutes(2))) struct RetiredMappingTests {
     /// The header that a late reader would see.
     private static func words(of mapping: HeaderMapping) -> [UInt64] {

@@ -1,7 +1,8 @@
 import BreakerTestSupport
 import Testing
 
-/// Files that are cut and garbled, before they are opened and while they are open: recovered, or set aside with all bytes.
+/// Files that are cut and garbled, before they are opened and while they are open: recovered, or set aside with all
+/// bytes.
 @Suite(.ownDirectory, .timeLimit(.minutes(3))) struct TornFileTests {
     @Test func tornFilesAreRecoveredOrSetAside() async throws { try await Torture.run("torn") }
 }

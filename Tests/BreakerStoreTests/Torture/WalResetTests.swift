@@ -13,8 +13,8 @@ import Musl
 import Darwin
 #endif
 
-/// The "WAL-reset bug" (https://sqlite.org/wal.html#walresetbug): before SQLite 3.51.3 a checkpoint takes the frames of a
-/// log that began anew inside it for the old ones, if somebody else had copied all of these before.
+/// The "WAL-reset bug" (https://sqlite.org/wal.html#walresetbug): before SQLite 3.51.3 a checkpoint takes the frames of
+/// a log that began anew inside it for the old ones, if somebody else had copied all of these before.
 ///
 /// Each in a process of its own, where every checkpoint is watched.
 @Suite(.ownDirectory, .timeLimit(.minutes(2))) struct WalResetTests {

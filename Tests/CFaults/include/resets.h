@@ -16,8 +16,8 @@ int resets_run(const char *sql);
 
 void resets_close(void);
 
-/// The other program runs `before` when the next checkpoint is about to begin, and `inside` once that has read how long the
-/// log is, which it reads if that has changed: else with the checkpoint after it. Both must stay readable.
+/// The other program runs `before` when the next checkpoint is about to begin, and `inside` once that has read how long
+/// the log is, which it reads if that has changed: else with the checkpoint after it. Both must stay readable.
 void resets_arm(const char *before, const char *inside);
 
 struct resets_codes {

@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// Puts stores that an enemy has changed before the tool and before a service: nothing in a file runs, hangs, takes memory
-/// or is changed by reading, and no service is without a circuit breaker that trips.
+/// Puts stores that an enemy has changed before the tool and before a service: nothing in a file runs, hangs, takes
+/// memory or is changed by reading, and no service is without a circuit breaker that trips.
 struct HostileFiles {
     private let stage: Stage
     private var report: Report { self.stage.report }

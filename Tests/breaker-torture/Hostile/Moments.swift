@@ -138,7 +138,8 @@ struct Moments {
         for command in commands where !victim.hasEnded {
             switch await victim.ask(command) {
             case .opened(let milliseconds):
-                // An opening that degrades waits for others as long as a report does: 250 ms, and what a machine is busy with.
+                // An opening that degrades waits for others as long as a report does: 250 ms, and what a machine is
+                // busy with.
                 if command.hasPrefix("open"), milliseconds > 1_500 {
                     problems.append("opening took \(milliseconds) ms")
                 }

@@ -9,8 +9,8 @@ import Musl
 import Darwin
 #endif
 
-/// A small process that runs programs and measures them: a program that starts is as large as the process that starts it,
-/// and the kernel counts that.
+/// A small process that runs programs and measures them: a program that starts is as large as the process that starts
+/// it, and the kernel counts that.
 enum Runner {
     private static let patience = Duration.seconds(5)
 

@@ -20,8 +20,8 @@ int64_t bb_process_syncs(void);
 // The exit code of a process whose guarded thread made a system call.
 enum { bb_syscall_made = 86 };
 
-// From here on the first system call of the calling thread ends the process with `bb_syscall_made`; only write and exit are
-// free. 0, or -1 where there is no such guard.
+// From here on the first system call of the calling thread ends the process with `bb_syscall_made`; only write and exit
+// are free. 0, or -1 where there is no such guard.
 int bb_forbid_system_calls(void);
 // One cheap system call, to prove that the guard bites.
 void bb_make_system_call(void);
@@ -30,11 +30,11 @@ _Noreturn void bb_exit_now(int code);
 
 // MARK: - Processes
 
-// Runs a program with two arguments, reads what it prints into `output` (zero-terminated), waits for its end; its exit code,
-// or -1.
+// Runs a program with two arguments, reads what it prints into `output` (zero-terminated), waits for its end; its exit
+// code, or -1.
 int bb_run(const char *program, const char *role, const char *path, char *output, size_t size);
-// Starts a program that stays until its standard input is closed; returns once it has printed something. Returns its process
-// id, or -1.
+// Starts a program that stays until its standard input is closed; returns once it has printed something. Returns its
+// process id, or -1.
 int bb_start(const char *program, const char *role, const char *path, int *input);
 // Closes the input of a program that `bb_start` has started, and waits for its end.
 void bb_stop(int process, int input);
@@ -43,11 +43,11 @@ void bb_stop(int process, int input);
 
 typedef struct bb_floor bb_floor;
 
-// Creates a database with the schema of the store at `model`, the pragmas of a store, `circuits` rows in its table and five
-// prepared statements. Null if anything fails.
+// Creates a database with the schema of the store at `model`, the pragmas of a store, `circuits` rows in its table and
+// five prepared statements. Null if anything fails.
 bb_floor *bb_floor_open(const char *path, const char *model, int circuits);
-// `count` times the fixed transaction, one after the other: BEGIN IMMEDIATE; SELECT the circuit's row; INSERT a failure;
-// UPDATE the circuit's row; COMMIT. Returns the nanoseconds it took, or -1.
+// `count` times the fixed transaction, one after the other: BEGIN IMMEDIATE; SELECT the circuit's row; INSERT a
+// failure; UPDATE the circuit's row; COMMIT. Returns the nanoseconds it took, or -1.
 int64_t bb_floor_fail(bb_floor *floor, int count);
 // Copies the log into the database, so that it stays as short as a store keeps its own.
 void bb_floor_checkpoint(bb_floor *floor);
