@@ -21,9 +21,7 @@ for file in $(swift_files); do
     [ "$lines" -le "$limit" ] || complain "$file has $((lines)) lines, $limit are allowed: split it"
 done
 
-# Nothing else may know that the store is SQLite.
-for file in $(find Sources/BreakerStore -path Sources/BreakerStore/SQLite -prune -o -name '*.swift' -print); do
-    ! grep -qE '^[^/]*\bimport\b.*\bCSQLite\b' "$file" || complain "$file imports CSQLite; only SQLite/ may"
-done
+# Which folder may name whose types, and how wide comments are.
+python3 scripts/layout.py || status=1
 
 exit "$status"

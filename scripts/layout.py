@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Checks that arrows in the library go down only, and that comments are not too wide.
+
+Prints each violation, and fails if there is one.
+"""
+import os
+import pathlib
+import re
+import sys
+
+LIBRARY = pathlib.Path("Sources/BreakerStore")
+
+# A folder may name the types of the folders that stand before it, and those of the root. Folders in one line stand
+# beside each other. What extends a type of a lower folder is where it is needed.
+ORDER = [["Support", "Circuit"], ["Files"], ["SQLite"], ["Rows"], ["Cache"], ["Store"], ["Calling", "Operating"]]
+# The store and its circuits as objects, not as names for their configurations.
+OBJECTS = {"CircuitStore", "CircuitBreaker"}
+OBJECTS_FROM = ["Calling", "Operating"]
+# The modules that only some folders may import.
+MODULES = {"CSQLite": ["SQLite"], "CBreakerStore": ["Support", "Files", "SQLite", "Cache"]}
+
+# Comments of these files have at most so many characters a line.
+SOURCES = {".swift", ".c", ".h", ".sh", ".py"}
+WIDTH = 120
+# Not our own text, or as it was released.
+SKIPPED = {".build", ".git", "Tests/Releases", "Tests/Fuzzing/corpus"}
+
+DECLARATION = re.compile(
+    r"^(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|final|indirect|nonisolated)\s+)*"
+    r"(?:struct|class|enum|protocol|actor|typealias)\s+(\w+)",
+    re.MULTILINE,
+)
+# Comments, then texts but for what is interpolated into them.
+NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+problems = []
+
+
+def code(text):
+    """The text without comments and literals, its lines where they were."""
+
+    def blank(found):
+        kept = "" if found[0].startswith("/") else " ".join(re.findall(r"\\\((.*?)\)", found[0], re.DOTALL))
+        return kept.replace("\n", " ") + "\n" * found[0].count("\n")
+
+    return NOISE.sub(blank, text)
+
+
+files = {}
+declared = {}
+for path in sorted(LIBRARY.rglob("*.swift")):
+    parts = path.relative_to(LIBRARY).parts
+    folder = parts[0] if len(parts) > 1 else ""
+    files[path] = (folder, code(path.read_text()))
+    for name in DECLARATION.findall(files[path][1]):
+        declared[name] = folder
+
+rank = {folder: place for place, folders in enumerate(ORDER) for folder in folders}
+for path, (folder, text) in files.items():
+    if folder and folder not in rank:
+        problems.append(f"{path}: the order in scripts/layout.py does not know this folder")
+        continue
+    for number, line in enumerate(text.split("\n"), 1):
+        where = f"{path}:{number}"
+        for module, allowed in MODULES.items():
+            if re.search(rf"\bimport\s+{module}\b", line) and folder not in allowed:
+                problems.append(f"{where}: imports {module}; only {', '.join(allowed)} may")
+        if not folder:
+            continue
+        if re.match(r"(?:@\w+\s+)*public\s+(?:final\s+)?(?:struct|class|enum|protocol|actor|typealias)\b", line):
+            problems.append(f"{where}: declares a public type; those are in the root")
+        if folder == "Circuit" and re.search(r"\bimport\b", line):
+            problems.append(f"{where}: imports; the machine is pure")
+        for name in re.findall(r"(?<!\.)\b[A-Z]\w*", line):
+            home = declared.get(name, "")
+            if name in OBJECTS:
+                isNamespace = re.search(rf"\b{name}\.(?:Config|Configuration)\b", line)
+                if folder not in OBJECTS_FROM and not isNamespace:
+                    problems.append(f"{where}: names {name}; only the root, {' and '.join(OBJECTS_FROM)} may")
+            elif home and home != folder and rank[home] >= rank[folder]:
+                problems.append(f"{where}: names {name} of {home}/, which does not stand below {folder}/")
+
+for directory, folders, names in os.walk("."):
+    folders[:] = [name for name in folders if name not in SKIPPED and f"{directory[2:]}/{name}" not in SKIPPED]
+    for path in (pathlib.Path(directory, name) for name in names):
+        if path.suffix not in SOURCES or path.is_symlink():
+            continue
+        for number, line in enumerate(path.read_text().split("\n"), 1):
+            if len(line) > WIDTH and re.match(r"\s*(?://|#|\*|/\*)", line):
+                problems.append(f"{path}:{number}: a comment of {len(line)} characters; at most {WIDTH}")
+
+print("\n".join(f"error: {problem}" for problem in problems), file=sys.stderr, end="\n" if problems else "")
+sys.exit(1 if problems else 0)
