@@ -101,6 +101,7 @@ struct Healing {
         let what =
             unreadable.isEmpty
             ? "its row could not be written" : "\(unreadable.map(\.name).joined(separator: ", ")) could not be read"
+        // Without a state before: a registration's event has one (`Transaction.isConfigured`).
         let source = config == nil ? "with defaults" : "as this process knows it"
         self.note(name, .configured, "\(what); the circuit was registered anew, \(source) where that is so")
     }

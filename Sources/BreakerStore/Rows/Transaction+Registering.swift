@@ -37,14 +37,15 @@ extension Transaction {
         _ name: String,
         since time: StoreTime
     ) throws(BreakerStoreError) -> Bool {
+        // The event of a row that was made anew says nothing of the state before, and is no registration.
         let newest = try self.database.first(
-            "SELECT max(at) FROM event WHERE circuit = ?1 AND kind = 'configured'", .text(name)
+            "SELECT max(at) FROM event WHERE circuit = ?1 AND kind = 'configured' AND was IS NOT NULL", .text(name)
         ) { $0.optionalInteger(0) }
         if let newest = newest ?? nil { return newest > time.microseconds }
         // Creating a circuit writes no event. A circuit without events has been closed since its creation.
-        let events = try self.database.first("SELECT count(*) FROM event WHERE circuit = ?1", .text(name)) {
-            $0.integer(0)
-        }
+        let events = try self.database.first(
+            "SELECT count(*) FROM event WHERE circuit = ?1 AND kind <> 'configured'", .text(name)
+        ) { $0.integer(0) }
         return events == 0 && circuit.since > time
     }
 
