@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import Synchronization
 import Testing
 
 @testable import BreakerStore
@@ -132,6 +133,37 @@ import Darwin
         try synchronously { try locked.store.patiently { try $0.reset("a") } }
         #expect(Foreign.value(path, "SELECT trip_count FROM circuit") == "9")
     }
+
+    #if BREAKERSTORE_HOOKS
+    /// The store's thread takes no config that a caller is just registering for one that could not be stored.
+    ///
+    /// It would register the circuit once more, which another process may have forgotten meanwhile.
+    @Test func registersNothingTwice() async throws {
+        let path = try Workplace.here.store
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            let core = try #require(store.backend.core)
+            let isDone = Atomic<Bool>(false)
+            Hook.install { name in
+                guard name == "commit.done", !isDone.exchange(true, ordering: .relaxed) else { return }
+                // The second note is only told after the round of the thread that told the first.
+                for _ in 0..<2 {
+                    core.note([StoreNote(transition: Transition(kind: .restored))])
+                    while core.untold.withLock({ !$0.isEmpty }) {
+                        core.wakeStoreThread()
+                        Deadline(after: .milliseconds(1)).sleep()
+                    }
+                }
+                Foreign.run(path, "DELETE FROM registration; DELETE FROM circuit", keepsLog: true)
+            }
+            _ = try store.breaker(Stores.config())
+            // What waits in the queue is committed before this.
+            try synchronously { try core.commit(until: Deadline(after: .seconds(20))) { _ in } }
+            #expect(Foreign.value(path, "SELECT count(*) FROM circuit") == "0")
+            store.close()
+        }
+    }
+    #endif
 
     @Test func memoryGuardsByTheRulesInForce() async throws {
         let path = try Workplace.here.store
