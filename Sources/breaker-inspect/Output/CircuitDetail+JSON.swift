@@ -42,7 +42,7 @@ extension JSONValue {
         case .consecutiveFailures(let count):
             trip = ["count": .count(count), "rule": .string("consecutiveFailures"), "windowMs": .null]
         case .unknown(let word):
-            trip = ["count": .count(0), "rule": .string(word), "windowMs": .null]
+            trip = ["count": .null, "rule": .string(word), "windowMs": .null]
         }
         let recovery: [String: JSONValue] = [
             "capMs": .integer(config.recovery.cap.wholeMilliseconds), "jitter": .number(config.recovery.jitter),

@@ -13,7 +13,7 @@ extension JSONValue {
         var members: [String: JSONValue] = [
             "beneath": circuit.hold == nil ? .null : .string(StateWord(inspected.beneath).rawValue),
             "epoch": .integer(circuit.epoch),
-            "failureLimit": .count(circuit.failureLimit ?? 0),
+            "failureLimit": circuit.failureLimit.map(Self.count) ?? .null,
             "failures": .count(circuit.failures.count),
             "group": .text(circuit.config.group),
             "hold": circuit.hold.map(Self.hold) ?? .null,
