@@ -1,11 +1,13 @@
 /// Reads a circuit's columns one by one, and notes those that no version of this library can have written.
-struct CircuitReader<Columns: ColumnSource> {
+///
+/// Not generic: the runtime would have to make the type for the first row of each process.
+struct CircuitReader {
     /// The row; a column that can't be read has the value that a new circuit would have.
     private(set) var row: CircuitRow
     /// The columns that can't be read.
     private(set) var unreadable: [CircuitColumn] = []
 
-    private let columns: Columns
+    private let columns: any ColumnSource
 
     /// Above every epoch that time and transitions can have led to.
     private static var highestEpoch: Int64 { 1 << 62 }
@@ -14,7 +16,7 @@ struct CircuitReader<Columns: ColumnSource> {
     private static var naturals: ClosedRange<Int64> { 0...Int64.max }
 
     /// - Parameter config: has the values of columns that can't be read.
-    init(_ columns: Columns, _ config: CircuitBreaker.Config? = nil) {
+    init(_ columns: some ColumnSource, _ config: CircuitBreaker.Config? = nil) {
         self.columns = columns
         let rules = config.map(Rules.init) ?? .defaults
         let circuit = Circuit(rules: rules, state: .closed, since: StoreTime(microseconds: 0), epoch: 0)

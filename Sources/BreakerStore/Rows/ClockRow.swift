@@ -20,6 +20,11 @@ struct ClockRow {
         try database.first(Self.stored) { ClockRow($0) } ?? nil
     }
 
+    /// Whether the row can be read, and is of another boot.
+    static func isOfAnotherBoot(_ database: Database, than boot: String) throws(BreakerStoreError) -> Bool {
+        try database.first(Self.stored) { row in ClockRow(row).map { !$0.isOf(boot: boot) } ?? false } ?? false
+    }
+
     /// What a transaction begins with.
     struct Start {
         var now: StoreTime

@@ -37,7 +37,12 @@ final class Authorizer {
     func compiling(_ body: () -> Int32) -> Int32 { self.within(.using, body) }
 
     /// Runs `body`, in which SQLite compiles statements of the library that change the schema.
-    func changingSchema(_ body: () -> Int32) -> Int32 { self.within(.changingSchema, body) }
+    ///
+    /// Meanwhile SQLite may read a schema that somebody else has changed: the tables must be looked at anew.
+    func changingSchema(_ body: () -> Int32) -> Int32 {
+        self.isVerified = false
+        return self.within(.changingSchema, body)
+    }
 
     /// Notes that the tables are those of the library.
     func verified() {

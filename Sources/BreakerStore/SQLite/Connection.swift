@@ -107,6 +107,21 @@ struct Connection: ~Copyable {
         try unsafe Statement(sql, on: self.handle, self.authorizer, path: self.path)
     }
 
+    /// The indexes of others that may refuse rows, or cost what they like, on the tables of the library.
+    ///
+    /// Where nothing is wrong with the tables, no statement need ask for them again.
+    func strangeIndexes() throws(BreakerStoreError) -> [String] {
+        let version = try self.integer("PRAGMA user_version")
+        guard version > 0 else { return [] }
+        switch try Schema.fault(of: self.prepare(SchemaObject.all), version: version) {
+        case .hasIndexes(let names): return names
+        case .differs: return []
+        case nil:
+            self.authorizer.verified()
+            return []
+        }
+    }
+
     /// Runs all statements of `sql`, which touch no table, and throws their rows away.
     func execute(_ sql: String) throws(BreakerStoreError) {
         let code = self.authorizer.compiling { unsafe sqlite3_exec(self.handle, sql, nil, nil, nil) }

@@ -71,30 +71,23 @@ extension Schema {
 
     /// What the steps make, as their texts say it, for SQLite keeps those; nil if a step does anything but create
     /// tables and indexes.
-    ///
-    /// Each opening needs this, and SQLite takes a quarter of an opening's time to make the tables.
     static func objects(createdBy steps: [Migration]) -> [SchemaObject]? {
         var objects: [SchemaObject] = []
-        // SQLite makes this table with the first AUTOINCREMENT, which the first step has.
-        let sequence = "CREATE TABLE sqlite_sequence(name,seq)"
-        if !steps.isEmpty { objects.append(SchemaObject("table", "sqlite_sequence", sql: sequence)) }
-        for step in steps {
-            var statement: [UInt8] = []
-            for line in step.sql.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-                // Between two statements there is nothing, or a comment.
-                if statement.isEmpty, line.isEmpty || line.starts(with: "--".utf8) { continue }
-                statement += line
-                guard line.last == UInt8(ascii: ";") else {
-                    statement.append(UInt8(ascii: "\n"))
-                    continue
-                }
-                guard let object = SchemaObject(createdBy: statement.dropLast()) else { return nil }
-                objects.append(object)
-                statement = []
-            }
-            guard statement.isEmpty else { return nil }
-        }
-        return objects
+        let isAll = SchemaStatement.forEach(of: steps) { objects.append(SchemaObject($0)) }
+        return isAll ? objects : nil
+    }
+
+    /// What the steps of this version make, to be compared with what a file says.
+    private static let made = SchemaBytes(createdBy: Migration.all)
+
+    /// What is wrong with the tables and indexes of a file; nil if they can be used.
+    ///
+    /// - Parameter schema: `SchemaObject.all`, on the connection to the file.
+    static func fault(of schema: borrowing Statement, version: Int64) throws(BreakerStoreError) -> Fault? {
+        if version == Self.version, let made = Self.made, try SchemaBytes(schema) == made { return nil }
+        // Before its first version the library has no tables.
+        guard try !Self.objects(ofVersion: version).isEmpty else { return .differs("version") }
+        return try Self.fault(in: schema.all { SchemaObject($0) }, version: version)
     }
 }
 

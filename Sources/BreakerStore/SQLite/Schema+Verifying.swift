@@ -15,13 +15,8 @@ extension Schema {
         let version =
             try unsafe Statement("PRAGMA user_version", on: database, authorizer, path: path)
             .first { $0.integer(0) } ?? 0
-        let found = try unsafe Statement(SchemaObject.all, on: database, authorizer, path: path)
-            .all { SchemaObject($0) }
-        // Before its first version the library has no tables.
-        let fault =
-            try Self.objects(ofVersion: version).isEmpty
-            ? .differs("version") : Self.fault(in: found, version: version)
-        switch fault {
+        let schema = try unsafe Statement(SchemaObject.all, on: database, authorizer, path: path)
+        switch try Self.fault(of: schema, version: version) {
         case .differs(let what) where version > Self.version:
             throw BreakerStoreError(
                 code: .newerSchema,

@@ -7,6 +7,7 @@ struct SchemaObject: Equatable {
 
     /// Tables, indexes, triggers and views; SQLite's own indexes have no text.
     static let all = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    static let columnCount: Int32 = 4
 
     init(_ row: Row) {
         self.type = row.text(0)
@@ -15,24 +16,12 @@ struct SchemaObject: Equatable {
         self.sql = row.text(3)
     }
 
-    init(_ type: String, _ name: String, on table: String? = nil, sql: String) {
-        self.type = type
-        self.name = name
-        self.table = table ?? name
-        self.sql = sql
-    }
-
-    /// What one of the library's own statements makes; nil if that creates no table or index.
-    init?(createdBy statement: ArraySlice<UInt8>) {
-        let words = statement.split(maxSplits: 5, whereSeparator: { $0 == UInt8(ascii: " ") })
-            .map { String(decoding: $0, as: UTF8.self) }
-        guard words.count > 4, words[0] == "CREATE" else { return nil }
-        let sql = String(decoding: statement, as: UTF8.self)
-        switch (words[1], words[3]) {
-        case ("TABLE", _): self.init("table", words[2], sql: sql)
-        case ("INDEX", "ON"): self.init("index", words[2], on: words[4], sql: sql)
-        case _: return nil
-        }
+    /// What one of the library's own statements makes.
+    init(_ statement: SchemaStatement) {
+        self.type = statement.type.description
+        self.name = String(decoding: statement.name, as: UTF8.self)
+        self.table = String(decoding: statement.table, as: UTF8.self)
+        self.sql = String(decoding: statement.sql, as: UTF8.self)
     }
 
     var isTable: Bool { self.type == "table" }

@@ -237,10 +237,7 @@ struct Opening {
     /// Drops what others have put on the library's tables and may refuse rows, or costs what it likes; returns the
     /// names.
     private func dropStrangeIndexes(_ writer: Database) throws(BreakerStoreError) -> [String] {
-        let version = try writer.connection.integer("PRAGMA user_version")
-        guard version > 0,
-            case .hasIndexes(let names)? = try Schema.fault(in: writer.connection.schemaObjects(), version: version)
-        else { return [] }
+        let names = try writer.connection.strangeIndexes()
         for name in names {
             try writer.connection.changeSchema("DROP INDEX IF EXISTS \"\(name.replacing("\"", with: "\"\""))\"")
         }
@@ -362,7 +359,7 @@ struct Opening {
 
     /// A live worker's lock and another boot: two kernels share the file, and neither sees the other's memory.
     private func requireSameBoot(_ writer: Database) throws(BreakerStoreError) {
-        guard let row = try ClockRow.read(writer), !row.isOf(boot: self.clock.host.bootID) else { return }
+        guard try ClockRow.isOfAnotherBoot(writer, than: self.clock.host.bootID) else { return }
         throw BreakerStoreError(
             code: .unsupportedFileSystem,
             message: "a worker of another host or virtual machine has the store open",

@@ -178,6 +178,17 @@ import Testing
 
     private static func history(of store: CircuitStore) -> [CircuitEvent] { (try? store.history()) ?? [] }
 
+    /// A connection that changes the schema itself reads anew what others have made of it meanwhile.
+    @Test func tablesAreLookedAtAgainAfterAChangeOfTheSchema() throws {
+        let path = try Self.make()
+        let connection = try Connection(path: path, access: .readWrite)
+        #expect(try connection.strangeIndexes() == [])
+        #expect(try connection.integer("SELECT count(*) FROM circuit") == 1)
+        Foreign.run(path, "ALTER TABLE circuit ADD COLUMN more INTEGER CHECK (more LIKE name)")
+        try connection.changeSchema("CREATE TABLE own (x); DROP TABLE own")
+        #expect(throws: BreakerStoreError.self) { try connection.integer("SELECT count(*) FROM circuit") }
+    }
+
     /// What no connection of the library does, whatever leads to it.
     @Test(arguments: [
         "ATTACH 'CANARY' AS c", "VACUUM INTO 'CANARY'", "DETACH main", "SELECT load_extension('CANARY')",

@@ -42,6 +42,19 @@ import Testing
         #expect(created.sorted { $0.name < $1.name } == made.sorted { $0.name < $1.name })
     }
 
+    /// The quick comparison finds nothing wrong with a file that nobody has changed.
+    @Test func fileSaysToTheByteWhatTheStepsSay() throws {
+        try Files.withDirectory { directory in
+            let path = "\(directory)/a.db"
+            try Stores.make(path)
+            let connection = try Connection(path: path, access: .readWrite)
+            let made = try #require(SchemaBytes(createdBy: Migration.all))
+            #expect(try SchemaBytes(connection.prepare(SchemaObject.all)) == made)
+            Foreign.run(path, "CREATE INDEX more ON worker (pid)")
+            #expect(try SchemaBytes(connection.prepare(SchemaObject.all)) != made)
+        }
+    }
+
     @Test(arguments: [
         "ALTER TABLE worker ADD COLUMN more TEXT;", "DROP TABLE worker;", "CREATE TABLE more (x);\nDELETE FROM worker;",
         "CREATE TABLE more (\n x\n)", "CREATE VIEW more AS SELECT 1;", "CREATE UNIQUE INDEX more ON worker (pid);",
