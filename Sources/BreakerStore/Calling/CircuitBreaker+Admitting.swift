@@ -76,7 +76,7 @@ extension CircuitBreaker {
             look = try self.core.look(self.asker)
         } catch {
             // The commit heals a row that can't be read.
-            if error.isOfRows { return nil }
+            if error.isOfUnusableRow { return nil }
             self.core.readFailed(error)
             return try self.admittedByMemory()
         }

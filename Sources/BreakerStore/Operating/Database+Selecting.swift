@@ -83,7 +83,7 @@ extension Database {
         do throws(BreakerStoreError) {
             return try self.all(sql, .text(text)) { (id: $0.integer(0), name: $0.text(1)) }
         } catch {
-            guard error.isOfOneRow else { throw error }
+            guard error.isOfRefusedValue else { throw error }
         }
         var found: [(id: Int64, name: String)] = []
         for id in try self.all(Self.ids, read: { $0.integer(0) }) {
@@ -91,7 +91,7 @@ extension Database {
                 let circuit = try self.first(one, .text(text), .integer(id)) { (id: $0.integer(0), name: $0.text(1)) }
                 if let circuit { found.append(circuit) }
             } catch {
-                guard error.isOfOneRow else { throw error }
+                guard error.isOfRefusedValue else { throw error }
                 if withUnreadable { found.append((id, try self.shownName(of: id))) }
             }
         }
@@ -107,7 +107,7 @@ extension Database {
         do throws(BreakerStoreError) {
             return try self.first(Self.nameOf, .integer(circuit)) { $0.text(0) } ?? ""
         } catch {
-            guard error.isOfOneRow else { throw error }
+            guard error.isOfRefusedValue else { throw error }
             return try self.connection.beginning(of: "name", in: "circuit", row: circuit, atMost: 100) + "\u{FFFD}"
         }
     }

@@ -195,7 +195,7 @@ extension Database {
                 }
                 return
             } catch {
-                guard error.isOfOneRow else { throw error }
+                guard error.isOfRefusedValue else { throw error }
             }
             // SQLite stops at a row that holds a text which is too long to be read: the others are read on from there.
             let unreadable = try self.first(Self.firstID, .integer(next ?? from)) { $0.optionalInteger(0) }

@@ -53,7 +53,7 @@ extension Database {
             try self.read(sql, values, while: take)
             return page
         } catch {
-            guard error.isOfOneRow else { throw error }
+            guard error.isOfRefusedValue else { throw error }
         }
         page = HistoryPage()
         size = 0
@@ -62,7 +62,7 @@ extension Database {
             do throws(BreakerStoreError) {
                 try self.read(Self.oneEvent, [.integer(id)], while: take)
             } catch {
-                guard error.isOfOneRow else { throw error }
+                guard error.isOfRefusedValue else { throw error }
             }
         }
         return page
@@ -115,7 +115,7 @@ extension Database {
             return try self.workers(Self.allWorkers)
         } catch {
             // A name that is too long to be read must not hide the workers.
-            guard error.isOfOneRow else { throw error }
+            guard error.isOfRefusedValue else { throw error }
             return try self.workers(Self.namelessWorkers)
         }
     }

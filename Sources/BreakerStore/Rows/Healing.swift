@@ -79,7 +79,7 @@ struct Healing {
             try self.database.run("UPDATE circuit SET registered = registered WHERE id = ?1", .integer(id))
             return true
         } catch {
-            guard error.isOfRows else { throw error }
+            guard error.isOfUnusableRow else { throw error }
             return false
         }
     }

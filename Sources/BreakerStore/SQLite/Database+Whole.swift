@@ -37,7 +37,7 @@ extension Database {
                 for sql in Self.lookAtKeys { _ = try self.connection.integer(sql) }
             }
         } catch {
-            guard error.isOfOneRow else { throw error }
+            guard error.isOfRefusedValue else { throw error }
             throw BreakerStoreError(
                 code: .corrupt, message: "the file is damaged: a key is longer than any row may be",
                 sqliteCode: error.sqliteCode, path: path)
@@ -80,7 +80,7 @@ extension Database {
             return lines.filter { $0 != "ok" }
         } catch {
             // A value that is too long to be looked at harms its own row alone.
-            guard error.sqliteCode.map(SQLiteCode.isOfOneRow) == true else { throw error }
+            guard error.sqliteCode.map(SQLiteCode.isOfValue) == true else { throw error }
             return []
         }
     }

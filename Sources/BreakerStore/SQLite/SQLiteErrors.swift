@@ -60,7 +60,7 @@ enum SQLiteCode {
     static func isOfALongLog(_ code: Int32?) -> Bool { code == SQLITE_NOLFS }
 
     /// Whether a value was at fault, where other values may fare better.
-    static func isOfOneRow(_ code: Int32) -> Bool {
+    static func isOfValue(_ code: Int32) -> Bool {
         [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
     }
 }

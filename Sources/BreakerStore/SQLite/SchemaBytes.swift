@@ -2,7 +2,8 @@ import BreakerStoreMigrations
 
 /// All that a schema says of its tables and indexes, one after the other, in one array of bytes.
 ///
-/// Nearly every file says to the byte what the library's steps say: to compare these bytes costs an opening next to nothing.
+/// Nearly every file says to the byte what the library's steps say: comparing these bytes costs an opening next to
+/// nothing.
 struct SchemaBytes: Equatable {
     private var bytes: [UInt8] = []
 

@@ -1,3 +1,4 @@
+/// Errors of a store as a whole, and what an error says of what is at fault.
 extension BreakerStoreError {
     static func moved(_ path: String) -> BreakerStoreError {
         BreakerStoreError(code: .unavailable, message: "a file of the store was removed or replaced", path: path)
@@ -43,18 +44,17 @@ extension BreakerStoreError {
             sqliteCode: error.sqliteCode, path: error.path)
     }
 
-    /// Whether SQLite refused a value of one row, where other rows may fare better.
-    var isOfOneRow: Bool { self.sqliteCode.map(SQLiteCode.isOfOneRow) ?? false }
+    /// Whether SQLite refused a value that is read or written, for its length or its type: other rows may fare better.
+    var isOfRefusedValue: Bool { self.sqliteCode.map(SQLiteCode.isOfValue) ?? false }
+
+    /// The same, or this library found a row, or anything else in the file, that it can't read: what healing is for.
+    ///
+    /// Not where SQLite itself calls the file broken.
+    var isOfUnusableRow: Bool { self.isOfRefusedValue || self.sqliteCode == nil && self.code == .corrupt }
 
     /// Whether the file or the system failed, so that no other change will fare better.
     var isOfTheFile: Bool {
         guard let code = self.sqliteCode else { return self.code == .unavailable }
-        return self.code == .corrupt || !SQLiteCode.isOfOneRow(code)
-    }
-
-    /// Whether a row was in the way that no version of this library can have written.
-    var isOfRows: Bool {
-        guard let code = self.sqliteCode else { return self.code == .corrupt }
-        return SQLiteCode.isOfOneRow(code)
+        return self.code == .corrupt || !SQLiteCode.isOfValue(code)
     }
 }

@@ -311,12 +311,12 @@ struct Opening {
             return (worker, [])
         } catch {
             // The row of one who is gone, or of a circuit, must keep nobody from opening the store.
-            guard error.isOfRows else { throw error }
+            guard error.isOfUnusableRow else { throw error }
             let healed = try self.heal(writer, deadline)
             do throws(BreakerStoreError) {
                 try self.write(worker, writer, lock, deadline)
             } catch {
-                throw error.isOfRows ? .unwritable(error) : error
+                throw error.isOfUnusableRow ? .unwritable(error) : error
             }
             return (worker, healed)
         }
@@ -353,7 +353,7 @@ struct Opening {
                 return healing.notes
             }
         } catch {
-            throw error.isOfRows ? .unwritable(error) : error
+            throw error.isOfUnusableRow ? .unwritable(error) : error
         }
     }
 

@@ -83,7 +83,7 @@ extension Writer {
     ) throws(BreakerStoreError) {
         guard !error.isOfTheFile else { throw outcome.fail(tickets, error) }
         guard tickets.count == 1 else { return try self.commitOneByOne(tickets, opened, circuits, &outcome) }
-        guard error.isOfRows else {
+        guard error.isOfUnusableRow else {
             outcome.failed.append((tickets[0], error))
             return
         }

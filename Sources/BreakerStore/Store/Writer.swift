@@ -99,7 +99,7 @@ final class Writer: @unchecked Sendable {
         do throws(BreakerStoreError) {
             try register()
         } catch {
-            guard error.isOfRows else { throw error }
+            guard error.isOfUnusableRow else { throw error }
             try self.heal(opened, circuits)
             try register()
         }
@@ -120,7 +120,7 @@ final class Writer: @unchecked Sendable {
                 try self.requireIndex(opened)
             }
         } catch {
-            throw error.isOfRows ? .unwritable(error) : error
+            throw error.isOfUnusableRow ? .unwritable(error) : error
         }
         try self.requireFiles(opened)
     }

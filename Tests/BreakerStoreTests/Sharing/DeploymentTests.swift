@@ -146,14 +146,8 @@ import Darwin
             let isDone = Atomic<Bool>(false)
             Hook.install { name in
                 guard name == "commit.done", !isDone.exchange(true, ordering: .relaxed) else { return }
-                // The second note is only told after the round of the thread that told the first.
-                for _ in 0..<2 {
-                    core.note([StoreNote(transition: Transition(kind: .restored))])
-                    while core.untold.withLock({ !$0.isEmpty }) {
-                        core.wakeStoreThread()
-                        Deadline(after: .milliseconds(1)).sleep()
-                    }
-                }
+                // As the store's thread does when it looks around.
+                core.tellUnstored()
                 Foreign.run(path, "DELETE FROM registration; DELETE FROM circuit", keepsLog: true)
             }
             _ = try store.breaker(Stores.config())
