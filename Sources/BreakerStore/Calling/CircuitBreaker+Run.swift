@@ -21,7 +21,8 @@ extension CircuitBreaker {
 
     @usableFromInline
     func reportFailure(_ error: any Error, _ epoch: Int64) async {
-        await self.report(self.ending(error), of: .counted(epoch: epoch, reportsSuccess: false))
+        let ending = self.ending(error)
+        if case .failure = ending.verdict { await self.commit(.failed(self.newReport(epoch, ending.error))) }
     }
 
     /// Asks the file, claims a probe or follows the policy, as need be.
