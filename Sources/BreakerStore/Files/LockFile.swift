@@ -88,8 +88,11 @@ final class LockFile: Sendable {
         var bytes = [UInt8](repeating: 0, count: Self.magic.count + 1)
         let count = unsafe pread(self.descriptor, &bytes, bytes.count, 0)
         if count == Self.magic.count, bytes.starts(with: Self.magic) { return }
-        // Cut short between its creation and this write: the rest of what was to be written is missing.
-        guard count >= 0, Self.magic.starts(with: bytes[..<count]) else {
+        // Cut short between its creation and this write: the rest of what was to be written is missing. After a power
+        // cut the file may have its size and none of its bytes: they are zero.
+        guard count >= 0, count <= Self.magic.count,
+            Self.magic.starts(with: bytes[..<count]) || bytes[..<count].allSatisfy({ $0 == 0 })
+        else {
             throw BreakerStoreError(
                 code: .unsafePath,
                 message: "the file is not a lock file of a store",

@@ -6,4 +6,10 @@ extension DatabaseHeader {
         guard let bytes = try connection.firstBytes(Self.size) else { return nil }
         self.init(bytes)
     }
+
+    /// Whether a file is long enough for a header, and has zeros in its place.
+    static func isZero(of file: StoreFile) throws(BreakerStoreError) -> Bool {
+        let bytes = try Connection(path: file.path, access: .immutable).firstBytes(Self.size)
+        return bytes?.allSatisfy { $0 == 0 } ?? false
+    }
 }

@@ -21,6 +21,8 @@ enum Schema {
         // The header's bytes alone: a creation that was cut short may have left no more of the file than its first
         // page, which SQLite calls corrupt until it has rolled back.
         guard let header = try DatabaseHeader(of: file) else {
+            // A power cut in a creation may leave a file that has its size and none of its bytes; SQLite empties it.
+            if try DatabaseHeader.isZero(of: file), JournalFile.startsFromNothing(file.journal) { return .new }
             if try Self.isOursByLog(file) { return .store }
             throw Self.stranger(file, "it is not an SQLite database")
         }
