@@ -17,14 +17,16 @@ test: setup ## run all tests
 	@scripts/test.sh $(FLAGS)
 
 # Which part, and for how many seconds each: `make torture PART=kill DURATION=60 SEED=7`. All of it by default.
-# Of `hostile`, ONLY='text' repeats the cases whose names hold that.
+# Of `hostile`, ONLY='text' repeats the cases whose names hold that. Of `power`, WITHOUT=trip-sync leaves out syncs, which it
+# must notice.
 PART :=
 DURATION :=
 SEED :=
 ONLY :=
+WITHOUT :=
 
 torture: setup ## break stores on purpose, for long
-	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)')
+	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(WITHOUT),--without $(WITHOUT))
 
 # For how many seconds each, and what: `make fuzz DURATION=1800 TARGET="log rows"`.
 TARGET :=

@@ -108,11 +108,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "CFaults", dependencies: ["CSQLite"], path: "Tests/CFaults"),
+        .target(name: "CRecorder", path: "Tests/CRecorder"),
         // Breaks stores on purpose: for long in `make torture`, for moments in the tests.
         .executableTarget(
             name: "breaker-torture",
             dependencies: [
-                "BreakerStore", "BreakerTestSupport", "CFaults", "CSQLite", "CTestSupport", "breaker-inspect",
+                "BreakerStore", "BreakerTestSupport", "CFaults", "CRecorder", "CSQLite", "CTestSupport",
+                "breaker-inspect",
             ],
             path: "Tests/breaker-torture",
             swiftSettings: settings

@@ -11,19 +11,25 @@ struct Options: Sendable {
     var seed = UInt64.random(in: 0 ... .max)
     /// The few rounds that the tests run.
     var isShort = false
-    /// Of the part `hostile`, the cases that are called so alone; nil for all of them.
+    /// Of the part `hostile`, the cases that are called so alone, of `power` the scene; nil for all of them.
     var only: String?
+    /// Of the part `power`, the syncs that the disk is never told of.
+    var without: PowerFault?
     /// Goes on after many violations.
     var isPatient = false
 
     static let help = """
-        usage: breaker-torture [--part NAME[,NAME…]] [--duration SECONDS] [--seed N] [--short] [--only TEXT] [--patient]
+        usage: breaker-torture [--part NAME[,NAME…]] [--duration SECONDS] [--seed N] [--short] [--only TEXT]
+               [--without SYNC] [--patient]
         parts: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all of them by default
 
           --duration SECONDS  how long each part may take; by default until its own count is reached
           --seed N            repeats the choices of a run that ended with it
           --short             the few rounds that the tests run
-          --only TEXT         the cases of `hostile` alone whose names hold TEXT, as a violation tells them
+          --only TEXT         the cases of `hostile` alone whose names hold TEXT, as a violation tells them; of `power`
+                              one scene: \(PowerPlan.Scene.allCases.map(\.rawValue).joined(separator: ", "))
+          --without SYNC      a disk of `power` that is never told of these syncs, which must be noticed:
+                              \(PowerFault.allCases.map(\.rawValue).joined(separator: ", "))
           --patient           goes on after twenty violations, and tells all of them
 
         Says every ten seconds how far it is. Exit code 1: something was violated; 64: wrong usage.
@@ -36,6 +42,7 @@ struct Options: Sendable {
             case "--short": self.isShort = true
             case "--patient": self.isPatient = true
             case "--only": self.only = try Self.value(of: option, &rest)
+            case "--without": self.without = try Self.fault(Self.value(of: option, &rest))
             case "--part": self.parts = try Self.parts(Self.value(of: option, &rest))
             case "--seed": self.seed = try Self.number(of: option, &rest)
             case "--duration": self.duration = .seconds(Int64(try Self.number(of: option, &rest) as UInt32))
@@ -51,6 +58,11 @@ struct Options: Sendable {
             }
             return part
         }
+    }
+
+    private static func fault(_ name: String) throws -> PowerFault {
+        guard let fault = PowerFault(rawValue: name) else { throw Misuse(description: "there is no sync '\(name)'") }
+        return fault
     }
 
     private static func value(of option: String, _ rest: inout ArraySlice<String>) throws -> String {

@@ -1,11 +1,12 @@
 /// One way of breaking things.
 enum Part: String, CaseIterable {
     // The order is that of a whole run.
-    case kill, errors, disk, files, torn, hostile, schedule, stale
+    case kill, power, errors, disk, files, torn, hostile, schedule, stale
 
     func run(_ stage: Stage) async throws {
         switch self {
         case .kill: try await KillLoop(stage).run()
+        case .power: try await PowerCuts(stage).run()
         case .errors: try await SystemErrors(stage).run()
         case .disk: try await FullDisk(stage).run()
         case .files: try await FilesUnderFeet(stage).run()
@@ -24,6 +25,8 @@ enum Role: String {
     case killer
     case opener
     case peer
+    case powerRound = "power-round"
+    case powerWorker = "power-worker"
     case runner
     case staleReader = "stale-reader"
     case staleWriter = "stale-writer"
@@ -40,6 +43,8 @@ enum Role: String {
         case .killer: return KillLoop.Killer.run()
         case .opener: return await Opener.run()
         case .peer: return await Peer.main(arguments)
+        case .powerRound: return await PowerCuts.judge()
+        case .powerWorker: return PowerWorker.run(arguments)
         case .runner: return Runner.run()
         case .staleReader: return await StaleAnswersReader.run(arguments)
         case .staleWriter: return StaleAnswersWriter.run(arguments)

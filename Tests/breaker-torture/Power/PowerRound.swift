@@ -1,0 +1,212 @@
+import BreakerStore
+import BreakerTestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// One recorded run, and cuts of its power.
+struct PowerRound {
+    private struct Failed: Error {
+        let what: String
+    }
+
+    /// Of the cuts, so many are where nothing in particular happens.
+    private static let randomShare = 4
+    private static let shortPlaces = 45
+
+    private let plan: PowerPlan
+    private let directory: String
+    private let fault: PowerFault?
+    private let isShort: Bool
+    private(set) var counts: [(what: String, count: Int)] = []
+    private(set) var violations: [String] = []
+    /// What one of the cuts has left, for a run that goes on from there.
+    private(set) var remainder: [String: [UInt8]]?
+
+    private var store: String { self.directory + "/store" }
+    private var scratch: String { self.directory + "/scratch" }
+    /// Says which cut is tried, for whoever finds this process dead.
+    static func note(in directory: String) -> String { directory + "/cut" }
+
+    init(_ plan: PowerPlan, in directory: String, without fault: PowerFault?, isShort: Bool) {
+        self.plan = plan
+        self.directory = directory
+        self.fault = fault
+        self.isShort = isShort
+    }
+
+    private mutating func add(_ count: Int, _ what: String) { self.counts.append((what, count)) }
+
+    /// - Parameter remainder: what an earlier cut has left.
+    mutating func run(from remainder: [String: [UInt8]]?, seed: UInt64) async throws {
+        try self.prepare(remainder)
+        let disk = try PowerDisk(self.store)
+        let broken = disk.current["a.db"]
+        let records = try await self.record()
+        try self.checkIsWhole(records, disk)
+        let shown = self.fault?.applied(to: records, on: disk) ?? records
+        let references = try PowerReferences(shown, on: disk, self.plan.durability) { try self.look(at: $0) }
+        self.add(1, "runs")
+        self.add(references.commitCount, "commits")
+        self.add(references.acknowledged.count, "acknowledged changes that must survive")
+        self.add(shown.count { if case .syncEnd = $0.change { true } else { false } }, "syncs")
+        try self.cut(shown, disk, references, broken, seed)
+    }
+
+    // MARK: - The run
+
+    private func prepare(_ remainder: [String: [UInt8]]?) throws {
+        try PowerJudge.put(remainder ?? [:], in: self.store)
+        let path = self.store + "/a.db"
+        switch self.plan.scene {
+        case .creation, .full, .again: return
+        case .migration:
+            guard KillLoop.File.makeOld(path) else { throw SystemError("make an old store") }
+        case .calls, .quarantine:
+            try Self.makeStore(path)
+            if self.plan.scene == .quarantine {
+                try Self.garble(path)
+            } else if self.plan.seed.isMultiple(of: 2) {
+                // As the sqlite3 shell leaves it that is the last to close it: the first to open it makes another log.
+                SQLiteFile.checkpoint(path)
+                for side in ["-wal", "-shm"] { unsafe unlink(path + side) }
+            }
+        }
+    }
+
+    private static func makeStore(_ path: String) throws {
+        let store = try CircuitStore(path: path, configuration: CircuitStore.Configuration())
+        for config in PowerWorker.configs { _ = try store.breaker(config).recordFailure() }
+        store.close()
+    }
+
+    /// Spoils the pages of the tables, in database and log.
+    private static func garble(_ path: String) throws {
+        SQLiteFile.checkpoint(path)
+        guard var bytes = FileBytes.read(path) else { throw SystemError("read \(path)") }
+        for page in 1..<8 { for place in 0..<64 { bytes[page * 4_096 + place] = 0xA5 } }
+        try FileBytes.write(bytes, to: path)
+    }
+
+    private func record() async throws -> [PowerRecord] {
+        let record = self.directory + "/record"
+        let clock = self.directory + "/clock"
+        for path in [record, clock] { unsafe unlink(path) }
+        _ = try SharedClock(path: clock)
+        let workers = try (0..<self.plan.workers).map { number in
+            try WorkerProcess(
+                program: "breaker-torture",
+                arguments: ["role", Role.powerWorker.rawValue, self.store, record, clock]
+                    + self.plan.words(worker: number))
+        }
+        for worker in workers {
+            let code = await worker.end()
+            guard code == 0 else { throw Failed(what: "a recorded process ended with \(code)") }
+        }
+        return try PowerRecord.all(in: record)
+    }
+
+    /// All that the processes changed must be in the record, or the cuts say nothing.
+    private mutating func checkIsWhole(_ records: [PowerRecord], _ disk: PowerDisk) throws {
+        var disk = disk
+        for (number, record) in records.enumerated() { disk.apply(record, number: number) }
+        let names = Directory.names(in: self.store).filter { !PowerDisk.isIndex($0) }
+        let recorded = disk.current
+        if names != recorded.keys.sorted() {
+            self.violations.append("the record ends with \(recorded.keys.sorted()), but there are \(names)")
+        }
+        for name in names {
+            let (found, expected) = (FileBytes.read("\(self.store)/\(name)") ?? [], recorded[name] ?? [])
+            guard !FileBytes.areEqual(found, expected) else { continue }
+            let place = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? -1
+            self.violations.append(
+                "the record does not lead to the bytes of \(name): \(expected.count) of \(found.count), from \(place)")
+        }
+    }
+
+    private func look(at files: [String: [UInt8]]) throws -> PowerLook {
+        try PowerJudge.put(files, in: self.scratch)
+        return PowerLook(self.scratch + "/a.db", isChecked: false)
+    }
+
+    // MARK: - Cuts
+
+    /// The numbers of records before which the power goes: around each sync, after each acknowledgement and each change of
+    /// names, and anywhere.
+    private func places(_ records: [PowerRecord], _ random: inout SeededRandom) -> [Int] {
+        var places: [Int] = []
+        var changes: [Int] = []
+        for (number, record) in records.enumerated() {
+            switch record.change {
+            case .mark(let text): if text.hasPrefix("done"), text.hasSuffix(" 1") { places.append(number + 1) }
+            case .syncBegin: places.append(number)
+            case .syncEnd: places += [number, number + 1]
+            case .rename, .unlink, .create: places += [number, number + 1]
+            case .write, .resize: changes.append(number)
+            }
+        }
+        for _ in 0..<max(40, places.count / Self.randomShare) {
+            places.append(changes.randomElement(using: &random) ?? 0)
+        }
+        guard self.isShort, self.fault == nil else { return places.sorted() }
+        return places.shuffled(using: &random).prefix(Self.shortPlaces).sorted()
+    }
+
+    private mutating func cut(
+        _ records: [PowerRecord],
+        _ disk: PowerDisk,
+        _ references: PowerReferences,
+        _ broken: [UInt8]?,
+        _ seed: UInt64
+    ) throws {
+        var disk = disk
+        var random = SeededRandom(seed: seed)
+        var next = 0
+        let places = self.places(records, &random)
+        let kept = places.randomElement(using: &random)
+        for place in places {
+            while next < place {
+                disk.apply(records[next], number: next)
+                next += 1
+            }
+            guard self.isShort ? self.violations.isEmpty : self.violations.count < 20 else { return }
+            var cut = PowerCut(seed: random.next(), numbers: 0..<place, isLoose: true)
+            let description = "before \(place) (\(place < records.count ? "\(records[place])" : "the end")), \(cut)"
+            try FileBytes.write(Array(description.utf8), to: Self.note(in: self.directory))
+            let left = disk.left(by: &cut)
+            if place == kept { self.remainder = left }
+            // A hang is as bad as a death.
+            alarm(60)
+            let isBroken = self.plan.scene == .quarantine && FileBytes.areEqual(left["a.db"], broken)
+            for fault in try self.faults(of: left, references, place, isBroken) {
+                let names = left.sorted { $0.key < $1.key }.map { "\($0.key) of \($0.value.count)" }
+                self.violations.append("\(self.plan.description): cut \(description): \(fault); \(names)")
+            }
+            alarm(0)
+            self.add(1, "states")
+            self.add(1, "states with \(cut.data)")
+        }
+    }
+
+    private func faults(
+        of left: [String: [UInt8]],
+        _ references: PowerReferences,
+        _ place: Int,
+        _ isBroken: Bool
+    ) throws -> [String] {
+        try PowerJudge.put(left.filter { !PowerDisk.isIndex($0.key) }, in: self.scratch)
+        let look = PowerLook(self.scratch + "/a.db")
+        var faults: [String] = []
+        if !isBroken || references.hasAcknowledged(before: place) {
+            faults += look.problems.prefix(2).map { "SQLite says: \($0)" }
+            if let fault = references.fault(of: look, after: place) { faults.append(fault) }
+        }
+        let judge = try PowerJudge(left, in: self.scratch)
+        return faults + judge.faults(look, mayMove: isBroken)
+    }
+}
