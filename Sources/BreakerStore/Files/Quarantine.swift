@@ -26,6 +26,8 @@ struct Quarantine {
             _ = try side.movedAside(as: "corrupt", at: self.wallTime)
             Hook.reached("quarantine.side")
         }
+        // After a power cut the next store's files must not lie beside the broken one's.
+        self.file.syncDirectory()
         Hook.reached("quarantine.done")
         return kept
     }

@@ -4,16 +4,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Records all that this process changes in one directory: this program's own system calls and those of SQLite, since the
-// functions of the C library by these names are this target's in each program that is linked with it. Until
+// Records all that this process changes in one directory: this program's own system calls and those of SQLite, since
+// the functions of the C library by these names are this target's in each program that is linked with it. Until
 // `recorder_start` they do nothing but the system call.
 //
-// Several processes write to one record, which they map. One lock makes one order of all changes. A process that records
-// must not be killed, and calls `recorder_stop` before it exits: one of its threads may hold the lock.
+// Several processes write to one record, which they map. One lock makes one order of all changes. A process that
+// records must not be killed, and calls `recorder_stop` before it exits: one of its threads may hold the lock.
 
-/// Seven numbers of 64 bits, then bytes up to a multiple of eight: the size of the whole, the kind, the process and its
-/// thread (32 bits each), the file (its inode), the descriptor, an offset, and how many bytes follow or how large the file
-/// becomes.
+/// Seven numbers of 64 bits, then bytes up to a multiple of eight: the size of the whole, the kind, the process and
+/// its thread (32 bits each), the file (its inode), the descriptor, an offset, and how many bytes follow or how large
+/// the file becomes.
 enum recorder_kind {
     /// What the program itself says; the bytes are its text.
     RECORDER_MARK = 1,

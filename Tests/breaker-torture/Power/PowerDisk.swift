@@ -10,8 +10,8 @@ import Darwin
 
 /// The files of one directory on a disk that may lose its power: what is there for certain, and what is not yet.
 ///
-/// What was written before a sync of its file began is on the disk once that ends. A new name, a renaming and a removal are
-/// there once the directory is synced, or, where file systems keep an order, any file after them.
+/// What was written before a sync of its file began is on the disk once that ends. A new name, a renaming and a
+/// removal are there once the directory is synced, or, where file systems keep an order, any file after them.
 struct PowerDisk {
     private enum NameChange {
         case create(Int64, String)

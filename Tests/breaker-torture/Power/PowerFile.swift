@@ -43,8 +43,8 @@ struct PowerFile {
 
     /// What is left after a cut.
     ///
-    /// Each sector is as it was after one of the changes since the last sync, or before all of them; the size likewise. What
-    /// was written beyond the size is gone; what the size alone reaches is zero.
+    /// Each sector is as it was after one of the changes since the last sync, or before all of them; the size
+    /// likewise. What was written beyond the size is gone; what the size alone reaches is zero.
     func left(by cut: inout PowerCut) -> [UInt8] {
         cut.begin(self.pending.map(\.number))
         var latest: [Int: Int] = [:]

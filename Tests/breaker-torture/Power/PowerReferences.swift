@@ -2,8 +2,8 @@ import BreakerStore
 
 /// What was in the file after each commit of a run, and what of it was acknowledged when.
 ///
-/// A file that lost its power must be as it was after one of the commits: none is half there, none is there without those
-/// before it. And none is missing that was acknowledged before the power went, and had to survive that.
+/// A file that lost its power must be as it was after one of the commits: none is half there, none is there without
+/// those before it. And none is missing that was acknowledged before the power went, and had to survive that.
 struct PowerReferences {
     private struct Commit {
         /// The record that completed it.
@@ -97,7 +97,7 @@ struct PowerReferences {
         guard let last = found.max() else { return "it is as after no commit: a change is half there" }
         guard let needed, last < needed.commit else { return nil }
         return
-            "'\(needed.call)' was acknowledged and is lost: commit \(needed.commit), and it is as after \(last) of \(written)"
+            "'\(needed.call)' was acknowledged and is lost: commit \(needed.commit), it is as after \(last) of \(written)"
     }
 
     /// Whether anything was acknowledged by then.

@@ -136,8 +136,8 @@ struct PowerRound {
 
     // MARK: - Cuts
 
-    /// The numbers of records before which the power goes: around each sync, after each acknowledgement and each change of
-    /// names, and anywhere.
+    /// The numbers of records before which the power goes: around each sync, after each acknowledgement and each
+    /// change of names, and anywhere.
     private func places(_ records: [PowerRecord], _ random: inout SeededRandom) -> [Int] {
         var places: [Int] = []
         var changes: [Int] = []
