@@ -15,21 +15,36 @@ struct Quarantine {
     let file: StoreFile
     let wallTime: Date
 
-    /// Renames the database, then its log, then the index; returns the new name of the first.
+    /// Renames the database, then its log, then the index; returns the new name of the first, or nil if another file has
+    /// come to its place.
     ///
-    /// In this order: a log without its database is moved aside by whoever creates the next one.
-    func setAside() throws(BreakerStoreError) -> String {
+    /// In this order: a log without its database is moved aside by whoever creates the next one. A whole file that somebody
+    /// puts back meanwhile keeps its name, and its log.
+    ///
+    /// - Parameter broken: what was looked through.
+    func setAside(_ broken: FileIdentity) throws(BreakerStoreError) -> String? {
         Hook.reached("quarantine.begin")
         let kept = try self.file.path.movedAside(as: "corrupt", at: self.wallTime)
+        guard broken.hasDatabase(at: kept) else {
+            self.giveBack(kept, as: self.file.path)
+            return nil
+        }
         Hook.reached("quarantine.database")
+        var sides: [(kept: String, name: String)] = []
         for side in [self.file.log, self.file.index] where StoreFile.size(side) != nil {
-            _ = try side.movedAside(as: "corrupt", at: self.wallTime)
+            guard StoreFile.size(self.file.path) == nil else { break }
+            sides.append((kept: try side.movedAside(as: "corrupt", at: self.wallTime), name: side))
             Hook.reached("quarantine.side")
         }
+        if StoreFile.size(self.file.path) != nil { for side in sides { self.giveBack(side.kept, as: side.name) } }
         // After a power cut the next store's files must not lie beside the broken one's.
         self.file.syncDirectory()
         Hook.reached("quarantine.done")
         return kept
+    }
+
+    private func giveBack(_ kept: String, as name: String) {
+        if StoreFile.size(name) == nil { _ = unsafe rename(kept, name) }
     }
 }
 

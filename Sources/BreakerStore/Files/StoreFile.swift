@@ -139,7 +139,10 @@ struct FileIdentity: Hashable, Sendable {
     func hasIndex(of file: StoreFile) -> Bool { One(file.index) == self.index }
 
     /// Whether the database's path leads to the same file still.
-    func hasDatabase(of file: StoreFile) -> Bool { self.database != nil && One(file.path) == self.database }
+    func hasDatabase(of file: StoreFile) -> Bool { self.hasDatabase(at: file.path) }
+
+    /// Whether that is the database's name now.
+    func hasDatabase(at path: String) -> Bool { self.database != nil && One(path) == self.database }
 
     /// Whether the database was removed or replaced, while its log is still there.
     ///

@@ -116,7 +116,7 @@ struct Opening {
             Hook.reached("quarantine.due")
             // To look took a while: another file may be there now.
             guard FileIdentity(of: self.file).hasDatabase(of: found) else { return nil }
-            return try quarantine.setAside()
+            return try quarantine.setAside(found)
         }
     }
 

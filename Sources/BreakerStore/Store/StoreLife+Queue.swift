@@ -60,7 +60,7 @@ extension StoreLife {
     ) -> (givesUp: Bool, Actions) {
         let overdue = self.takeOverdue(at: now)
         guard !overdue.isEmpty else { return (self.isOverdue || self.waiting.isEmpty, Actions()) }
-        self.isOverdue = true
+        // Something waits, so nothing is lost yet.
         var actions = self.lost(loss)
         actions.failed += overdue
         actions.error = loss.error

@@ -167,7 +167,6 @@ struct LifeModel {
         }
         self.waiting.removeAll { late.contains($0.number) }
         var reply = self.lose(at: now)
-        if reply.code == nil { self.hurries = true }
         reply.decision = "gives up"
         reply.code = .full
         reply.failed = (reply.failed + late).sorted()

@@ -1,6 +1,14 @@
 import BreakerTestSupport
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 @testable import BreakerStore
 
 /// A broken file is set aside with all its bytes, and a new one takes its place; but only where a store has been.
@@ -43,6 +51,23 @@ import Testing
         }
         #expect(Self.asideNames(in: directory).count { $0.hasPrefix("a.db.") } == 3)
     }
+
+    #if BREAKERSTORE_HOOKS
+    /// Somebody has put garbage in the store's place for a moment: the store that comes back keeps its name and its log.
+    @Test(arguments: ["quarantine.begin", "quarantine.database", "quarantine.side"])
+    func whatIsPutBackIsNotSetAside(at step: String) async throws {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        await #expect(processExitsWith: .success) { [path = path as String, step = step as String] in
+            try #require(unsafe rename(path, path + ".away") == 0)
+            Files.write(QuarantineTests.garbage, to: path)
+            Hook.install { if $0 == step { _ = unsafe rename(path + ".away", path) } }
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            #expect(try store.circuits().map(\.name) == ["a"])
+            store.close()
+        }
+    }
+    #endif
 
     @Test(arguments: [
         "no lock file", "a lock file of somebody else", "another program's database", "no leave to create one",
