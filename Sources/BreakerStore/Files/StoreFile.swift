@@ -98,8 +98,8 @@ struct StoreFile: Sendable, Hashable {
 
     /// Brings new names, renamings and removals in the directory to the disk.
     ///
-    /// fsync(2): "Calling fsync() does not necessarily ensure that the entry in the directory containing the file has also
-    /// reached disk."
+    /// fsync(2): "Calling fsync() does not necessarily ensure that the entry in the directory containing the file has
+    /// also reached disk."
     func syncDirectory() {
         let descriptor = unsafe open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

@@ -41,7 +41,7 @@ import Testing
     }
 
     /// There was something before, or is: nobody knows whose.
-    @Test(arguments: [(UInt8(0), nil), (0, UInt8(7)), (0x41, 0)])
+    @Test(arguments: [(0, nil), (0, 7), (0x41, 0)] as [(UInt8, UInt8?)])
     func isRefusedOtherwise(filler: UInt8, pages: UInt8?) throws {
         let path = try Workplace.here.store
         let bytes = [UInt8](repeating: filler, count: 28_672)
