@@ -70,6 +70,8 @@ final class Report: Sendable {
         return self.state.withLock { $0.violations < (self.options.isShort ? 1 : Self.mostShown) }
     }
 
+    var violations: Int { self.state.withLock { $0.violations } }
+
     /// Says how it ended; false if anything was violated.
     func close() -> Bool {
         Self.say(self.line)

@@ -15,11 +15,11 @@ struct Quarantine {
     let file: StoreFile
     let wallTime: Date
 
-    /// Renames the database, then its log, then the index; returns the new name of the first, or nil if another file has
-    /// come to its place.
+    /// Renames the database, then its log, then the index; returns the new name of the first, or nil if another file
+    /// has come to its place.
     ///
-    /// In this order: a log without its database is moved aside by whoever creates the next one. A whole file that somebody
-    /// puts back meanwhile keeps its name, and its log.
+    /// In this order: a log without its database is moved aside by whoever creates the next one. A whole file that
+    /// somebody puts back meanwhile keeps its name, and its log.
     ///
     /// - Parameter broken: what was looked through.
     func setAside(_ broken: FileIdentity) throws(BreakerStoreError) -> String? {

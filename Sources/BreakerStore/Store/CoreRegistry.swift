@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The cores of this process, by file.
 enum CoreRegistry {
     /// A file that stores of this process use.

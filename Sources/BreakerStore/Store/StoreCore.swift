@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Synchronization
 
 /// The open file of one or more stores of this process.
 ///

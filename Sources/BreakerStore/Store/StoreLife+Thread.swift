@@ -54,7 +54,6 @@ extension StoreLife {
         if case .thread = self.lead { return .lead }
         guard self.forgetsIdle || self.circuits.areUsed else {
             // Without a circuit there are no answers that a replaced file would make stale.
-            self.nextLook = nil
             return .sleep(until: nil)
         }
         let next = self.nextLook ?? now + Self.lookInterval

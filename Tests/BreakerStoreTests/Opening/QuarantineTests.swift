@@ -1,6 +1,8 @@
 import BreakerTestSupport
 import Testing
 
+@testable import BreakerStore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -8,8 +10,6 @@ import Musl
 #else
 import Darwin
 #endif
-
-@testable import BreakerStore
 
 /// A broken file is set aside with all its bytes, and a new one takes its place; but only where a store has been.
 @Suite(.ownDirectory, .timeLimit(.minutes(1))) struct QuarantineTests {
@@ -53,7 +53,7 @@ import Darwin
     }
 
     #if BREAKERSTORE_HOOKS
-    /// Somebody has put garbage in the store's place for a moment: the store that comes back keeps its name and its log.
+    /// Somebody has put garbage in the store's place for a moment: the store that comes back keeps its name and log.
     @Test(arguments: ["quarantine.begin", "quarantine.database", "quarantine.side"])
     func whatIsPutBackIsNotSetAside(at step: String) async throws {
         let path = try Workplace.here.store

@@ -17,6 +17,7 @@ import Darwin
 struct PowerCuts {
     private static let goal = 20_000
     private static let shortRounds = 2
+    private static let roundsWithoutSync = 20
 
     private static let scenes: [PowerPlan.Scene] = [.calls, .creation, .calls, .quarantine, .full, .migration]
     private static let shortScenes: [[PowerPlan.Scene]] = [
@@ -40,7 +41,13 @@ struct PowerCuts {
         }
     }
 
+    /// A sync that was left out on purpose is looked for until it is noticed, however slow the machine is.
+    private var goesOn: Bool {
+        self.stage.options.without == nil ? self.report.goesOn : self.report.violations == 0
+    }
+
     private var isDone: Bool {
+        if self.stage.options.without != nil { return self.nextRound.withLock { $0 } >= Self.roundsWithoutSync }
         if self.stage.options.isShort { return self.nextRound.withLock { $0 } >= Self.shortRounds }
         // With a duration it goes on until that is over.
         return self.stage.options.duration == nil && self.report.count(of: "states") >= Self.goal
@@ -50,7 +57,7 @@ struct PowerCuts {
     private func runLane() async throws {
         var process: WorkerProcess?
         defer { process?.clear() }
-        while self.report.goesOn, !self.isDone {
+        while self.goesOn, !self.isDone {
             let round = self.nextRound.withLock { next in
                 defer { next += 1 }
                 return next

@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CTestSupport
 
 #if canImport(Glibc)
 import Glibc
