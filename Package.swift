@@ -139,7 +139,7 @@ let package = Package(
 )
 
 // Feeds arbitrary bytes to all that reads bytes. `make fuzz` sets this: no other build knows the program, which needs
-// libFuzzer and, for @testable, a debug build.
+// libFuzzer and, for @testable, `-enable-testing`.
 if Context.environment["BREAKERSTORE_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(

@@ -19,7 +19,10 @@ for target in $targets; do
     esac
 done
 
-build=(--scratch-path .build/fuzz --product breaker-fuzz --sanitize fuzzer --sanitize address)
+# What users run is optimized code: the optimizer has made a use after free of code that was right. The targets need
+# @testable, for which a release build wants a flag.
+build=(-c release -Xswiftc -enable-testing)
+build+=(--scratch-path .build/fuzz --product breaker-fuzz --sanitize fuzzer --sanitize address)
 # The address sanitizer's archive is too much for gold, which is the default on Linux.
 [ "$(uname)" = Darwin ] || build+=(-Xswiftc -use-ld=lld)
 
