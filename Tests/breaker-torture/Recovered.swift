@@ -22,6 +22,9 @@ struct Recovered {
     ]
 
     let content: Set<String>
+    /// Circuits whose rows no version of the library can have written, and that were registered anew, as the history
+    /// says.
+    private let madeAnew: [String]
     /// What harms more than one row.
     let problems: [String]
     let schema: [String]?
@@ -37,11 +40,22 @@ struct Recovered {
         }
         let rows = Self.rows.map { file.rows($0) }
         self.content = Set(rows.flatMap { $0 ?? [] })
+        self.madeAnew =
+            file.rows(
+                "SELECT circuit FROM event WHERE kind = 'configured' AND reason LIKE '%the circuit was registered anew%'"
+            ) ?? []
         self.isReadable = !rows.contains { $0 == nil }
         self.applicationID = file.rows("PRAGMA application_id")?.first
         self.version = file.rows("PRAGMA user_version")?.first.flatMap { Int($0) }
         self.schema = file.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2")
         self.isWritable = file.isWritable
+    }
+
+    /// The rows of `expected` that are not there.
+    func lost(of expected: Recovered) -> [String] {
+        expected.content.filter { row in
+            !self.content.contains(row) && !self.madeAnew.contains { row.hasPrefix("\($0)|") }
+        }
     }
 
     /// Whether it is a store that can be used.

@@ -40,7 +40,7 @@ extension TornCase {
         let names = Directory.names(in: directory)
         guard let kept = names.first(where: { $0.hasPrefix("a.db.corrupt-") }) else {
             report.add(1, "recovered")
-            let lost = expected.content.filter { !found.content.contains($0) }
+            let lost = found.lost(of: expected)
             if expected.isWhole, !lost.isEmpty { problems.append("it has lost \(lost.count) rows: \(lost.prefix(3))") }
             return problems
         }
