@@ -103,6 +103,7 @@ public final class CircuitStore: Sendable {
             $0.forgotten.remove(name)
             return circuit
         }
+        core.happened { $0.used(config) }
         // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
         _ = try? core.look(Asker(circuit: circuit, gate: self.gate))
         return CircuitBreaker(store: self, core: core, circuit: circuit, policy: calls)
@@ -154,7 +155,7 @@ public final class CircuitStore: Sendable {
 
     /// Keeps nothing of circuits that were forgotten, once no handle uses them.
     func drop(circuits names: [String]) {
-        let dropped = self.state.withLock { state -> [CircuitName] in
+        self.state.withLock { state in
             var candidates = names.map { CircuitName($0) }
             let looksAtAll = state.forgotten.count >= state.manyForgotten
             if looksAtAll {
@@ -172,11 +173,11 @@ public final class CircuitStore: Sendable {
                 }
             }
             if looksAtAll { state.manyForgotten = max(64, state.forgotten.count * 2) }
-            return dropped
-        }
-        guard let core = self.backend.core else { return }
-        for name in dropped where core.refusals.dropIfUnused(name) {
-            core.ask { $0.dropped(name) }
+            // Still under the lock: a handle that is made for one of them meanwhile comes after this.
+            guard let core = self.backend.core else { return }
+            for name in dropped where core.refusals.dropIfUnused(name) {
+                core.ask { $0.dropped(name) }
+            }
         }
     }
 

@@ -2,8 +2,9 @@ import CSQLite
 
 /// A connection with its statements, each prepared when it is first needed and kept.
 ///
-/// Sendable: SQLite is thread-safe as long as one thread at a time uses a connection, and whoever has a database keeps
-/// it behind a lock: the writer and the checkpointer under the session's, the reader under the reading's.
+/// Sendable: SQLite is thread-safe as long as one thread at a time uses a connection. Each connection has one user. The
+/// writer and the checkpointer belong to the one who leads. The reader belongs to the one who has the lock of the
+/// answers, and a connection for long reads to the one to whom it is lent.
 final class Database: @unchecked Sendable {
     private final class Prepared {
         let key: UInt

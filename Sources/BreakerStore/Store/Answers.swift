@@ -116,6 +116,9 @@ final class Answers: Sendable {
         fileprivate var hasFailures: Bool
         fileprivate var clock: ClockRow?
         fileprivate var held: (tag: Tag, generation: UInt64)?
+
+        /// Whether nobody has committed anything since it was read, as far as that can be told.
+        func isCurrent(for asker: Asker) -> Bool { self.held.map { $0.tag == asker.gate.tag()?.tag } ?? true }
     }
 
     /// Reads what a call must know; nil if there is no circuit of this name.
@@ -165,12 +168,13 @@ final class Answers: Sendable {
             answer.newConfig = CircuitBreaker.Config(
                 name: asker.circuit.name, group: found.row.label, rules: circuit.rules)
         }
-        asker.circuit.lastRead = SharedCircuit.LastRead(
+        let read = SharedCircuit.LastRead(
             group: found.row.label,
             lastError: circuit.lastError,
             epoch: circuit.epoch,
             rules: circuit.rules
         )
+        asker.circuit.note(read) { found.isCurrent(for: asker) }
         return answer
     }
 

@@ -48,15 +48,13 @@ enum CoreRegistry {
                 }
             }
         } catch {
-            _ = self.leave(file)
+            self.leave(file)
             throw error
         }
     }
 
     /// Shuts the core down when the last store has left it.
-    static func leave(_ core: StoreCore) {
-        if self.leave(core.file) { core.shutDownSoon() }
-    }
+    static func leave(_ core: StoreCore) { self.leave(core.file) }
 
     private static func enter(_ file: StoreFile) -> Entrance {
         self.change(file) { entry in
@@ -109,14 +107,12 @@ enum CoreRegistry {
         }
     }
 
-    /// Returns whether nobody is left there.
-    private static func leave(_ file: StoreFile) -> Bool {
-        self.table.value.entries.withLock { entries in
-            guard let index = entries.firstIndex(where: { $0.file == file }) else { return false }
+    private static func leave(_ file: StoreFile) {
+        let left: StoreCore? = self.table.value.entries.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.file == file }) else { return nil }
             entries[index].stores -= 1
-            guard entries[index].stores == 0 else { return false }
-            entries.remove(at: index)
-            return true
+            return entries[index].stores == 0 ? entries.remove(at: index).core : nil
         }
+        left?.shutDownSoon()
     }
 }

@@ -43,4 +43,11 @@ final class SharedCircuit: Sendable {
         get { self.storedLastRead.value }
         set { self.storedLastRead.value = newValue }
     }
+
+    /// Notes what was read, unless the file has changed since: another thread may have noted something newer.
+    ///
+    /// - Parameter isCurrent: asked under the lock, so that a newer reading comes later.
+    func note(_ read: LastRead, if isCurrent: () -> Bool) {
+        self.storedLastRead.change { if $0.epoch == nil || isCurrent() { $0 = read } }
+    }
 }

@@ -67,7 +67,7 @@ extension StoreCore {
         // Before anybody hears: what is not on the disk is not acknowledged, and who failed must find the store
         // degraded.
         self.happened { $0.commitEnded(loss, pendingFrames: pendingFrames) }
-        for completion in outcome.completions { completion() }
+        self.made(outcome.completions)
         for (ticket, error) in outcome.failed { ticket.fail(error) }
         if outcome.hasEvents { self.hub.wake() }
     }
@@ -114,6 +114,8 @@ extension StoreCore: Writer.Batches {
     }
 
     func takeAll() -> [any AnyTicket] { self.ask { $0.fileLocked() } }
+
+    func made(_ completions: [@Sendable () -> Void]) { for completion in completions { completion() } }
 
     var lossOrClosed: BreakerStoreError { self.ask { $0.loss } ?? .closed(self.file.path) }
 }

@@ -27,7 +27,8 @@ extension StoreCore {
     @discardableResult
     func answer(_ found: Answers.Found, to asker: Asker) -> FreshAnswer {
         let answer = self.answers.answer(found, to: asker)
-        if let config = answer.newConfig { self.ask { $0.ruled(by: config) } }
+        // Asked under the lock: another thread may have read something newer.
+        if let config = answer.newConfig { self.ask { if found.isCurrent(for: asker) { $0.ruled(by: config) } } }
         return answer
     }
 

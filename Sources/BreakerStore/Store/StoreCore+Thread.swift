@@ -105,6 +105,7 @@ extension StoreCore {
     /// Commits what waits, leaves the file, and answers nobody any longer; the thread leads to the end.
     private func finish() {
         repeat { self.commitRound() } while self.ask { !$0.waiting.isEmpty }
+        if self.writer.pendingFrames >= StoreLife.framesBeforeCheckpoint { self.checkpoint() }
         self.happened { $0.closed() }
         self.writer.leave(telling: self.refusals.take(at: self.clock.uptime))
         self.answers.leave()

@@ -21,6 +21,11 @@ extension StoreLife {
         return Actions(wakesThread: isFirst)
     }
 
+    /// A handle for a circuit was made: another thread may have dropped the circuit since it was registered.
+    mutating func used(_ config: CircuitBreaker.Config) -> Actions {
+        self.circuits.inForce[CircuitName(config.name)] == nil ? self.registering(config) : Actions()
+    }
+
     mutating func registered(_ name: CircuitName) { self.circuits.unstored[name] = nil }
 
     /// A config could not be stored.

@@ -16,20 +16,28 @@ final class Viewer: Sendable {
         opening open: () throws(BreakerStoreError) -> Database,
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
+        self.state.withLock { $0.lent += 1 }
+        // Counted down only here, where no reference to the connection is left: `close` waits for that.
+        defer { self.state.withLock { $0.lent -= 1 } }
+        return try self.lend(opening: open, body)
+    }
+
+    private func lend<Value>(
+        opening open: () throws(BreakerStoreError) -> Database,
+        _ body: (Database) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
         let idle = self.state.withLock { state in
-            state.lent += 1
             defer { state.idle = nil }
             return state.idle
         }
-        var database: Database?
-        defer { self.giveBack(database) }
+        let database = if let idle { idle } else { try open() }
         do throws(BreakerStoreError) {
-            let lent = if let idle { idle } else { try open() }
-            database = lent
-            return try body(lent)
+            let value = try body(database)
+            self.keep(database)
+            return value
         } catch {
-            // The next one may have better luck with another.
-            if error.isOfTheFile, error.code != .busy { database = nil }
+            // After an error of the file the next reader may have better luck with another connection.
+            if !error.isOfTheFile || error.code == .busy { self.keep(database) }
             throw error
         }
     }
@@ -37,11 +45,8 @@ final class Viewer: Sendable {
     /// Whether a connection is open that nobody uses.
     var isIdle: Bool { self.state.withLock { $0.idle != nil } }
 
-    private func giveBack(_ database: Database?) {
-        self.state.withLock { state in
-            state.lent -= 1
-            if state.idle == nil { state.idle = database }
-        }
+    private func keep(_ database: Database) {
+        self.state.withLock { if $0.idle == nil { $0.idle = database } }
     }
 
     /// Closes the connection; whoever has one closes it first.

@@ -12,14 +12,20 @@ extension Writer {
         var hasEvents = false
     }
 
+    /// What a round works on.
+    private struct Work {
+        let queue: any Batches
+        let circuits: () -> [CircuitName: CircuitBreaker.Config]
+    }
+
     /// Commits all that waits, in one transaction; a batch that fails is tried again one by one.
     ///
     /// - Parameters:
     ///   - queue: what waits.
     ///   - circuits: those that this process uses, in case rows must be healed.
     func commit(
-        _ queue: some Batches,
-        circuits: () -> [CircuitName: CircuitBreaker.Config]
+        _ queue: any Batches,
+        circuits: @escaping () -> [CircuitName: CircuitBreaker.Config]
     ) -> Outcome {
         var outcome = Outcome()
         guard let opened = self.opened else {
@@ -30,7 +36,7 @@ extension Writer {
             try self.requireIndex(opened)
             let isLocked = try opened.writer.begin(unless: { queue.isTimeToGiveUp() })
             guard isLocked else { throw .busy(self.file.path) }
-            try self.commit(queue.takeAll(), opened, circuits, &outcome)
+            try self.commit(queue.takeAll(), opened, Work(queue: queue, circuits: circuits), &outcome)
         } catch {
             opened.writer.rollback()
             outcome.loss = error
@@ -44,7 +50,7 @@ extension Writer {
     private func commit(
         _ tickets: [any AnyTicket],
         _ opened: Opened,
-        _ circuits: () -> [CircuitName: CircuitBreaker.Config],
+        _ work: Work,
         isHealed: Bool = false,
         _ outcome: inout Outcome
     ) throws(BreakerStoreError) {
@@ -65,7 +71,7 @@ extension Writer {
             try self.requireFiles(opened)
         } catch {
             opened.writer.rollback()
-            return try self.tryAgain(tickets, opened, circuits, isHealed: isHealed, after: error, &outcome)
+            return try self.tryAgain(tickets, opened, work, isHealed: isHealed, after: error, &outcome)
         }
         outcome.completions += completions
         outcome.askers += tickets.compactMap(\.asker)
@@ -76,13 +82,13 @@ extension Writer {
     private func tryAgain(
         _ tickets: [any AnyTicket],
         _ opened: Opened,
-        _ circuits: () -> [CircuitName: CircuitBreaker.Config],
+        _ work: Work,
         isHealed: Bool,
         after error: BreakerStoreError,
         _ outcome: inout Outcome
     ) throws(BreakerStoreError) {
         guard !error.isOfTheFile else { throw outcome.fail(tickets, error) }
-        guard tickets.count == 1 else { return try self.commitOneByOne(tickets, opened, circuits, &outcome) }
+        guard tickets.count == 1 else { return try self.commitOneByOne(tickets, opened, work, &outcome) }
         guard error.isOfUnusableRow else {
             outcome.failed.append((tickets[0], error))
             return
@@ -90,20 +96,20 @@ extension Writer {
         // A store whose rows keep a failure from being counted is not healthy, or nothing would guard.
         guard !isHealed else { throw outcome.fail(tickets, .unwritable(error)) }
         do throws(BreakerStoreError) {
-            try self.heal(opened, circuits())
+            try self.heal(opened, work.circuits())
             guard try opened.writer.begin(unless: { tickets.allSatisfy(\.deadline.isOver) }) else {
                 throw BreakerStoreError.busy(self.file.path)
             }
         } catch {
             throw outcome.fail(tickets, error)
         }
-        try self.commit(tickets, opened, circuits, isHealed: true, &outcome)
+        try self.commit(tickets, opened, work, isHealed: true, &outcome)
     }
 
     private func commitOneByOne(
         _ tickets: [any AnyTicket],
         _ opened: Opened,
-        _ circuits: () -> [CircuitName: CircuitBreaker.Config],
+        _ work: Work,
         _ outcome: inout Outcome
     ) throws(BreakerStoreError) {
         for (index, ticket) in tickets.enumerated() {
@@ -115,10 +121,13 @@ extension Writer {
                 throw outcome.fail(Array(tickets[index...]), error)
             }
             do throws(BreakerStoreError) {
-                try self.commit([ticket], opened, circuits, &outcome)
+                try self.commit([ticket], opened, work, &outcome)
             } catch {
                 throw outcome.fail(Array(tickets[(index + 1)...]), error)
             }
+            // Those who come after it may wait for long, and its deadline would pass.
+            work.queue.made(outcome.completions)
+            outcome.completions = []
         }
     }
 }
@@ -130,6 +139,8 @@ extension Writer {
         func isTimeToGiveUp() -> Bool
         /// All that waits, in order; the file is locked.
         func takeAll() -> [any AnyTicket]
+        /// Some changes are made while others still wait; the file can be used.
+        func made(_ completions: [@Sendable () -> Void])
         /// Why there is no file.
         var lossOrClosed: BreakerStoreError { get }
     }

@@ -19,9 +19,12 @@ struct ForkSafe<Value: Sendable>: ~Copyable, Sendable {
             guard self.forks == ForkRecord.forks else { return self.current.withLockIfAvailable { $0 } ?? self.first }
             return self.current.withLock { $0 }
         }
-        nonmutating set {
-            guard self.forks == ForkRecord.forks else { return }
-            self.current.withLock { $0 = newValue }
-        }
+        nonmutating set { self.change { $0 = newValue } }
+    }
+
+    /// Changes the value; in a child nothing.
+    func change(_ body: (inout Value) -> Void) {
+        guard self.forks == ForkRecord.forks else { return }
+        self.current.withLock { body(&$0) }
     }
 }

@@ -107,6 +107,40 @@ import Testing
         #expect(try again.circuit(named: "a")?.failures.count == 3)
     }
 
+    /// The next process would have to live with the whole log; a program that runs for a moment would never copy it.
+    @Test func aLongLogIsCopiedAtTheEnd() async throws {
+        let directory = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(directory) }
+        let path = directory + "/circuits.db"
+        var configuration = CircuitStore.Configuration()
+        configuration.busyTimeout = .seconds(20)
+        let store = try CircuitStore(path: path, configuration: configuration)
+        let insertion = "INSERT INTO event (circuit, kind, at) VALUES ('a', 'reset', 0);"
+        Foreign.run(path, String(repeating: insertion, count: 300), keepsLog: true)
+        store.close()
+        let connection = try Connection(path: path, access: .readWrite)
+        _ = try connection.integer("SELECT count(*) FROM event")
+        let frames = connection.walIndex()?.pendingFrames
+        #expect(frames ?? .max < 200)
+    }
+
+    /// One asked for other settings than the first, which was closed meanwhile.
+    @Test func aStoreThatIsRefusedKeepsNothingOpen() async throws {
+        let directory = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(directory) }
+        let path = directory + "/circuits.db"
+        var other = CircuitStore.Configuration()
+        other.durability = .everyCommit
+        for _ in 0..<200 {
+            let store = try CircuitStore(path: path)
+            weak let core = store.backend.core
+            async let refused: Void = { [other] in _ = try? CircuitStore(path: path, configuration: other) }()
+            store.close()
+            await refused
+            #expect(await eventually { core == nil || core?.isClosed == true })
+        }
+    }
+
     @Test func handlesKeepTheStoreAlive() async throws {
         let breaker: CircuitBreaker = try {
             try StoreFixture.makeStore().breaker(.init(name: "a"))

@@ -95,6 +95,41 @@ import Testing
         #expect(self.fixture.isHealthy)
     }
 
+    /// Where changes are tried again one by one, none waits for those behind it to hear that it was made.
+    @Test func whatIsMadeIsToldBeforeTheNextIsTried() async throws {
+        let core = self.core
+        let deadline = self.farAway
+        let error = BreakerStoreError(code: .noSuchCircuit, message: "none")
+        let locks = HeldLocks(.lead, of: core)
+        let told = Tally()
+        let tries = Tally()
+        let toldFirst = Tally()
+        let first = Task {
+            try await core.commit(until: deadline) { _ in }
+            told.add()
+        }
+        #expect(await eventually { core.waitingCount == 1 })
+        let failing = Task {
+            try await core.commit(until: deadline) { (_) throws(BreakerStoreError) -> Int in throw error }
+        }
+        #expect(await eventually { core.waitingCount == 2 })
+        let last = Task {
+            try await core.commit(until: deadline) { _ in
+                tries.add()
+                let end = Deadline(after: .seconds(5))
+                while told.count == 0, tries.count == 1, !end.isOver { Deadline(after: .milliseconds(1)).sleep() }
+                if told.count == 1 { toldFirst.add() }
+            }
+        }
+        #expect(await eventually { core.waitingCount == 3 })
+        locks.letGo()
+        try await first.value
+        _ = try? await failing.value
+        try await last.value
+        #expect(tries.count == 1)
+        #expect(toldFirst.count == 1)
+    }
+
     @Test func aChangeThatFailsLeavesNothingBehind() async throws {
         let breaker = try self.fixture.breaker()
         let error = BreakerStoreError(code: .noSuchCircuit, message: "none")
