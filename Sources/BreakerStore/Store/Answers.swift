@@ -1,11 +1,13 @@
 import Synchronization
 
-/// What calls are answered from: the connection that reads, and the header that its answers are held against.
+/// What calls are answered from: the connection that reads, and the header that kept answers are compared with.
 final class Answers: Sendable {
     /// What is open just now.
     struct Source {
         var database: Database?
-        /// The headers that answers were ever held against, the last one now: readable for those who are just looking.
+        /// All headers that answers were ever compared with; the last one is the present one.
+        ///
+        /// The old ones stay readable: a call may be reading one just now.
         fileprivate(set) var headers: [HeaderMapping] = []
         /// Rises with each opening, so that no answer outlives its file.
         fileprivate(set) var generation: UInt64 = 0
@@ -14,7 +16,7 @@ final class Answers: Sendable {
         /// The newest event when the file was opened last, and which file that was.
         fileprivate(set) var newest: (id: Int64, identity: FileIdentity)?
         fileprivate var lock: LockFile?
-        /// Who this process is and was: a reopened file may know it as another worker.
+        /// The workers that this process has been in the file; the last one is the present one.
         fileprivate var workers: [Int64] = []
     }
 
@@ -31,8 +33,8 @@ final class Answers: Sendable {
 
     /// Takes over what was opened.
     ///
-    /// - Parameter maybeSame: whether the file is the one that was open before, as far as its identity tells.
-    /// - Returns: whether it is, and the header that answers may be held against.
+    /// - Parameter maybeSame: whether the path led to the open database just before that was closed.
+    /// - Returns: whether it is the same database, and the header that answers may be compared with.
     func opened(
         _ opened: Opened,
         maybeSame: Bool
@@ -59,10 +61,10 @@ final class Answers: Sendable {
 
     /// Whether the database's path leads to what was opened last.
     ///
-    /// Asked while that is still open: no other file gets its number.
+    /// The caller asks while that database is still open: no other file can get its inode number.
     var hasDatabaseInPlace: Bool { self.source.withLock { $0.newest?.identity.hasDatabase(of: self.file) ?? false } }
 
-    /// Whether all paths lead to what is open.
+    /// Whether all paths lead to the open files.
     var isInPlace: Bool {
         self.source.withLock { source in
             source.database != nil && source.newest?.identity == FileIdentity(of: self.file)
@@ -81,7 +83,7 @@ final class Answers: Sendable {
         }
     }
 
-    /// Forgets the lock file, too, whose bytes this process gives back with it.
+    /// Closes the connection, and lets go of the lock file and this process's bytes in it.
     func leave() {
         self.close()
         self.source.withLock { $0.lock = nil }
@@ -92,7 +94,7 @@ final class Answers: Sendable {
     /// Whether a worker is or was this process.
     func isOwn(_ worker: Int64) -> Bool { self.source.withLock { $0.workers.contains(worker) } }
 
-    /// Whether a worker lives, for those who only look.
+    /// Whether a worker lives, as far as a reader can tell; true if the lock file is not open.
     func isAlive(_ worker: Int64) -> Bool {
         let (lock, own) = self.source.withLock { ($0.lock, $0.workers.last) }
         return worker == own || lock?.isHeldByAnother(worker: worker) ?? true
@@ -145,7 +147,7 @@ final class Answers: Sendable {
 
     /// Answers from what was read, and keeps the answer for the next call.
     ///
-    /// Takes no lock: the host's clock, which may be the user's code, is read here.
+    /// The caller holds no lock: the host's clock, which may be the user's code, is read here.
     func answer(_ found: Found, to asker: Asker) -> FreshAnswer {
         self.clock.follow(found.clock)
         var circuit = found.row.circuit
@@ -153,7 +155,8 @@ final class Answers: Sendable {
         let stored = circuit
         circuit.takeStampsAhead(for: now)
         var answer = FreshAnswer(
-            // What can't be is set right by a commit, or its end would move on with the clock.
+            // If the stored end of an open circuit can't be right, a commit must correct it. An end that is only
+            // corrected here would move on with the clock.
             answer: circuit.state == stored.state ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
             epoch: circuit.epoch,
             reportsSuccess: circuit.rules.isConsecutive,
@@ -178,9 +181,10 @@ final class Answers: Sendable {
         return answer
     }
 
-    /// The answer as it is kept for the next call.
+    /// The answer as it is kept for the next call; nil for an answer that is not kept.
     ///
-    /// What a claim decides, or the kernel must be asked for, is never kept.
+    /// A claim needs a commit each time. A refusal because of probes needs the kernel, which knows whether the probers
+    /// live.
     private func kept(_ fresh: FreshAnswer, _ circuit: Circuit) -> CachedAnswer? {
         func end(_ time: StoreTime?) -> Int64 { time.map(self.clock.uptime) ?? .max }
         switch fresh.answer {

@@ -1,6 +1,6 @@
 /// How long the store's thread waits before it tries again to bring the file back.
 ///
-/// A file that fails again at once after each return is not tried in a tight loop.
+/// A file that fails again soon after each return is not tried in a tight loop.
 struct BackOff {
     typealias Instant = ContinuousClock.Instant
 
@@ -10,7 +10,7 @@ struct BackOff {
     private var pause = Duration.zero
     /// When the next try may be made; nil: at once.
     private(set) var next: Instant?
-    /// A failure after this time is a new one, for the file has worked until then.
+    /// From this time on a failure is a new one: the file has worked until then.
     private var calm: Instant?
 
     /// - Parameter first: how long it waits after the first try that failed.
@@ -18,7 +18,7 @@ struct BackOff {
 
     func isOver(at now: Instant) -> Bool { self.next.map { $0 <= now } ?? true }
 
-    /// Notes that it is tried now: the next time comes later, and later each time.
+    /// Notes a try at `now`: the pause doubles from try to try, up to a second, and starts anew after a calm time.
     mutating func begin(at now: Instant) {
         let isCalm = self.calm.map { $0 <= now } ?? true
         self.pause = isCalm ? self.first : min(self.pause * 2, Self.longest)

@@ -37,7 +37,7 @@ extension BreakerStoreError {
         )
     }
 
-    /// Rows that stay in the way after they have been healed: the file is no store any longer.
+    /// Healing the rows has not helped: the file is no usable store any longer.
     static func unwritable(_ error: BreakerStoreError) -> BreakerStoreError {
         BreakerStoreError(
             code: .corrupt, message: "the store does not take what it must take: \(error.message)",
@@ -47,9 +47,9 @@ extension BreakerStoreError {
     /// Whether SQLite refused a value that is read or written, for its length or its type: other rows may fare better.
     var isOfRefusedValue: Bool { self.sqliteCode.map(SQLiteCode.isOfValue) ?? false }
 
-    /// The same, or this library found a row, or anything else in the file, that it can't read: what healing is for.
+    /// Whether healing may help: SQLite refused a value, or this library can't read a row or another part of the file.
     ///
-    /// Not where SQLite itself calls the file broken.
+    /// False where SQLite itself calls the file broken.
     var isOfUnusableRow: Bool { self.isOfRefusedValue || self.sqliteCode == nil && self.code == .corrupt }
 
     /// Whether the file or the system failed, so that no other change will fare better.

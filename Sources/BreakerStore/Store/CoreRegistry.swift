@@ -7,7 +7,7 @@ enum CoreRegistry {
         let file: StoreFile
         var stores: Int
         var core: StoreCore?
-        /// Those who wait for the one who opens the file; nil while nobody does.
+        /// The threads that wait for the thread that opens the file; nil while no thread opens it.
         ///
         /// One opening at a time: two at once on one file would be two workers.
         var waiting: [Signal]?
@@ -18,7 +18,7 @@ enum CoreRegistry {
         let entries = Mutex<[Entry]>([], rank: .registry)
     }
 
-    /// A child of `fork` has a table of its own: its parent's cores are not its to use, or to count the stores of.
+    /// A child of `fork` has a table of its own: it must not use its parent's cores.
     private static let table = PerProcess { Table() }
 
     private enum Entrance {
@@ -29,7 +29,7 @@ enum CoreRegistry {
 
     /// The core of a file: the one that is open, or a new one.
     ///
-    /// Those who open other files don't wait.
+    /// A thread that opens another file doesn't wait.
     static func join(
         _ file: StoreFile,
         _ configuration: CircuitStore.Configuration
@@ -69,7 +69,7 @@ enum CoreRegistry {
         } ?? .toOpen
     }
 
-    /// Opens the file, and lets the others go on, be it with this core or to try themselves.
+    /// Opens the file, then wakes the threads that wait: they share the core, or try to open the file themselves.
     private static func open(
         _ file: StoreFile,
         _ configuration: CircuitStore.Configuration

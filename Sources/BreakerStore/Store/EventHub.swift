@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Hands events over to those who listen, each event once and in order.
+/// Hands events over to its listeners, each event once and in order.
 ///
-/// It reads the history from where it stopped, be the events this process's or others': its thread looks at the header
-/// of the wal-index ten times a second, and reads only when that has changed. Nobody listens: no thread.
+/// The hub's thread looks at the header of the wal-index ten times a second. When that has changed, the thread reads
+/// the history on from where it stopped, whichever process wrote the events. There is no thread while nobody listens.
 final class EventHub: Sendable {
-    /// One who listens: a handler, or a stream with its buffer.
+    /// A listener: a handler, or a stream with its buffer.
     final class Listener: Sendable {
         enum Target: Sendable {
             case handler(@Sendable (CircuitEvent) -> Void)
@@ -19,7 +19,9 @@ final class EventHub: Sendable {
         }
 
         private let target: Target
-        /// Changed by the hub's thread alone, which holds no lock while it tells: to yield resumes whoever reads.
+        /// Only the hub's thread changes this value.
+        ///
+        /// The thread holds no lock while it yields an event, for that resumes the reader of the stream.
         private let loss = Mutex<Loss?>(nil)
         private let start: HistoryPosition?
 
@@ -28,13 +30,15 @@ final class EventHub: Sendable {
             self.start = start
         }
 
-        /// Whether the event came after this one began to listen.
+        /// Whether the event came after this listener was added.
         func wants(_ id: Int64, of file: UInt64) -> Bool {
             guard let start = self.start, start.file == file else { return true }
             return id > start.id
         }
 
-        /// Tells of an event, or of so many as it stands for.
+        /// Hands over an event.
+        ///
+        /// - Parameter count: how many events are lost if the stream has no room for this one.
         func deliver(_ event: CircuitEvent, standingFor count: Int = 1) {
             switch self.target {
             case .handler(let handler): handler(event)
@@ -73,7 +77,7 @@ final class EventHub: Sendable {
 
     var listeners: [Listener] { self.state.withLock { Array($0.listeners.values) } }
 
-    /// Adds one who listens, and starts the thread if it is the first.
+    /// Adds a listener, and starts the thread if there is none.
     func add(_ listener: Listener, watch: @escaping @Sendable (StoreThread) -> Void) {
         self.state.withLock { state in
             state.listeners[ObjectIdentifier(listener)] = listener
@@ -92,10 +96,10 @@ final class EventHub: Sendable {
         thread?.wake()
     }
 
-    /// Says that there is something to read.
+    /// Wakes the thread, for there may be events to read.
     func wake() { self.state.withLock { $0.thread }?.wake() }
 
-    /// Waits until all that is committed by now has been handed over.
+    /// Waits until all events that are committed by now have been handed over, or the deadline is over.
     func flush(until deadline: Deadline) {
         let done = Signal()
         let thread = self.state.withLock {
@@ -107,7 +111,7 @@ final class EventHub: Sendable {
         _ = done.wait(for: deadline.remaining)
     }
 
-    /// Called by the thread before it reads: who waits for that to be done.
+    /// Takes the signals of the callers of `flush`; the thread calls this before it reads, and raises them after.
     func takeWaiters() -> [Signal] {
         self.state.withLock { state in
             defer { state.waiters.removeAll() }
@@ -115,7 +119,7 @@ final class EventHub: Sendable {
         }
     }
 
-    /// Called by the thread: true if nobody listens any longer, and it must end.
+    /// Called by the thread, which must end if this is true: nobody listens any longer.
     func endIfIdle() -> Bool {
         let waiters: [Signal]? = self.state.withLock { state in
             guard state.listeners.isEmpty else { return nil }
@@ -123,7 +127,7 @@ final class EventHub: Sendable {
             defer { state.waiters.removeAll() }
             return state.waiters
         }
-        // Who came in this very moment waits for nothing.
+        // A caller of `flush` that came in this moment has nothing to wait for.
         for waiter in waiters ?? [] { waiter.signal() }
         return waiters != nil
     }

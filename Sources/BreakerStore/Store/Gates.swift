@@ -1,6 +1,6 @@
 /// The gates of the stores of this process on one file: kept answers count in all of them, or in none.
 struct Gates {
-    /// What answers are held against.
+    /// The header that answers are compared with.
     struct Header {
         let mapping: HeaderMapping
         let generation: UInt64
@@ -10,7 +10,7 @@ struct Gates {
     private var header: Header?
     private var areOpen = false
 
-    /// The file was opened anew; the gates are shut.
+    /// Takes the header of a file that was opened just now; the gates are shut.
     mutating func take(_ header: Header?) { self.header = header }
 
     mutating func add(_ gate: Gate) {

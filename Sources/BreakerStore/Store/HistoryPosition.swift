@@ -1,4 +1,6 @@
-/// A place in the history: of which file, since others may lie there one after the other; after which event.
+/// A place in the history: an event of one file.
+///
+/// Several files may lie at the store's path, one after the other; each has a number here.
 struct HistoryPosition: Hashable, Sendable {
     var file: UInt64
     var id: Int64

@@ -22,6 +22,6 @@ final class MemoryGuard: Sendable {
         }
     }
 
-    /// Forgets the circuits: the file rules again.
+    /// Forgets the circuits, for the file can be used again.
     func forgetCircuits() { self.circuits.withLock { $0.removeAll() } }
 }

@@ -8,7 +8,10 @@ import Darwin
 
 /// The files that an opening finds, makes and moves aside.
 extension Opening {
-    /// Whoever makes a file gives it its mode and its group right after, under the guard.
+    /// Throws unless this process may read and write the store's files.
+    ///
+    /// A process that creates a file sets its mode and group right after, under the guard. So a refusal counts only if
+    /// it comes under the guard, too.
     func requireAccess(_ finding: Schema.Recognised, until deadline: Deadline) throws(BreakerStoreError) {
         do throws(BreakerStoreError) {
             try self.requireAccess(finding)
@@ -24,7 +27,8 @@ extension Opening {
         if finding == .new, !self.mayCreate { throw Schema.missing(self.file) }
         for path in [self.file.directory, self.file.path, self.file.log, self.file.index] {
             let needed = path == self.file.directory ? W_OK | X_OK : R_OK | W_OK
-            // Asked once: another process may set a broken store's files aside just now.
+            // One system call, not a look for the file first: another process may move a broken store's files aside
+            // just now.
             guard unsafe access(path, needed) != 0, errno != ENOENT else { continue }
             throw BreakerStoreError(systemError: errno, doing: "write", path: path)
         }
@@ -54,25 +58,26 @@ extension Opening {
         return try LockFile(path: self.file.lock, creatingWith: self.mode, owner: self.owner)
     }
 
-    /// Gives the files that this process may have made the database's group, which others use it by: SQLite sets their
-    /// mode, and does this for root alone.
+    /// Gives the log and the index the database's group, for users who share the store through that group.
+    ///
+    /// SQLite gives these files the database's mode, but the group only if root makes them.
     func giveTheGroup() {
         guard let group = self.owner?.1 else { return }
         for path in [self.file.log, self.file.index] {
             var info = stat()
-            // In a directory that others may write to it may be a second name of anything that is this user's.
+            // In a directory that other users may write to, the path may be a second name of any file of this user.
             guard unsafe lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1,
                 info.st_gid != group, info.st_uid == geteuid()
             else { continue }
-            // Whoever is not of the group can't.
+            // The system refuses it to a user who is not in the group.
             _ = unsafe lchown(path, uid_t.max, group)
         }
     }
 
-    /// What is there to be opened, without an index whose log somebody has removed: it tells of frames that nobody will
-    /// find.
+    /// The files that are there to be opened; first deletes an index whose log somebody has removed.
     ///
-    /// Those who still have both open notice by the index that is gone.
+    /// Such an index tells of frames that no process will find. Processes that still have both open notice that the
+    /// index is gone.
     func filesToOpen() -> FileIdentity {
         let files = FileIdentity(of: self.file)
         guard files.hasIndexWithoutLog else { return files }
@@ -82,7 +87,7 @@ extension Opening {
 
     func requireUnchanged(_ files: FileIdentity) throws(BreakerStoreError) {
         if FileIdentity(of: self.file).hasAll(of: files) { return }
-        // The log was removed just now, and SQLite has made another.
+        // Somebody has removed the log just now, and the index that is left tells of that log.
         if files.hasIndexWithoutLog(at: self.file) { unsafe unlink(self.file.index) }
         throw .moved(self.file.path)
     }
@@ -92,7 +97,7 @@ extension Opening {
         let descriptor = RegularFile.open(
             self.file.path, O_RDWR | O_CREAT | O_EXCL, mode_t(self.configuration.fileMode))
         if descriptor < 0 {
-            // An empty file is as good as none.
+            // A file that is there by now is empty, and serves as well.
             if errno == EEXIST { return }
             throw BreakerStoreError(systemError: errno, doing: "create", path: self.file.path)
         }
@@ -102,27 +107,27 @@ extension Opening {
         Hook.reached("creation.file")
     }
 
-    /// Fills pages and log once, so that their blocks belong to the files from then on.
+    /// Fills free pages and the log once, so that the files own their blocks from then on.
     func reserveSpace(_ writer: Database, _ other: Database, _ deadline: Deadline) throws(BreakerStoreError) {
         let pageSize = try writer.connection.integer("PRAGMA page_size")
         let size = Self.reservedPages * pageSize
         let isUnfinished =
             try writer.connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reserve'") > 0
-        // The log goes when the sqlite3 shell is the last to close, and a killed creation leaves the pages in the log
-        // alone.
+        // The sqlite3 shell deletes the log if it closes the file last. A process that is killed below leaves the pages
+        // in the log alone.
         let isFilled = StoreFile.size(self.file.path) ?? 0 >= size && StoreFile.size(self.file.log) ?? 0 >= size
         guard isUnfinished || !isFilled else { return }
         do throws(BreakerStoreError) {
-            // Two transactions: pages that are freed in the one that filled them are never written.
+            // Two transactions: SQLite never writes pages that one transaction fills and frees.
             try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-                // Whatever a killed process or somebody else has left under this name is not used.
+                // A table that a killed process or somebody else has left under this name is dropped.
                 try writer.connection.changeSchema(
                     """
                     DROP TABLE IF EXISTS reserve;
                     CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;
                     """
                 )
-                // Row by row: no row may be longer than the limit of the connection.
+                // One page a row: no row may be longer than the limit of the connection.
                 for _ in 0..<Self.reservedPages {
                     try writer.connection.changeSchema("INSERT INTO reserve VALUES (zeroblob(\(pageSize)))")
                 }

@@ -17,22 +17,22 @@ struct Opened: Sendable {
     let identity: FileIdentity
     /// What a broken file that was here is called now.
     let quarantined: String?
-    /// What was wrong with the file and has been mended, for its history.
+    /// What was wrong with the file and has been mended; the history is to tell of it.
     let mended: [StoreNote]
-    /// Whether answers may be held against the header of the wal-index.
+    /// Whether answers may be compared with the header of the wal-index.
     let answersCount: Bool
 }
 
-/// Opens a store's file for reading and writing; creates and migrates it where that is asked for.
+/// Opens a store's file for reading and writing; creates and migrates the file if the configuration allows it.
 struct Opening {
     let file: StoreFile
     let configuration: CircuitStore.Configuration
     let clock: StoreClock
-    /// Where and as whom this process was there before.
+    /// The lock file and the worker that this process had before it reopens the store; nil at first.
     var previous: Membership?
-    /// What this process had open last: another database may take its place, and the log be left.
+    /// The files that this process had open last; another database may have taken their place beside their log.
     var left: FileIdentity?
-    /// Whether SQLite has called the file broken: then it is looked through first.
+    /// Whether SQLite has called the file broken; the opening looks through it first then.
     var isSuspect = false
 
     /// A worker's byte in a lock file.
@@ -41,12 +41,11 @@ struct Opening {
         let worker: Int64
     }
 
-    /// Opening is no call's path: a hundred processes may open at once, one after the other under the guard.
+    /// How long an opening may take: a hundred processes that start together open one after the other, under the guard.
     static let patience = Duration.seconds(10)
-    /// Free pages that the file keeps, and blocks that the log keeps: on a full disk they are there.
+    /// How many free pages the database keeps, and at least as many blocks the log, for when the disk is full.
     static let reservedPages: Int64 = 256
-    /// More than this, with the log, is not looked through before it is used: others wait meanwhile, and a disk may be
-    /// slow.
+    /// How many bytes of database and log an opening looks through at most: other processes wait meanwhile.
     private static let mostToLookThrough: Int64 = 8 << 20
 
     func run() throws(BreakerStoreError) -> Opened {
@@ -58,20 +57,19 @@ struct Opening {
             return try self.openStore(until: deadline, quarantined)
         } catch {
             guard self.mayBeBroken(error), self.isQuarantineAllowed else { throw error }
-            // Another process may have done it in the meantime, so again in any case.
+            // Another process may have moved the file aside in the meantime, so the opening tries again in any case.
             quarantined = try self.setAsideIfBroken(until: deadline)
             return try self.openStore(until: deadline, quarantined)
         }
     }
 
-    /// Whether an error may come from a broken file: SQLite calls it so, or does no more than read what a garbled
-    /// header calls a file of a later format.
+    /// Whether SQLite calls the file broken, or refuses to write because a garbled header names a later format.
     private func mayBeBroken(_ error: BreakerStoreError) -> Bool {
         error.code == .corrupt || error.code == .notAStore
             || error.code == .permissionDenied && (try? DatabaseHeader(of: self.file))?.isWritable == false
     }
 
-    /// Moves aside what a database left here that another has replaced, before anybody reads that one through it.
+    /// Moves aside the log that a replaced database has left, before any process reads the new database through it.
     private func setAsideLog(of left: FileIdentity, until deadline: Deadline) throws(BreakerStoreError) {
         let newcomer = FileIdentity(of: self.file)
         guard left.hasLeftLog(at: self.file), StoreFile.size(self.file.path) ?? 0 > 0,
@@ -83,25 +81,24 @@ struct Opening {
         }
     }
 
-    /// Does so unless another process has done it, and may have the newcomer's log open.
+    /// Does so unless another process has done it, and may have the new database's log open.
     ///
-    /// - Parameter newcomer: what was looked at; a stranger's file may have its place for a moment, and ours come back
-    ///   to its
-    ///   log.
+    /// - Parameter newcomer: the files that the caller has looked at. If they have been replaced since, the log stays:
+    ///   its own database may have come back to it.
     private func moveLogAside(of left: FileIdentity, beside newcomer: FileIdentity) throws(BreakerStoreError) {
         guard !left.hasDatabase(of: newcomer), newcomer.hasDatabase(of: self.file), left.hasLeftLog(at: self.file)
         else { return }
         try self.moveStraysAside()
     }
 
-    /// A log or an index without its database would be taken for the next one's.
+    /// Moves aside a log and an index that have lost their database: SQLite would take them for the next one's.
     func moveStraysAside() throws(BreakerStoreError) {
         for stray in [self.file.log, self.file.index] where StoreFile.size(stray) != nil {
             _ = try stray.movedAside(as: "stray", at: self.clock.host.wallTime)
         }
     }
 
-    /// Only where a store has been, as its lock file says, and only for those who may create one.
+    /// Whether a broken file may be set aside: its lock file says that it was a store, and this opening may create one.
     private var isQuarantineAllowed: Bool { self.mayCreate && LockFile.exists(at: self.file.lock) }
 
     /// Renames the files if they are broken; returns what the database is called now.
@@ -111,10 +108,10 @@ struct Opening {
         return try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
             let quarantine = Quarantine(file: self.file, wallTime: self.clock.host.wallTime)
             let found = FileIdentity(of: self.file)
-            // Whoever has removed the lock file meanwhile locks another one.
+            // If somebody has removed the lock file meanwhile, other processes lock another one.
             guard lock.isInPlace, try quarantine.isDue() else { return nil }
             Hook.reached("quarantine.due")
-            // To look took a while: another file may be there now.
+            // The look took a while, so another file may be there now.
             guard FileIdentity(of: self.file).hasDatabase(of: found) else { return nil }
             return try quarantine.setAside(found)
         }
@@ -123,22 +120,22 @@ struct Opening {
     private func openStore(until deadline: Deadline, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
         while true {
             Hook.reached("open.begin")
-            // Before anything is opened: what may have been put there since the path was resolved?
+            // Somebody may have put another kind of file there since the path was resolved.
             try StoreFile.requireSafe(self.file.path)
-            // Before anything is written: whose file is it?
+            // Nothing is written before the file is known to be a store, or new.
             var found = FileIdentity(of: self.file)
             let finding = try self.recognise(until: deadline)
             try self.requireAccess(finding, until: deadline)
             let lock = try self.lockFile()
-            // Before the guard is asked for: whoever has it may wait for those who live.
+            // Locked before the guard: the process that has the guard may be waiting for this worker.
             if let previous { _ = lock.lock(worker: previous.worker) }
             let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) -> Opened? in
-                // Between opening and locking somebody may have removed it: then others lock another file. And what was
-                // looked at may have been set aside, and another be there.
+                // Somebody may have removed the lock file before it was locked: then other processes lock another one.
+                // The database may have been set aside since it was recognised, and another be in its place.
                 guard lock.isInPlace, finding == .new || found.hasDatabase(of: self.file) else { return nil }
                 Hook.reached("open.guarded")
                 if finding == .new || StoreFile.size(self.file.path) ?? 0 == 0 {
-                    // Another may have created it meanwhile.
+                    // Another process may have created the file meanwhile.
                     found = FileIdentity(of: self.file)
                     if try Schema.recognise(self.file) == .new {
                         guard self.mayCreate else { throw Schema.missing(self.file) }
@@ -146,7 +143,7 @@ struct Opening {
                         found = FileIdentity(of: self.file)
                     }
                 }
-                // It may have come since that was asked last.
+                // Another database may have come since `run` looked for one.
                 if let left { try self.moveLogAside(of: left, beside: found) }
                 return try self.openGuarded(lock, found, deadline, quarantined)
             }
@@ -158,12 +155,13 @@ struct Opening {
         }
     }
 
-    /// Whose file it is; one that another process creates just now looks like a stranger's until that is done.
+    /// Whether the file is a store or new; throws if it is a stranger's, which a store may look like until it is
+    /// complete.
     private func recognise(until deadline: Deadline) throws(BreakerStoreError) -> Schema.Recognised {
         do throws(BreakerStoreError) {
             return try Schema.recognise(self.file)
         } catch {
-            // A store's lock file is there before the rest of it; to look at a stranger's must not touch it.
+            // A store's lock file is there before the rest of the store. Nothing here touches a stranger's file.
             guard LockFile.exists(at: self.file.lock),
                 let lock = try? LockFile(path: self.file.lock, creatingWith: nil, owner: nil)
             else { throw error }
@@ -214,7 +212,7 @@ struct Opening {
         let (worker, healed) = try self.register(writer, lock, deadline)
         let after = try self.tag(of: reader)
         Hook.reached("open.registered")
-        // Files that were renamed while SQLite opened them would pass for those that it has open.
+        // If files were renamed while SQLite opened them, the paths lead to other files than SQLite has open.
         guard FileIdentity(of: self.file) == identity, lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
             writer: writer,
@@ -224,7 +222,7 @@ struct Opening {
             identity: identity,
             quarantined: quarantined,
             mended: dropped.map(Self.note) + mended + healed,
-            // The self-test: an own commit must be seen to change the header.
+            // The self-test: this process's own commit must change the header.
             answersCount: before != after && after?.counts == true
         )
     }
@@ -234,8 +232,7 @@ struct Opening {
         return StoreNote(transition: Transition(kind: .configured, reason: reason))
     }
 
-    /// Drops what others have put on the library's tables and may refuse rows, or costs what it likes; returns the
-    /// names.
+    /// Drops indexes that others have put on the library's tables, which may refuse rows or make writing slow.
     private func dropStrangeIndexes(_ writer: Database) throws(BreakerStoreError) -> [String] {
         let names = try writer.connection.strangeIndexes()
         for name in names {
@@ -244,7 +241,7 @@ struct Opening {
         return names
     }
 
-    /// Deletes rows whose numbers are so high that SQLite finds none for the next ones.
+    /// Deletes rows whose numbers are so high that SQLite finds no numbers for new rows.
     private func mendNumbers(_ writer: Database, _ deadline: Deadline) throws(BreakerStoreError) -> [StoreNote] {
         guard try writer.hasNumbersAtTheirEnd else { return [] }
         try writer.transaction(until: deadline) { () throws(BreakerStoreError) in try writer.mendNumbers() }
@@ -252,10 +249,10 @@ struct Opening {
         return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
     }
 
-    /// Finds damage that passes for a store before it does harm.
+    /// Throws if the file passes for a store but is damaged.
     ///
-    /// Not in a store that others use: there, whoever meets the damage sees to it. Nor in one that takes long to look
-    /// through, but for the lengths of keys.
+    /// A store that other processes use is not looked through: a process that meets the damage sees to it. In a large
+    /// file only the lengths of keys are checked.
     private func requireWhole(_ writer: Database, _ lock: LockFile) throws(BreakerStoreError) {
         guard self.mayCreate, self.previous == nil, !lock.isNew, !lock.hasOtherWorkers,
             let size = StoreFile.size(self.file.path), size > 0
@@ -269,7 +266,7 @@ struct Opening {
         }
     }
 
-    /// The header of the wal-index; a connection has it only once it has read.
+    /// The header of the wal-index, which a connection has only once it has read.
     private func tag(of reader: Database) throws(BreakerStoreError) -> Tag? {
         _ = try reader.connection.integer("SELECT count(*) FROM clock")
         return reader.connection.walIndex()?.tag()
@@ -277,13 +274,13 @@ struct Opening {
 
     // MARK: - The worker
 
-    /// How long those who live may take to come to a new lock file: they look once a second whether theirs is in place.
+    /// How long living workers may take to move to a new lock file; they look once a second whether theirs is in place.
     private static let grace = Duration.seconds(2)
 
-    /// Waits, where somebody has taken the lock file away, for the workers that the store knows to lock their bytes in
-    /// this one: else their slots would be given to others while they probe.
+    /// Waits for the living workers to lock their bytes in a new lock file, after somebody has removed the old one.
     ///
-    /// Nobody else makes a lock file meanwhile, for this process has the guard. Who does not come is dead.
+    /// Without the wait, the slots of workers that probe would be given to others. No other process makes a lock file
+    /// meanwhile, for this process has the guard. A worker that does not come counts as dead.
     private func waitForTheLiving(_ writer: Database, _ lock: LockFile) throws(BreakerStoreError) {
         let others = try writer.workers().map(\.worker.id).filter { $0 != self.previous?.worker }
         let end = Deadline(after: Self.grace)
@@ -298,7 +295,8 @@ struct Opening {
         _ deadline: Deadline
     ) throws(BreakerStoreError) -> (Worker, healed: [StoreNote]) {
         var id = self.previous?.worker ?? Int64.random(in: LockFile.workers)
-        // Locked before its row is written: a row whose byte is free is a dead worker's. To lock it again does no harm.
+        // The byte is locked before its row is written: a row whose byte is free is a dead worker's. Locking it again
+        // does no harm.
         while !lock.lock(worker: id) {
             guard !deadline.isOver else {
                 throw BreakerStoreError(code: .busy, message: "no lock can be had", path: lock.path)
@@ -310,7 +308,7 @@ struct Opening {
             try self.write(worker, writer, lock, deadline)
             return (worker, [])
         } catch {
-            // The row of one who is gone, or of a circuit, must keep nobody from opening the store.
+            // A bad row of a dead worker, or of a circuit, must not keep this process from opening the store.
             guard error.isOfUnusableRow else { throw error }
             let healed = try self.heal(writer, deadline)
             do throws(BreakerStoreError) {
@@ -322,7 +320,7 @@ struct Opening {
         }
     }
 
-    /// Writes the worker's row, and removes those of the dead.
+    /// Writes the worker's row, and removes the rows of dead workers.
     private func write(
         _ worker: Worker,
         _ writer: Database,
@@ -357,7 +355,7 @@ struct Opening {
         }
     }
 
-    /// A live worker's lock and another boot: two kernels share the file, and neither sees the other's memory.
+    /// Throws if the file is of another boot while another worker lives: two kernels would share the file.
     private func requireSameBoot(_ writer: Database) throws(BreakerStoreError) {
         guard try ClockRow.isOfAnotherBoot(writer, than: self.clock.host.bootID) else { return }
         throw BreakerStoreError(
@@ -370,9 +368,9 @@ struct Opening {
 }
 
 extension Database {
-    /// Deletes a dead worker's row, what it had registered, and the slots that it held.
+    /// Deletes a worker's row, its registrations, and the slots that it held.
     ///
-    /// What it had registered was in use until now.
+    /// The circuits that it had registered count as used until now.
     func removeWorker(_ id: Int64, at now: StoreTime) throws(BreakerStoreError) {
         try self.run(
             "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",

@@ -9,10 +9,10 @@ final class Outbox: Sendable {
         var notes: [StoreNote] = []
     }
 
-    /// The newest reports count most: older ones go, some at a time.
+    /// Beyond this many, the oldest reports are dropped, a thousand at a time: the newest count most.
     private static let mostReports = 10_000
     private static let goneAtOnce = 1_000
-    /// Of a file that fails again and again the newest losses say enough.
+    /// If notes can't be written again and again, only the newest are kept.
     private static let mostNotes = 100
 
     private let state = Mutex(State(), rank: .outbox)
@@ -33,10 +33,10 @@ final class Outbox: Sendable {
         }
     }
 
-    /// Notes what the history is to tell.
+    /// Keeps notes for the history.
     func note(_ notes: [StoreNote]) { self.state.withLock { $0.notes += notes } }
 
-    /// Takes back notes that could not be written down.
+    /// Takes back notes that could not be written.
     func putBack(_ notes: [StoreNote]) { self.state.withLock { $0.notes = (notes + $0.notes).suffix(Self.mostNotes) } }
 
     func takeNotes() -> [StoreNote] {
@@ -46,14 +46,14 @@ final class Outbox: Sendable {
         }
     }
 
-    /// Notes that a broken file was set aside: the new one is to tell of it.
+    /// Keeps a note, for the new file's history, that a broken file was set aside.
     func noteQuarantine(_ name: String) {
         let fileName = name.split(separator: "/").last.map(String.init) ?? name
         let reason = "the file was broken; it is kept as \(fileName)"
         self.note([StoreNote(transition: Transition(kind: .quarantined, reason: reason))])
     }
 
-    /// Notes that the file could not be used, and that it can again.
+    /// Keeps the notes that the file could not be used, and that it can be used again.
     func note(_ loss: StoreLife.Loss, endedAt wallTime: Date) {
         let seconds = max(0, wallTime.timeIntervalSince(loss.since))
         let time = Duration(saturatingMicroseconds: seconds * 1_000_000).readable
@@ -68,6 +68,6 @@ final class Outbox: Sendable {
 struct KeptReport: Sendable {
     let config: CircuitBreaker.Config
     let input: CircuitInput
-    /// When the call ended: the file may tell another offset than the one that was known then.
+    /// When the call ended, as uptime: the file may tell another offset than the one that was known then.
     let uptime: Int64
 }

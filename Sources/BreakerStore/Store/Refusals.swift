@@ -2,7 +2,8 @@ import Synchronization
 
 /// How often the circuits have refused since the file was last told.
 ///
-/// Nothing depends on the number: a refusal costs no write, and what a killed process had not told yet is lost.
+/// Nothing depends on the number. So a refusal costs no write, and a killed process loses the refusals that it had not
+/// told yet.
 final class Refusals: Sendable {
     /// The count of one circuit, of all its handles in this process.
     final class Counter: Sendable {
@@ -28,7 +29,7 @@ final class Refusals: Sendable {
         }
     }
 
-    /// Drops the count of a circuit that no handle of this process uses; returns whether that is so.
+    /// Drops the count of a circuit that no handle of this process uses; false if a handle uses it.
     func dropIfUnused(_ name: CircuitName) -> Bool {
         self.counters.withLock { counters in
             guard var counter = counters.removeValue(forKey: name) else { return true }
@@ -54,17 +55,17 @@ final class Refusals: Sendable {
         return taken
     }
 
-    /// Takes back what could not be told.
+    /// Takes back counts that the file could not be told.
     func putBack(_ taken: [CircuitName: Int64]) {
         for (name, count) in taken { self.counter(of: name).add(count) }
     }
 }
 
 extension Database {
-    /// Adds to the circuits' refusals; those that are gone have none.
+    /// Adds to the circuits' refusals; circuits that are gone are left out.
     func add(refusals: [CircuitName: Int64]) throws(BreakerStoreError) {
         for (name, count) in refusals {
-            // Beyond the greatest integer SQLite would go on with a fraction.
+            // Above the greatest integer SQLite would go on with a floating-point number.
             try self.run(
                 "UPDATE OR IGNORE circuit SET refusals = min(refusals + ?2, 9223372036854775807) WHERE name = ?1",
                 .text(name.text), .integer(count)

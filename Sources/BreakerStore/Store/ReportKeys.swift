@@ -5,7 +5,7 @@ final class ReportKeys: Sendable {
     private let worker = Atomic<Int64>(0)
     private let sequence = Atomic<Int64>(0)
 
-    /// The file knows this process as this worker from now on.
+    /// Makes keys of this worker from now on, by which the file knows this process.
     func take(_ worker: Worker) { self.worker.store(worker.id, ordering: .relaxed) }
 
     func next() -> (worker: Int64, sequence: Int64) {

@@ -1,10 +1,10 @@
-/// Who will ask next: a circuit's handles in one store.
+/// The handles of a circuit in one store, which will ask for the circuit's answer next.
 struct Asker: Sendable {
     let circuit: SharedCircuit
     let gate: Gate
 }
 
-/// What all handles of one circuit in one store share: the cached answer and what errors tell.
+/// What all handles of one circuit in one store share: the kept answer, and what refusals tell.
 final class SharedCircuit: Sendable {
     /// What the last reading of the file told about the circuit, for refusals and for memory.
     struct LastRead: Sendable {
@@ -35,8 +35,8 @@ final class SharedCircuit: Sendable {
         set { self.registered.value = newValue }
     }
 
-    /// What memory guards by: the rules that were in force when the file was lost, or what this process has registered
-    /// if the file was never read.
+    /// The rules by which memory guards: those that the file told last, or this process's own if the file was never
+    /// read.
     var rulesInMemory: Rules { .inMemory(self.lastRead.rules ?? Rules(self.registeredConfig)) }
 
     var lastRead: LastRead {

@@ -1,9 +1,9 @@
 /// What stores of one process on one file have in common.
 extension CircuitStore.Configuration {
-    /// Throws if this store asks for what another store, which has the file open in this process, does not give it.
+    /// Throws if this store's settings don't go with those of the store that this process has open on the file.
     ///
-    /// Both have one thread, one writer and one clock. What only matters while a file is opened or created is not
-    /// compared.
+    /// Both have one thread, one writer and one clock. Settings that only matter while a file is opened or created are
+    /// not compared.
     func requireShareable(
         with other: CircuitStore.Configuration,
         path: String
@@ -30,7 +30,8 @@ extension CircuitStore.Configuration {
 
     /// Whether a store that asks for one clock can go by the other.
     ///
-    /// The default takes what is there. Values of one type tell one time, objects only if they are one.
+    /// A store that asks for the default clock takes any. Two values of one type tell one time; two objects do only if
+    /// they are the same object.
     private static func isSame(_ one: any HostClock, _ other: any HostClock) -> Bool {
         if one is SystemHostClock { return true }
         guard type(of: one) == type(of: other) else { return false }

@@ -1,10 +1,10 @@
-/// Changes, as tickets that wait for the one who leads.
+/// Commits changes: each waits as a ticket for the leader of the moment.
 extension StoreCore {
     typealias Work<Value> = @Sendable (Transaction) throws(BreakerStoreError) -> Value
 
-    /// Commits on the calling thread, or waits there for the one who does.
+    /// Commits on the calling thread, or blocks it until another thread has committed.
     ///
-    /// Not on the cooperative pool.
+    /// Not to be called on the cooperative pool.
     func commit<Value: Sendable>(
         until deadline: Deadline,
         for asker: Asker? = nil,
@@ -22,13 +22,13 @@ extension StoreCore {
         }
         if let outcome = ticket.outcome ?? ticket.wait() { return try outcome.get() }
         let error = BreakerStoreError.overdue(isTaken: self.ask { $0.waiterGaveUp(ticket) }, self.file.path)
-        // It may have been done in this very instant: a probe's claim must not be lost.
+        // The commit may have ended in this instant. Its outcome counts then, or a probe's claim would be lost.
         if !ticket.fail(error), let outcome = ticket.outcome { return try outcome.get() }
         self.lose(error)
         throw error
     }
 
-    /// Commits on the store's thread; the task is suspended meanwhile.
+    /// Commits on the store's thread, or with another caller's commit; the task is suspended meanwhile.
     func commit<Value: Sendable>(
         until deadline: Deadline,
         for asker: Asker? = nil,
@@ -43,7 +43,7 @@ extension StoreCore {
         return try outcome.get()
     }
 
-    /// Commits on the store's thread; nobody waits.
+    /// Commits on the store's thread, or with another caller's commit; nobody waits.
     func post(
         until deadline: Deadline,
         orElse giveUp: (@Sendable (BreakerStoreError) -> Void)? = nil,
@@ -54,27 +54,27 @@ extension StoreCore {
         if case .refuse(let error) = self.happened({ $0.submitted(ticket, by: .nobody) }) { ticket.fail(error) }
     }
 
-    // MARK: - For the one who leads
+    // MARK: - For the leader
 
-    /// Commits all that waits, and tells those who wait.
+    /// Commits all tickets that wait, then tells their callers.
     func commitRound() {
         guard self.ask({ $0.roundBegan() }) else { return }
         let outcome = self.writer.commit(self) { self.circuitsInForce }
-        // While this one leads, and the connection still has the pages.
+        // This thread still leads, and the writer's connection still has the pages in memory.
         self.refreshAnswers(outcome.askers)
         let loss = outcome.loss.map(self.loss)
         let pendingFrames = self.writer.pendingFrames
-        // Before anybody hears: what is not on the disk is not acknowledged, and who failed must find the store
-        // degraded.
+        // The life learns of a loss before any caller hears: a caller whose change failed, or was not synced, must find
+        // the store degraded.
         self.happened { $0.commitEnded(loss, pendingFrames: pendingFrames) }
         self.made(outcome.completions)
         for (ticket, error) in outcome.failed { ticket.fail(error) }
         if outcome.hasEvents { self.hub.wake() }
     }
 
-    /// Reads anew what the callers will ask next.
+    /// Reads the circuits of the committed tickets anew, for the callers' next calls.
     ///
-    /// It also notes in the wal-index how far this process reads: so no healthy call has to write there.
+    /// This read also sets SQLite's read mark in the wal-index, so that no healthy call has to write there.
     private func refreshAnswers(_ askers: [Asker]) {
         guard let writer = self.writer.opened?.writer else { return }
         var refreshed: Set<ObjectIdentifier> = []
@@ -85,9 +85,9 @@ extension StoreCore {
 
     // MARK: - Deadlines
 
-    /// Ends what tasks wait for in vain, at that time.
+    /// Starts a timer that ends the overdue tickets of tasks.
     ///
-    /// One timer serves many tickets, or each report would pay for its own.
+    /// One timer serves many tickets: a timer for each report would make every report dearer.
     func start(_ timer: Deadline) {
         // Weak: a store that was closed must not stay in memory until the deadline.
         Task.detached { [weak self] in
@@ -100,7 +100,7 @@ extension StoreCore {
         let overdue = self.happened { $0.timerFired(timer, at: .now) }
         for (ticket, isTaken) in overdue where !ticket.isDone {
             let error = BreakerStoreError.overdue(isTaken: isTaken, self.file.path)
-            // Before its caller hears of it, who is to see that the store is not healthy.
+            // The store degrades before the caller hears: the caller must find it so.
             self.lose(error)
             ticket.fail(error)
         }

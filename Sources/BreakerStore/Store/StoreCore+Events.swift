@@ -1,20 +1,19 @@
 import FoundationEssentials
 import Synchronization
 
-/// Watching the history for those who listen.
+/// Watches the history for the hub's listeners.
 extension StoreCore {
     private static let watchInterval = Duration.milliseconds(100)
 
-    /// Adds one who listens to each event from now on.
+    /// Adds a listener, which is told of each event from now on.
     func listen(to target: EventHub.Listener.Target) -> EventHub.Listener {
-        // Where the history stands now: what comes later is told.
         let start = self.newestEvent
         let listener = EventHub.Listener(target, from: start)
         self.hub.add(listener) { thread in self.watch(from: start, thread) }
         return listener
     }
 
-    /// The thread: reads on where it stopped, whenever the header has changed.
+    /// The work of the hub's thread: reads on where it stopped, whenever the header has changed.
     private func watch(from start: HistoryPosition?, _ thread: StoreThread) {
         var place = start
         var seen: Tag?
@@ -22,7 +21,7 @@ extension StoreCore {
             let waiters = self.hub.takeWaiters()
             let tag = self.currentTag
             if tag == nil || tag != seen {
-                // Again until nothing is left: one read brings a limited number.
+                // One read brings a limited number of events, so the thread reads until none is left.
                 while let next = self.deliverEvents(after: place) {
                     let isAll = next == place
                     place = next
@@ -30,7 +29,7 @@ extension StoreCore {
                     if isAll { break }
                 }
             }
-            // A slow reader may have made room meanwhile.
+            // The slow reader of a stream may have made room meanwhile.
             for listener in self.hub.listeners { listener.tellOfLoss() }
             for waiter in waiters { waiter.signal() }
             thread.sleep(for: Self.watchInterval)
@@ -68,7 +67,7 @@ extension StoreCore {
         for stored in page.events where stored.id > last {
             let gap = stored.id.subtractingSaturating(last).subtractingSaturating(1)
             let event = CircuitEvent(stored, self.answers.isOwn, dates)
-            // Pruned before it was read.
+            // A process has pruned these events before this thread could read them.
             if gap > 0 {
                 let lost = Int(clamping: gap)
                 let missed = CircuitEvent.missed(lost, id: stored.id.subtractingSaturating(1), at: event.at)
@@ -77,7 +76,7 @@ extension StoreCore {
             self.tell(event, standingFor: 1, of: place.file)
             last = stored.id
         }
-        // Behind what could not be read, too.
+        // Rows that can't be read are passed over, too.
         return HistoryPosition(file: place.file, id: max(last, page.last ?? last))
     }
 

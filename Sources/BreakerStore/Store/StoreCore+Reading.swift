@@ -1,8 +1,8 @@
-/// Looking at the file.
+/// Reads the file.
 extension StoreCore {
     /// Looks up what a call would get, and keeps the answer for the next; nil if there is no circuit of this name.
     ///
-    /// Reads for some microseconds, and waits for no writer.
+    /// Reads for some microseconds, and waits for no writer; `read` says when it takes longer.
     func look(_ asker: Asker) throws(BreakerStoreError) -> FreshAnswer? {
         try self.requireOwnProcess()
         var found = self.findThroughWriter(asker)
@@ -14,13 +14,15 @@ extension StoreCore {
         return found.map { self.answer($0, to: asker) }
     }
 
-    /// Looks through the connection that writes, if nobody leads: it still has the pages that this process wrote last,
-    /// which the other would read anew after each commit.
+    /// Looks through the connection that writes, if nobody leads.
+    ///
+    /// That connection still has the pages that this process wrote last. The connection that reads would have to read
+    /// them anew after each commit.
     private func findThroughWriter(_ asker: Asker) -> Answers.Found? {
         guard self.ask({ $0.lookBegan() }) else { return nil }
         defer { self.happened { $0.leadEnded() } }
         guard let writer = self.writer.opened?.writer else { return nil }
-        // What goes wrong will with the reader, too, which knows what to do.
+        // An error is dropped here: the read through the other connection meets it again, and handles it.
         return (try? self.answers.find(asker, through: writer)) ?? nil
     }
 
@@ -45,9 +47,9 @@ extension StoreCore {
 
     /// Runs `body` with the connection that reads.
     ///
-    /// No writer is in the way, but who recovers the wal-index after a writer's death is, for a moment
-    /// (https://sqlite.org/rescode.html#busy_recovery): memory must not answer for that long, or a circuit that others
-    /// have opened would let calls through. Once the store is degraded nobody waits.
+    /// No writer is in the way. A process that recovers the wal-index after a writer's death is, for a moment
+    /// (https://sqlite.org/rescode.html#busy_recovery). The caller waits for it, at most for `busyTimeout`: memory
+    /// would let calls through a circuit that other processes have opened. Nobody waits once the store is degraded.
     func read<Value>(
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
@@ -75,13 +77,15 @@ extension StoreCore {
         do throws(BreakerStoreError) {
             return try self.viewer.use(opening: self.openViewer, body)
         } catch {
-            // Whoever meets it: a broken file is seen to.
+            // Any read that meets a broken file makes the store's thread see to it.
             if error.code == .corrupt { self.readFailed(error) }
             throw error
         }
     }
 
-    /// Another connection to what calls read: while that is opened anew, the path may lead anywhere.
+    /// Another connection to the files that calls read.
+    ///
+    /// While the store is opened anew, its path may lead to any file.
     private func openViewer() throws(BreakerStoreError) -> Database {
         guard let identity = self.answers.identity else { throw self.lossOrClosed }
         guard FileIdentity(of: self.file) == identity else { throw .moved(self.file.path) }

@@ -1,4 +1,4 @@
-/// What this process registers, and what it tells the file later than it would have liked.
+/// Registers circuits, and tells the file later what could not be committed at once.
 extension StoreCore {
     func register(_ config: CircuitBreaker.Config, until deadline: Deadline) throws(BreakerStoreError) {
         self.happened { $0.registering(config) }
@@ -17,7 +17,7 @@ extension StoreCore {
     /// Whether a config of this process has not been stored yet.
     func isUnregistered(_ name: CircuitName) -> Bool { self.ask { $0.circuits.unstored[name] != nil } }
 
-    /// Tells the file what it could not be told when it happened; what can't be committed now is told later.
+    /// Tells the file the notes, configs and reports that were kept for it.
     func tellOutbox() {
         self.tellNotes()
         self.tellUnstored()
@@ -44,7 +44,7 @@ extension StoreCore {
             self.post(
                 until: self.writer.deadline,
                 orElse: { error in
-                    // What the row or the value is at fault for would fail again each time.
+                    // A report that fails for its row or its values would fail each time, so it is dropped.
                     if error.isOfTheFile || error.code == .busy { self.keepAgain(kept) }
                 },
                 { (transaction) throws(BreakerStoreError) in
@@ -55,7 +55,7 @@ extension StoreCore {
         }
     }
 
-    /// Counts a failure again, too, for memory has forgotten it when the file came back.
+    /// Keeps a report again, and counts its failure again in memory, which has forgotten it when the file came back.
     private func keepAgain(_ kept: KeptReport) {
         self.outbox.keep(kept)
         guard var report = kept.input.failure else { return }

@@ -1,6 +1,6 @@
-/// The store's thread: does what must not run on a caller's.
+/// The work of the store's thread, which must not run on a caller's.
 extension StoreCore {
-    /// Runs until the last store has left and what waited is committed.
+    /// Runs until the last store has left and the waiting tickets are committed.
     func runThread() {
         while true {
             switch self.happened({ $0.threadIsFree(at: .now) }) {
@@ -14,7 +14,7 @@ extension StoreCore {
         }
     }
 
-    /// Commits until nothing waits, then gives the lead up.
+    /// Commits until no ticket waits, then gives up the lead.
     private func lead() {
         repeat {
             if self.ask({ $0.checkpointBegan() }) { self.checkpoint() }
@@ -26,7 +26,7 @@ extension StoreCore {
         do throws(BreakerStoreError) {
             try self.writer.checkpoint()
         } catch {
-            // Somebody opens or locks the file just now: there is time.
+            // Another process opens or locks the file just now: a later checkpoint will do.
             if error.code != .busy { self.lose(error) }
         }
     }
@@ -35,18 +35,19 @@ extension StoreCore {
 
     /// Sees whether the files are in their places, and tells the file what it was not told yet.
     ///
-    /// Nobody may notice by a commit that the file was replaced: kept answers are held against the old one.
+    /// Kept answers are compared with the header of the open file. So calls alone would not notice that another file
+    /// has replaced it.
     private func lookAround() {
         if !self.writer.isInPlace { return self.lose(.moved(self.file.path)) }
-        // Nobody waits for some of what is in the queue, and so nobody notices if the one who leads hangs.
+        // No caller waits for some of the tickets, so no caller would notice that the leader hangs.
         _ = self.isTimeToGiveUp()
-        // A report may have been refused in the very moment in which the file came back.
+        // A report may have been refused and kept in the moment in which the file came back.
         self.tellOutbox()
         self.tellRefusalsIfDue()
         self.forgetIdleIfDue()
     }
 
-    /// Looks for circuits that nobody uses, four times in the time after which they are forgotten.
+    /// Forgets circuits that nobody uses; looks for them four times within `forgetIdleAfter`.
     private func forgetIdleIfDue() {
         guard let idle = self.configuration.forgetIdleAfter?.saturatingMicroseconds else { return }
         let now = self.clock.now.microseconds
@@ -58,7 +59,9 @@ extension StoreCore {
 
     // MARK: - Coming back
 
-    /// Brings the file back, as it is open if that works again, else opened anew; the thread leads.
+    /// Brings the file back: goes on with the open connections if they work again, else opens the file anew.
+    ///
+    /// The thread leads.
     private func recover() {
         if let isBack = try? self.bringBack(), isBack { self.recovered() }
         self.lead()
@@ -71,7 +74,7 @@ extension StoreCore {
         let isSuspect =
             loss?.code == .corrupt && loss?.sqliteCode != nil
             || isFull && (try? self.writer.opened?.writer.hasNumbersAtTheirEnd) == true
-        // A log that is copied begins anew, in the blocks that it has.
+        // After a checkpoint SQLite writes the log from its beginning, in the blocks that the log has already.
         if isFull { try? self.writer.checkpoint() }
         if !isSuspect, self.writer.opened != nil, self.writer.isInPlace, self.canRead,
             let isWritable = self.writer.canWrite(unless: { self.isClosed })
@@ -94,7 +97,7 @@ extension StoreCore {
         guard let loss = self.ask({ $0.recovered() }) else { return }
         self.outbox.note(loss, endedAt: self.clock.host.wallTime)
         self.tellNotes()
-        // First: what the file does not take after all counts in memory again, at once.
+        // Memory forgets first: a failure that the file still does not take counts in memory again (`keepAgain`).
         self.memory.forgetCircuits()
         self.tellUnstored()
         self.tellReports()
@@ -102,7 +105,7 @@ extension StoreCore {
 
     // MARK: - Leaving
 
-    /// Commits what waits, leaves the file, and answers nobody any longer; the thread leads to the end.
+    /// Commits the tickets that wait, and leaves the file; the thread keeps the lead.
     private func finish() {
         repeat { self.commitRound() } while self.ask { !$0.waiting.isEmpty }
         if self.writer.pendingFrames >= StoreLife.framesBeforeCheckpoint { self.checkpoint() }

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The open file of one or more stores of this process.
 ///
-/// It has no state of its own: it tells the store's life what happens, and has the parts do what that decides.
+/// The core tells the store's life what happens, and has its parts do what the life decides.
 final class StoreCore: Sendable {
-    /// The life, and what must follow it at once.
+    /// The life, and the gates that must follow it at once.
     struct Guarded {
         var life: StoreLife
         var gates = Gates()
@@ -54,14 +54,14 @@ final class StoreCore: Sendable {
 
     // MARK: - The life
 
-    /// Tells the life what happened, does what that asks for, and returns what was decided.
+    /// Tells the life what happened, does what the life asks for, and returns what it decided.
     @discardableResult
     func happened<Decision>(_ event: (inout StoreLife) -> (Decision, StoreLife.Actions)) -> Decision {
         let (decision, actions) = self.guarded.withLock { guarded in
             defer { guarded.gates.follow(guarded.life.opensGates) }
             return event(&guarded.life)
         }
-        // Those who are told find the store as it is now.
+        // The life has changed already: callers that are told now find the store as it is.
         if let error = actions.error { for ticket in actions.failed { ticket.fail(error) } }
         if let timer = actions.timer { self.start(timer) }
         if actions.wakesThread { self.thread.wake() }
@@ -72,11 +72,11 @@ final class StoreCore: Sendable {
         self.happened { ((), event(&$0)) }
     }
 
-    /// Asks the life something that nothing else follows from, or notes what it must know.
+    /// Asks the life something, or tells it something that asks for no action.
     func ask<Answer>(_ question: (inout StoreLife) -> Answer) -> Answer {
         self.guarded.withLock { guarded in
-            // Here, and not once the lock is let go: one who opens the gates could be overtaken by one who shuts them.
-            // It takes some atomic stores.
+            // Under the lock: otherwise a thread that opens the gates could be overtaken by one that shuts them. The
+            // gates take some atomic stores.
             defer { guarded.gates.follow(guarded.life.opensGates) }
             return question(&guarded.life)
         }
@@ -88,7 +88,7 @@ final class StoreCore: Sendable {
     ///
     /// - Parameters:
     ///   - isSuspect: whether SQLite has called the file broken.
-    ///   - maybeSame: whether the path led to what was open, while that was still open.
+    ///   - maybeSame: whether the path led to the open database just before that was closed.
     private func open(isSuspect: Bool = false, maybeSame: Bool = false) throws(BreakerStoreError) -> Bool {
         let opened = try self.writer.open(isSuspect: isSuspect)
         self.keys.take(opened.worker)
@@ -110,12 +110,13 @@ final class StoreCore: Sendable {
         return isSameDatabase
     }
 
-    /// Opens the file anew, which may be another one by now, and registers there what this process uses; the caller
-    /// leads.
+    /// Opens the file at the path anew, and registers there the circuits that this process uses.
+    ///
+    /// The file may be another one by now. The caller leads.
     func reopen(isSuspect: Bool) throws(BreakerStoreError) {
         let maybeSame = self.answers.hasDatabaseInPlace
-        // All connections at once: as long as one is left, SQLite gives the next one the same old wal-index. The one
-        // that reads is closed before the one for long reads, which is opened only while the other is there.
+        // All connections are closed first: as long as one is open, SQLite gives a new connection the old wal-index.
+        // The viewer comes last: it opens connections only while `answers` has one.
         self.writer.shut()
         self.answers.close()
         self.viewer.close()
@@ -134,7 +135,9 @@ final class StoreCore: Sendable {
     /// Whether this process is a fork of the one that opened the file.
     var isForked: Bool { self.forkGate.isForked }
 
-    /// A call in flight at a fork ends in the child too, where the parent's connections and locks must not be touched.
+    /// Throws `forked` in a child of `fork`: the parent's connections and locks must not be touched there.
+    ///
+    /// A call that was under way at the fork goes on in the child, too.
     func requireOwnProcess() throws(BreakerStoreError) {
         if self.isForked { throw .forked(self.file.path) }
     }
@@ -145,7 +148,7 @@ final class StoreCore: Sendable {
     var isClosed: Bool { self.ask { $0.isClosed } }
     var health: StoreHealth { self.ask { $0.health } }
 
-    /// Answers from memory until the thread has the file back.
+    /// Notes that the file can't be used: memory guards until the thread has the file back.
     func lose(_ error: BreakerStoreError) {
         let loss = self.loss(error)
         self.happened { $0.lost(loss) }
@@ -156,7 +159,7 @@ final class StoreCore: Sendable {
         StoreLife.Loss(since: self.clock.host.wallTime, error: error)
     }
 
-    /// A call could not look at the file, by no fault of a row.
+    /// A call could not read the file; that is a loss unless a row or a value is at fault.
     func readFailed(_ error: BreakerStoreError) {
         if error.isOfTheFile { self.lose(error) }
     }
@@ -174,9 +177,9 @@ final class StoreCore: Sendable {
 
     // MARK: - Keys
 
-    /// A probe's token: no other that the file knows.
+    /// A probe's token: a random number that no other probe in the file has.
     func newToken() -> Int64 { Int64(self.random.next() >> 1) }
 
-    /// Whether a worker lives, for those who only look.
+    /// Whether a worker lives, as far as a reader can tell.
     func isAlive(_ worker: Int64) -> Bool { self.isForked || self.answers.isAlive(worker) }
 }

@@ -1,4 +1,4 @@
-/// The circuits that this process uses, and what of them the file has not been told yet.
+/// The circuits that this process uses, and the configs that the file has not been told yet.
 extension StoreLife {
     struct Circuits {
         /// A config that has not been stored, and when it was registered.
@@ -7,14 +7,16 @@ extension StoreLife {
             var uptime: Int64
         }
 
-        /// By which rules each circuit goes: it is registered so in a new file.
+        /// The config in force of each circuit; the circuit is registered with it in a new file.
         fileprivate(set) var inForce: [CircuitName: CircuitBreaker.Config] = [:]
         fileprivate(set) var unstored: [CircuitName: Unstored] = [:]
 
         var areUsed: Bool { !self.inForce.isEmpty }
     }
 
-    /// A circuit is being registered: from the first one on there are answers that the thread has to watch over.
+    /// A circuit is being registered.
+    ///
+    /// The first circuit wakes the thread: from then on the thread looks whether the files are in their places.
     mutating func registering(_ config: CircuitBreaker.Config) -> Actions {
         let isFirst = !self.circuits.areUsed
         self.circuits.inForce[CircuitName(config.name)] = config
@@ -30,26 +32,28 @@ extension StoreLife {
 
     /// A config could not be stored.
     ///
-    /// Noted only now: the store's thread would register it a second time meanwhile, over whatever others have stored
-    /// since.
+    /// The config is noted only after the failure. Had it been noted before, the store's thread might have registered
+    /// it a second time, over a config that another process has stored since.
     mutating func registrationFailed(_ one: Circuits.Unstored) {
         self.circuits.unstored[CircuitName(one.config.name)] = one
     }
 
-    /// The same of one that was tried again; a newer one of the same circuit stays.
+    /// A config could not be stored when the thread tried again; a newer config of the same circuit stays.
     mutating func registrationFailedAgain(_ one: Circuits.Unstored) {
         let name = CircuitName(one.config.name)
         if self.circuits.unstored[name] == nil { self.circuits.unstored[name] = one }
     }
 
-    /// Hands over what the file is to be told now.
+    /// Hands over the configs that the file is to be told now.
     mutating func takeUnstored() -> [Circuits.Unstored] {
         defer { self.circuits.unstored.removeAll() }
         return Array(self.circuits.unstored.values)
     }
 
-    /// The file says by which rules a circuit goes: where another file takes the place of this one, the circuit is
-    /// registered there as it was in force, not as this process knew it once.
+    /// The file tells the config in force of a circuit.
+    ///
+    /// If another file takes the place of this one, the circuit is registered there with this config, not with an older
+    /// one of this process.
     mutating func ruled(by config: CircuitBreaker.Config) {
         let name = CircuitName(config.name)
         guard self.circuits.unstored[name] == nil, self.circuits.inForce[name] != nil else { return }

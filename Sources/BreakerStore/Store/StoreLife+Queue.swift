@@ -1,7 +1,7 @@
-/// What waits to be committed, and who commits it.
+/// The queue of tickets that wait to be committed, and the lead: the right to commit them.
 ///
-/// A synchronous caller leads itself when nobody does, for a hop to another thread and back costs more than the commit.
-/// The store's thread leads for tasks, which must not block.
+/// If nobody leads, a synchronous caller takes the lead, for a hop to another thread and back costs more than the
+/// commit. The store's thread leads for tasks, which must not block.
 extension StoreLife {
     enum Submitter {
         /// A thread, which can lead and can block.
@@ -17,7 +17,7 @@ extension StoreLife {
         case refuse(BreakerStoreError)
         /// The caller leads from now on.
         case lead
-        /// Somebody else makes the change.
+        /// Another thread commits the change.
         case wait
     }
 
@@ -40,27 +40,27 @@ extension StoreLife {
         return (.wait, actions)
     }
 
-    /// The one who leads turns to the file; false if nothing waits for that.
+    /// The leader begins a round; false if no ticket waits.
     ///
-    /// Tickets that were overdue before, for an earlier commit, do not hurry this one.
+    /// A ticket that ran out of time before this round does not make this round give up.
     mutating func roundBegan() -> Bool {
         self.isOverdue = false
         return !self.waiting.isEmpty
     }
 
-    /// The one who leads has locked the file, and takes all that waits, in order.
+    /// The leader has locked the file, and takes all tickets that wait, in order.
     mutating func fileLocked() -> [any AnyTicket] { self.takeWaiting() }
 
-    /// The one who leads finds the file in use by others: says whether to give up, since something has waited in vain.
+    /// The leader finds the file locked by another process; says whether to give up, since a ticket's deadline is over.
     ///
-    /// Tickets that came later don't count: they would keep the leader waiting for ever.
+    /// One overdue ticket is enough. Otherwise tickets that come later would keep the leader waiting for ever.
     mutating func fileWasBusy(
         _ loss: Loss,
         at now: Instant
     ) -> (givesUp: Bool, Actions) {
         let overdue = self.takeOverdue(at: now)
         guard !overdue.isEmpty else { return (self.isOverdue || self.waiting.isEmpty, Actions()) }
-        // Something waits, so nothing is lost yet.
+        // A ticket was waiting, so the file was not lost before.
         var actions = self.lost(loss)
         actions.failed += overdue
         actions.error = loss.error
@@ -70,8 +70,8 @@ extension StoreLife {
     /// A commit has ended.
     ///
     /// - Parameters:
-    ///   - loss: why the file can't be used any longer, if so.
-    ///   - pendingFrames: how long the log is that a checkpoint would copy.
+    ///   - loss: why the file can't be used any longer; nil if it can.
+    ///   - pendingFrames: how many frames of the log no checkpoint has copied yet.
     mutating func commitEnded(
         _ loss: Loss?,
         pendingFrames: Int
@@ -81,23 +81,23 @@ extension StoreLife {
             self.checkpoint = .due
             actions.wakesThread = true
         }
-        // The log's reserve for a full disk is nearly used up: nobody goes on before the thread has copied it.
+        // The log's reserve for a full disk is nearly used up: the thread gets the lead next, to copy the log.
         if pendingFrames >= Self.framesBeforeWaiting { _ = self.threadWantsLead() }
         return actions
     }
 
-    /// Keeps the log short of the 1,000 frames at which a stock shell would checkpoint by itself.
+    /// From how many frames on a checkpoint is due: a stock sqlite3 shell would checkpoint by itself at 1,000.
     static let framesBeforeCheckpoint = 200
     static let framesBeforeWaiting = 230
 
-    /// A call wants to read through the connection that writes; true if it may, and leads until `leadEnded`.
+    /// A call wants to read through the connection that writes; true if the call may, and then leads until `leadEnded`.
     mutating func lookBegan() -> Bool {
         guard self.isHealthy, case .nobody = self.lead else { return false }
         self.lead = .looker
         return true
     }
 
-    /// A caller or a looker is done: what else waits is the thread's to commit.
+    /// A caller or a looker gives up the lead, which goes to the thread if tickets wait or the thread has asked for it.
     mutating func leadEnded() -> Actions {
         guard self.isLeadWanted || !self.waiting.isEmpty else {
             self.lead = .nobody
@@ -108,7 +108,7 @@ extension StoreLife {
         return Actions(wakesThread: true)
     }
 
-    /// The store's thread is done: true if it leads no longer, false if something waits.
+    /// The store's thread has committed a round; true if it gives up the lead, false if more tickets wait.
     mutating func threadEndedRound() -> Bool {
         guard self.waiting.isEmpty else { return false }
         self.lead = .nobody
@@ -116,8 +116,7 @@ extension StoreLife {
         return true
     }
 
-    /// The store's thread asks for the lead: true if it has it, else it is handed over when the leader of the moment is
-    /// done.
+    /// The store's thread asks for the lead; true if it leads now, false if the present leader will hand the lead over.
     mutating func threadWantsLead() -> Bool {
         switch self.lead {
         case .nobody:
@@ -133,15 +132,15 @@ extension StoreLife {
 
     // MARK: - Deadlines
 
-    /// A thread has waited until its deadline; says whether its commit has begun, so that it may yet be done.
+    /// A thread has waited until its ticket's deadline; true if the commit has begun, and may yet succeed.
     mutating func waiterGaveUp(_ ticket: any AnyTicket) -> Bool { !self.withdraw(ticket) }
 
-    /// A task has got its answer: an hour's deadline is no reason to keep the ticket for an hour.
+    /// A task has its outcome: the ticket, whose deadline may be an hour away, is dropped now.
     mutating func waiterLeft(_ ticket: any AnyTicket) { self.awaited[ObjectIdentifier(ticket)] = nil }
 
-    /// A timer has fired: hands over what tasks wait for in vain, each with whether its commit has begun.
+    /// A timer has fired: hands over the overdue tickets of tasks, each with whether its commit has begun.
     ///
-    /// The store's thread may be stuck in the file, and a suspended task can't look at the time itself.
+    /// A suspended task can't look at the time itself, and the store's thread may be stuck in a system call.
     mutating func timerFired(
         _ timer: Deadline,
         at now: Instant
@@ -156,7 +155,7 @@ extension StoreLife {
         return (overdue, Actions(timer: next.flatMap { self.newTimer(for: $0) }))
     }
 
-    /// The deadline as a new timer's; nil if one of those there are comes soon enough.
+    /// The deadline, if it needs a new timer; nil if a running timer fires soon enough.
     private mutating func newTimer(for deadline: Deadline) -> Deadline? {
         if self.timers.contains(where: { $0 <= deadline }) { return nil }
         self.timers.append(deadline)
@@ -181,7 +180,7 @@ extension StoreLife {
         return overdue
     }
 
-    /// Takes a ticket back; false if its commit has begun.
+    /// Takes a ticket out of the queue; false if its commit has begun.
     private mutating func withdraw(_ ticket: any AnyTicket) -> Bool {
         let count = self.waiting.count
         self.waiting.removeAll { $0 === ticket }

@@ -1,17 +1,17 @@
 /// What the store's thread does next.
 extension StoreLife {
     enum ThreadWork {
-        /// To sync the log, so that the checkpoint's own sync is short: others go on meanwhile.
+        /// Sync the log before a checkpoint, whose own sync under the write lock is short then.
         case syncLog
-        /// To commit what waits: the thread leads.
+        /// Commit the tickets that wait; the thread leads.
         case lead
-        /// To bring the file back: the thread leads.
+        /// Bring the file back; the thread leads.
         case recover
-        /// To see whether the files are in their places, and to tell the file what it was not told yet.
+        /// See whether the files are in their places, and tell the file what it was not told yet.
         case lookAround
-        /// To commit what waits, and to leave the file: the thread leads.
+        /// Commit the tickets that wait, and leave the file; the thread leads.
         case finish
-        /// To sleep until it is woken, or that time has come.
+        /// Sleep until the thread is woken, or the time has come.
         case sleep(until: Instant?)
     }
 
@@ -20,7 +20,7 @@ extension StoreLife {
 
     /// The store's thread has nothing to do: says what it does next.
     ///
-    /// What waits comes before everything but the end, so that no commit waits for a look at the files.
+    /// Tickets come before the look around, so that no commit waits for that look.
     mutating func threadIsFree(at now: Instant) -> (ThreadWork, Actions) {
         switch self.phase {
         case .healthy: (self.nextWhileHealthy(at: now), Actions())
@@ -29,14 +29,14 @@ extension StoreLife {
         }
     }
 
-    /// The thread begins a round as the leader: true if it is to copy the log first.
+    /// The thread leads and begins a round; true if it must copy the log first.
     mutating func checkpointBegan() -> Bool {
         guard case .synced = self.checkpoint else { return false }
         self.checkpoint = .notDue
         return true
     }
 
-    /// Circuits that nobody uses are looked for if that was not done for so long, in microseconds; true if it is time.
+    /// Begins a new look for unused circuits if the last one was `pause` microseconds ago; true if so.
     mutating func idleSweepBegan(at now: Int64, every pause: Int64) -> Bool {
         guard now.subtractingSaturating(self.lastIdleSweep) >= pause else { return false }
         self.lastIdleSweep = now
@@ -53,7 +53,7 @@ extension StoreLife {
         }
         if case .thread = self.lead { return .lead }
         guard self.forgetsIdle || self.circuits.areUsed else {
-            // Without a circuit there are no answers that a replaced file would make stale.
+            // Without a circuit there are no kept answers that a replaced file would make stale.
             return .sleep(until: nil)
         }
         let next = self.nextLook ?? now + Self.lookInterval
@@ -67,7 +67,7 @@ extension StoreLife {
 
     private mutating func nextWhileDegraded(at now: Instant) -> ThreadWork {
         guard self.backOff.isOver(at: now) else { return .sleep(until: self.backOff.next) }
-        // The leader of the moment wakes the thread when it is done: no try is spent on that.
+        // The present leader wakes the thread when it hands over the lead. Until then no try counts for the back-off.
         guard self.threadWantsLead() else { return .sleep(until: nil) }
         self.backOff.begin(at: now)
         return .recover

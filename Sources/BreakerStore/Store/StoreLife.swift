@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// Decides what an open store does with its file: who commits what waits, whether the file can be used, and when it is
+/// Decides what an open store does with its file: who commits, whether the file can be used, and when a lost file is
 /// tried again.
 ///
-/// A value without a clock, a file or a lock. What happens comes in as a call of the function that is named after it,
-/// with the time, and each function says what is to be done. `StoreCore` keeps the one value of a store behind a lock,
-/// and does what was said once that lock has been let go.
+/// This value has no clock, no file and no lock. Each event is a call of the function that is named after it, with the
+/// time where it matters. The function returns what is to be done. `StoreCore` keeps the value behind a lock, lets go
+/// of the lock, and then does what was returned.
 struct StoreLife {
     typealias Instant = ContinuousClock.Instant
 
@@ -18,39 +18,45 @@ struct StoreLife {
     enum Phase {
         /// The file is used.
         ///
-        /// To `degraded` when a commit or a look at the file fails, or something waits for the file in vain; to
-        /// `closing` when the last store leaves.
+        /// To `degraded` when a commit or a look at the file fails, or a ticket waits for the file until its deadline;
+        /// to `closing` when the last store leaves.
         case healthy
-        /// Memory guards, and nothing is taken in.
+        /// Circuits in memory guard the calls, and no change is taken in.
         ///
         /// To `healthy` when the store's thread has the file back; to `closing` when the last store leaves.
         case degraded(Loss)
-        /// The last store has left. What waits is still committed, unless the file is lost.
+        /// The last store has left.
         ///
-        /// To `closed` when the store's thread has committed it, or can't get the lead for too long.
+        /// Tickets are still committed, unless the file is lost. To `closed` when the store's thread has committed
+        /// them, or has not got the lead by `closeBy`.
         case closing(Loss?)
-        /// Nothing is taken in any longer. Nothing comes after this.
+        /// No change is taken in any longer; no phase follows.
         case closed
     }
 
-    /// Who may use the connection that writes: one at a time, for as long as it leads.
+    /// Who may use the connection that writes; only one at a time leads.
     enum Lead {
-        /// To `caller`, `looker` or `thread`, whoever comes first.
+        /// To `caller`, `looker` or `thread`: the first that asks leads.
         case nobody
-        /// A thread of the program commits for itself, and for all that wait with it. To `nobody`, or to `thread` if
-        /// more has come or the thread has asked for the lead.
+        /// A thread of the program commits for itself, and for all that wait with it.
+        ///
+        /// To `thread` if more tickets have come or the store's thread has asked for the lead, else to `nobody`.
         case caller
-        /// A call reads through the connection that writes. To `nobody` or `thread`, as from `caller`.
+        /// A call reads through the connection that writes.
+        ///
+        /// To `thread` or `nobody`, as from `caller`.
         case looker
-        /// The store's thread. To `nobody`, once nothing waits.
+        /// The store's thread leads.
+        ///
+        /// To `nobody` once no ticket waits.
         case thread
     }
 
-    /// What is to be done once the lock has been let go, whatever else an event asks for.
+    /// What the core does after an event, once it has let go of the lock.
     struct Actions {
-        /// Whom to tell that the change was not made, and why.
+        /// The tickets that fail with `error`.
         ///
-        /// By then the store is no longer healthy, as they must find it.
+        /// They are told after the phase has changed, so that their callers find a store that is not healthy.
         var failed: [any AnyTicket] = []
         var error: BreakerStoreError?
         /// Whether the store's thread has something to do.
@@ -62,14 +68,18 @@ struct StoreLife {
     /// Whether a checkpoint of the log is due, and how far it has come.
     enum Checkpoint {
         case notDue
-        /// The log has grown long: the store's thread syncs it while others go on. To `synced`.
+        /// The log has grown long, and the store's thread is to sync it.
+        ///
+        /// To `synced`.
         case due
-        /// The store's thread has synced the log, and copies it as soon as it leads. To `notDue`.
+        /// The store's thread syncs the log, and copies it as soon as it leads.
+        ///
+        /// To `notDue`.
         case synced
     }
 
     private(set) var phase = Phase.healthy
-    /// Whether what is read may be kept, and held against the header of the wal-index.
+    /// Whether answers may be kept, to be compared with the header of the wal-index.
     var answersCount = false
 
     // The queue: StoreLife+Queue.swift.
@@ -77,13 +87,13 @@ struct StoreLife {
     var lead = Lead.nobody
     /// The store's thread has asked for the lead.
     var isLeadWanted = false
-    /// Whether something has waited in vain since the file was last locked.
+    /// Whether a caller has given up its ticket since the leader's round began.
     var isOverdue = false
-    /// What suspended tasks wait for.
+    /// The tickets that suspended tasks wait for.
     var awaited: [ObjectIdentifier: any AnyTicket] = [:]
-    /// When timers fire that end what tasks wait for in vain.
+    /// When the timers fire that end overdue tickets of tasks.
     ///
-    /// They are few: a later deadline needs none of its own.
+    /// A deadline that comes after one of them needs no timer of its own, so they are few.
     var timers: [Deadline] = []
 
     // The store's thread: StoreLife+Thread.swift.
@@ -123,7 +133,7 @@ struct StoreLife {
     /// Whether kept answers count.
     var opensGates: Bool { self.isHealthy && self.answersCount }
 
-    /// Why nothing is taken in; nil if it is.
+    /// Why no change is taken in; nil if changes are.
     var refusal: BreakerStoreError? {
         switch self.phase {
         case .healthy, .closing(nil): nil
@@ -153,7 +163,7 @@ struct StoreLife {
     /// The file was opened: for the first time, or anew.
     mutating func opened(answersCount: Bool) { self.answersCount = answersCount }
 
-    /// The file can't be used: all that waits fails.
+    /// The file can't be used: all tickets that wait fail.
     mutating func lost(_ loss: Loss) -> Actions {
         switch self.phase {
         case .healthy: self.phase = .degraded(loss)
@@ -163,7 +173,7 @@ struct StoreLife {
         return Actions(failed: self.takeWaiting(), error: loss.error, wakesThread: true)
     }
 
-    /// The store's thread has the file back; nil if the store is not degraded, and nothing follows from it.
+    /// The store's thread has the file back; returns the loss that is over, or nil if the store was not degraded.
     mutating func recovered() -> Loss? {
         guard case .degraded(let loss) = self.phase else { return nil }
         self.phase = .healthy
@@ -183,7 +193,7 @@ struct StoreLife {
         return Actions(wakesThread: true)
     }
 
-    /// The store's thread has committed what waited, or has waited for that long enough.
+    /// The store's thread has committed the tickets that waited, or has not got the lead by the deadline.
     mutating func closed() -> Actions {
         self.phase = .closed
         return Actions(failed: self.takeWaiting(), error: .closed(self.path))

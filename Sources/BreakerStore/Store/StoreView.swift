@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// The file as one who looks at it sees it.
+/// What a reader of the file needs: a connection, the clock, and which workers live or are this process.
 struct StoreView {
     let database: Database
     let clock: StoreClock
@@ -55,7 +55,7 @@ struct StoreView {
         }
     }
 
-    /// Reads a file that nobody in this store has open, without changing anything on the disk.
+    /// Reads a file that this store has not open, without changing anything on the disk.
     static func ofFile<Value>(
         _ file: StoreFile,
         _ clock: any HostClock,
@@ -69,7 +69,7 @@ struct StoreView {
     }
 }
 
-/// Asks who holds which byte of a lock file, without being able to lock one.
+/// Asks which bytes of a lock file are locked, and can't lock one.
 private final class LockReader {
     private let descriptor: Int32
 
@@ -77,7 +77,7 @@ private final class LockReader {
 
     deinit { if self.descriptor >= 0 { close(self.descriptor) } }
 
-    /// Without a lock file nobody lives.
+    /// Without a lock file no worker lives.
     func isHeld(_ worker: Int64) -> Bool {
         self.descriptor >= 0 && ByteLock.isHeldByAnother(self.descriptor, worker)
     }

@@ -5,16 +5,16 @@ protocol AnyTicket: AnyObject, Sendable {
     var deadline: Deadline { get }
     /// Whether it was committed or has failed.
     var isDone: Bool { get }
-    /// Whose answer is to be read anew after the commit.
+    /// The handles whose answer is read anew after the commit.
     var asker: Asker? { get }
-    /// Runs inside the transaction; what it returns is called after COMMIT.
+    /// Runs inside the transaction; the closure that it returns is called after COMMIT.
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void
-    /// Returns whether this was its first outcome, which counts.
+    /// Ends the ticket with an error; false if it had an outcome before, which stays.
     @discardableResult
     func fail(_ error: BreakerStoreError) -> Bool
 }
 
-/// A change that waits to be committed, and the one who waits for it.
+/// A change that waits to be committed, and the caller that waits for it.
 final class Ticket<Value: Sendable>: AnyTicket {
     typealias Outcome = Result<Value, BreakerStoreError>
 
@@ -31,9 +31,9 @@ final class Ticket<Value: Sendable>: AnyTicket {
 
     let deadline: Deadline
     let asker: Asker?
-    /// Called if it could not be committed; for tickets that nobody waits for.
+    /// Called if the change could not be committed; for tickets that nobody waits for.
     private let giveUp: (@Sendable (BreakerStoreError) -> Void)?
-    /// Called if it was committed when nobody waited any longer.
+    /// Called if the change was committed after the caller had given up.
     private let undo: (@Sendable (Value) -> Void)?
     private let work: @Sendable (Transaction) throws(BreakerStoreError) -> Value
     private let state = Mutex<State>(.waiting)
@@ -75,7 +75,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
         }
     }
 
-    /// Blocks the calling thread until the ticket is done or its deadline is over.
+    /// Blocks the calling thread until the ticket is done; nil if the deadline comes first.
     func wait() -> Outcome? {
         let signal = Signal()
         if let outcome = self.watch(by: .thread(signal)) { return outcome }
@@ -83,7 +83,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
         return self.outcome
     }
 
-    /// Suspends the calling task until the ticket is done; who leads the queue ends what is overdue.
+    /// Suspends the calling task until the ticket is done; the leader or a timer ends a ticket that is overdue.
     func value() async -> Outcome {
         await withCheckedContinuation { continuation in
             if let outcome = self.watch(by: .task(continuation)) { continuation.resume(returning: outcome) }
@@ -102,9 +102,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
         }
     }
 
-    /// The first outcome counts: a ticket that was given up at its deadline stays so.
-    ///
-    /// Returns whether it was this one.
+    /// Sets the outcome and resumes the caller; false if the ticket had an outcome before, which stays.
     private func finish(_ outcome: Outcome) -> Bool {
         let (isFirst, waiter): (Bool, Waiter?) = self.state.withLock {
             switch $0 {

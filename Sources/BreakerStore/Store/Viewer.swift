@@ -2,7 +2,7 @@ import Synchronization
 
 /// A connection for long reads, so that no call waits for one.
 ///
-/// It is lent out, and no lock is held while it is used: a read that comes meanwhile has another.
+/// The connection is lent out, and no lock is held while it is used. A read that comes meanwhile opens another one.
 final class Viewer: Sendable {
     private struct State {
         var idle: Database?
@@ -36,7 +36,7 @@ final class Viewer: Sendable {
             self.keep(database)
             return value
         } catch {
-            // After an error of the file the next reader may have better luck with another connection.
+            // The connection may be at fault: then the next read opens another one.
             if !error.isOfTheFile || error.code == .busy { self.keep(database) }
             throw error
         }
@@ -49,7 +49,7 @@ final class Viewer: Sendable {
         self.state.withLock { if $0.idle == nil { $0.idle = database } }
     }
 
-    /// Closes the connection; whoever has one closes it first.
+    /// Waits until all connections that are lent out have been given back, and closes them.
     ///
     /// The caller sees to it that none is opened meanwhile.
     func close() {

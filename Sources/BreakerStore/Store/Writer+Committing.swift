@@ -1,11 +1,11 @@
 /// The funnel: the only way to change a circuit.
 extension Writer {
-    /// What has become of a batch, of which nobody has been told yet.
+    /// What has become of a batch; no caller has been told yet.
     struct Outcome {
-        /// Tells those whose changes were made.
+        /// These tell the callers whose changes were made.
         var completions: [@Sendable () -> Void] = []
         var failed: [(ticket: any AnyTicket, error: BreakerStoreError)] = []
-        /// Whose answers are to be read anew.
+        /// The handles whose answers are to be read anew.
         var askers: [Asker] = []
         /// Why the file can't be used any longer.
         var loss: BreakerStoreError?
@@ -18,10 +18,10 @@ extension Writer {
         let circuits: () -> [CircuitName: CircuitBreaker.Config]
     }
 
-    /// Commits all that waits, in one transaction; a batch that fails is tried again one by one.
+    /// Commits all tickets that wait, in one transaction; if that fails, one by one.
     ///
     /// - Parameters:
-    ///   - queue: what waits.
+    ///   - queue: the tickets that wait.
     ///   - circuits: those that this process uses, in case rows must be healed.
     func commit(
         _ queue: any Batches,
@@ -46,7 +46,7 @@ extension Writer {
 
     /// Commits in the transaction that has begun; throws if the file can't be used.
     ///
-    /// - Parameter isHealed: whether all rows have been looked through because one of them was in the way.
+    /// - Parameter isHealed: whether the rows have been healed already, because one of them was in the way.
     private func commit(
         _ tickets: [any AnyTicket],
         _ opened: Opened,
@@ -61,13 +61,14 @@ extension Writer {
             transaction = try self.transaction(opened)
             for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
             try transaction.flush()
-            // A cleaner may have removed the lock file: others take this worker for dead, and its slots for free.
+            // Somebody may have removed the lock file: other processes take this worker for dead, and its slots for
+            // free.
             if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
             Hook.reached("commit.begin")
             try self.requireIndex(opened)
             try opened.writer.run("COMMIT")
             Hook.reached("commit.done")
-            // A file may have been removed or replaced beneath: then no other process will ever see what was written.
+            // If a file was removed or replaced meanwhile, no other process will ever see what was written.
             try self.requireFiles(opened)
         } catch {
             opened.writer.rollback()
@@ -93,7 +94,7 @@ extension Writer {
             outcome.failed.append((tickets[0], error))
             return
         }
-        // A store whose rows keep a failure from being counted is not healthy, or nothing would guard.
+        // A store that can't count a failure is not healthy: it must degrade, so that memory guards.
         guard !isHealed else { throw outcome.fail(tickets, .unwritable(error)) }
         do throws(BreakerStoreError) {
             try self.heal(opened, work.circuits())
@@ -133,21 +134,21 @@ extension Writer {
 }
 
 extension Writer {
-    /// What waits to be committed, as the writer sees it.
+    /// The queue of tickets, as the writer sees it.
     protocol Batches {
-        /// Whether something has waited in vain for the file, which others have locked.
+        /// Whether a ticket has waited until its deadline for the file, which other processes have locked.
         func isTimeToGiveUp() -> Bool
-        /// All that waits, in order; the file is locked.
+        /// Takes all tickets that wait, in order; the file is locked.
         func takeAll() -> [any AnyTicket]
-        /// Some changes are made while others still wait; the file can be used.
+        /// Some changes are made while other tickets still wait; the file can be used.
         func made(_ completions: [@Sendable () -> Void])
-        /// Why there is no file.
+        /// Why the file is not open.
         var lossOrClosed: BreakerStoreError { get }
     }
 }
 
 extension Writer.Outcome {
-    /// Notes that all of these failed for the same reason, and returns that.
+    /// Notes that all these tickets failed for the same reason, and returns that error.
     fileprivate mutating func fail(_ tickets: [any AnyTicket], _ error: BreakerStoreError) -> BreakerStoreError {
         self.failed += tickets.map { ($0, error) }
         return error

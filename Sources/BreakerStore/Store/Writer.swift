@@ -1,8 +1,8 @@
 /// What writes a store's file: a connection, the lock file with this process's byte, and what must still be synced.
 ///
-/// Sendable: only the one who leads touches its fields, and the lead changes hands under the life's lock
-/// (`StoreLife.Lead`). The store's thread, which alone opens, closes and adds the checkpointer, may read those two
-/// without the lead.
+/// Sendable: only the leader touches its fields, and the lead changes hands under the life's lock (`StoreLife.Lead`).
+/// The store's thread alone changes the session, after the core's `init` has opened the first one and before the thread
+/// runs. So this thread may read the session without the lead.
 final class Writer: @unchecked Sendable {
     private struct Session {
         let opened: Opened
@@ -15,12 +15,14 @@ final class Writer: @unchecked Sendable {
     private let clock: StoreClock
     private let random: RandomSource
     private var session: Session?
-    /// The byte that says that this process lives: held over a reopening, or its probes would be taken for a dead
-    /// one's.
+    /// This process's byte, which says that the process lives.
+    ///
+    /// The process keeps it over a reopening, or its probes would be taken for a dead worker's.
     private var membership: Opening.Membership?
-    /// What was open last, until the next is open: another database may take its place, and the log be left.
+    /// The files that were open last, until the next are open: another database may take their place, with their log
+    /// left.
     private var lastOpen: FileIdentity?
-    /// A sync of the log has failed: healthy again only once the database has been synced.
+    /// Whether a sync of the log has failed: the store is healthy again only once the database has been synced.
     private(set) var needsFullCheckpoint = false
 
     init(_ file: StoreFile, _ configuration: CircuitStore.Configuration, _ clock: StoreClock, _ random: RandomSource) {
@@ -34,7 +36,7 @@ final class Writer: @unchecked Sendable {
 
     // MARK: - Opening and closing
 
-    /// Opens the file, which may be another one each time.
+    /// Opens the file at the path, which may be another file each time.
     ///
     /// - Parameter isSuspect: whether SQLite has called the file broken.
     func open(isSuspect: Bool = false) throws(BreakerStoreError) -> Opened {
@@ -58,7 +60,7 @@ final class Writer: @unchecked Sendable {
         self.session = nil
     }
 
-    /// Takes the worker out of the file, and leaves that.
+    /// Takes the worker out of the file, and closes the file.
     func leave(telling refusals: [CircuitName: Int64]) {
         if let opened = self.opened {
             _ = try? opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
@@ -75,8 +77,9 @@ final class Writer: @unchecked Sendable {
 
     /// Registers circuits in the file that was opened just now, so that an operator sees them there.
     ///
-    /// - Parameter isSameDatabase: whether it is the one that was open before. Others may have registered newer configs
-    ///   there meanwhile, or forgotten circuits: this process then notes that it uses those that are left.
+    /// - Parameter isSameDatabase: whether it is the database that was open before. Other processes may have registered
+    ///   newer configs there meanwhile, or forgotten circuits. So this process only notes that it uses the circuits
+    ///   that are left.
     func register(
         _ circuits: [CircuitName: CircuitBreaker.Config],
         isSameDatabase: Bool
@@ -127,9 +130,9 @@ final class Writer: @unchecked Sendable {
 
     // MARK: - Syncing
 
-    /// Syncs the log, so that the checkpoint that follows has little left to sync: else callers would wait for that.
+    /// Syncs the log, so that the checkpoint has little left to sync while callers wait for it.
     func syncLog() {
-        // What fails here fails again in the checkpoint, which tells of it.
+        // A failure comes again in the checkpoint, which reports it.
         try? self.session?.checkpointer?.connection.syncLog()
     }
 
@@ -139,9 +142,9 @@ final class Writer: @unchecked Sendable {
     /// Copies what it can of the log into the database.
     func checkpoint() throws(BreakerStoreError) {
         guard let opened = self.opened else { return }
-        // Under the guard nobody begins with other files: pages of a log that is gone must not get into the database.
-        // Whoever has the guard may open the store for long, and all that waits in the queue would wait as well: so
-        // later, if not now.
+        // Under the guard no process opens other files: pages of a log that is gone must not get into the database. The
+        // process that has the guard may open the store for long, and all tickets would wait with this one. So if the
+        // guard is taken, a later checkpoint must do.
         var checkpointer = self.session?.checkpointer
         try opened.lock.withGuard(until: Deadline(after: .zero)) { () throws(BreakerStoreError) in
             guard self.hasFilesAndLock(opened) else { throw .moved(self.file.path) }
@@ -155,8 +158,9 @@ final class Writer: @unchecked Sendable {
         self.session?.checkpointer = checkpointer
     }
 
-    /// Copies the whole log into the database, which is synced, if a sync of the log has failed; false if a reader is
-    /// in the way.
+    /// If a sync of the log has failed, copies the whole log into the database, which SQLite syncs.
+    ///
+    /// False if a reader or a writer keeps frames from being copied.
     func makeUpForFailedSync() throws(BreakerStoreError) -> Bool {
         guard self.needsFullCheckpoint else { return true }
         try self.checkpoint()
@@ -165,8 +169,9 @@ final class Writer: @unchecked Sendable {
         return true
     }
 
-    /// Syncs the log after a commit, if what was committed must survive a power loss: a change of state must, a report
-    /// need only survive a crash of the process.
+    /// Syncs the log after a commit that must survive a power loss; returns the error if that fails.
+    ///
+    /// By default a change of state must, and a report need only survive a crash of the process.
     func sync(after transaction: Transaction, _ opened: Opened) -> BreakerStoreError? {
         let isNeeded =
             switch self.configuration.durability {
@@ -179,8 +184,8 @@ final class Writer: @unchecked Sendable {
             try opened.writer.connection.syncLog()
             return nil
         } catch {
-            // The change stands, others have seen it. A later sync of the log proves nothing about these pages: they
-            // are on the disk once they are in the database.
+            // The change stands, for other processes have seen it. A later sync of the log proves nothing about these
+            // pages: they are on the disk only once a checkpoint has synced them in the database.
             self.needsFullCheckpoint = true
             return error
         }
@@ -188,32 +193,34 @@ final class Writer: @unchecked Sendable {
 
     // MARK: - The files
 
-    /// Whether all paths still lead to what is open.
+    /// Whether all paths still lead to the open files.
     var isInPlace: Bool { self.opened.map(self.hasFilesAndLock) ?? true }
 
     func hasFilesAndLock(_ opened: Opened) -> Bool {
         FileIdentity(of: self.file) == opened.identity && opened.lock.isInPlace
     }
 
-    /// A process that writes to the log under an index that others no longer have destroys what they have written
-    /// there.
+    /// Throws if the index is not in its place.
     ///
-    /// Asked again as late as can be: the lock may be long in coming, and keeps only those away who have the same
-    /// index.
+    /// A process that writes to the log under an index that other processes no longer have destroys what they have
+    /// written there. The caller asks as late as can be: the lock may be long in coming, and keeps only processes with
+    /// the same index away.
     func requireIndex(_ opened: Opened) throws(BreakerStoreError) {
         guard opened.identity.hasIndex(of: self.file) else { throw .moved(self.file.path) }
     }
 
-    /// The paths must lead to the files that are open, or no process that comes later sees what is written.
+    /// Throws unless the paths lead to the open files: no process that comes later would see what is written.
     func requireFiles(_ opened: Opened) throws(BreakerStoreError) {
         guard FileIdentity(of: self.file) == opened.identity else { throw .moved(self.file.path) }
     }
 
-    /// Whether the connection that is open commits again; false if others still lock the file, nil if it must be opened
-    /// anew.
+    /// Whether the open connection commits again; nil if it must be opened anew.
+    ///
+    /// False if the file can't be written yet: other processes lock it, the disk is full, or this process may not
+    /// write.
     func canWrite(unless isOver: () -> Bool) -> Bool? {
         guard let opened = self.opened else { return nil }
-        // Others use the file by turns: a process that asks just once in a while may ask in vain for long.
+        // Other processes use the file by turns: a process that asks just once in a while may ask in vain for long.
         let deadline = self.deadline
         do throws(BreakerStoreError) {
             guard try opened.writer.begin(unless: { deadline.isOver || isOver() }) else { return false }
@@ -240,7 +247,7 @@ final class Writer: @unchecked Sendable {
             clock: self.clock,
             eventsKept: self.configuration.eventsKept,
             random: self.random,
-            // Others lock another file by now: a worker that seems dead may live.
+            // If the lock file was replaced, other processes lock another one: a worker that seems dead may live.
             isLocked: { !opened.lock.isInPlace || opened.lock.isHeldByAnother(worker: $0) }
         )
     }
