@@ -1,4 +1,4 @@
-/// Letting calls through.
+/// Lets calls through, or refuses them.
 extension CircuitBreaker {
     /// Leave for one call, or the refusal.
     ///
@@ -31,10 +31,9 @@ extension CircuitBreaker {
         return try self.admitted(outcome)
     }
 
-    /// The epoch of a closed circuit whose calls need nothing but a report when they fail; nil if more must be looked
-    /// at.
+    /// The epoch of a closed circuit whose calls report nothing but failures; nil if a kept answer is not enough.
     ///
-    /// Throws a refusal that is kept. To let through it makes no system call, takes no lock, reads no clock and
+    /// Throws a refusal that is kept. To let a call through it makes no system call, takes no lock, reads no clock and
     /// allocates nothing.
     @usableFromInline
     func freePass() throws(CircuitOpenError) -> Int64? {
@@ -49,7 +48,7 @@ extension CircuitBreaker {
         return nil
     }
 
-    /// What the cached answer says, or else the file; nil if only a commit can tell.
+    /// What the kept answer says, or else the file; nil if a commit must decide.
     private func lookUp() throws(CircuitOpenError) -> Admitted? {
         let answer = self.circuit.slot.ask(self.store.gate)
         switch answer.verdict {
@@ -80,7 +79,7 @@ extension CircuitBreaker {
             self.core.readFailed(error)
             return try self.admittedByMemory()
         }
-        // Somebody has forgotten the circuit: the commit registers it again.
+        // Somebody has deleted the circuit from the file: the commit registers it again.
         guard let look else { return nil }
         switch look.answer {
         case .refuse(let cause, let until):
@@ -120,20 +119,20 @@ extension CircuitBreaker {
         }
     }
 
-    /// A slot that came when its caller had gone on without it is free again at once.
+    /// Gives back a probe's slot that was claimed after its caller had given up.
     private func giveBack(_ outcome: Circuit.Admission) {
         guard case .probe(let token, let epoch) = outcome else { return }
         self.discard(.probe(token: token, epoch: epoch))
     }
 
-    /// Throws while the cached refusal's time has not come.
+    /// Throws the kept refusal unless its time is over.
     private func refuse(_ cause: RefusalCause, until: Int64) throws(CircuitOpenError) {
         if until == .max { throw self.refusal(cause, nil) }
         let remaining = until.subtractingSaturating(self.core.clock.uptime)
         if remaining > 0 { throw self.refusal(cause, remaining) }
     }
 
-    /// The refusal as the caller gets it, counted; the last error is the file's unless another is given.
+    /// Makes and counts the refusal; its last error is the file's unless another is given.
     func refusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
         self.circuit.refusals.add()
         let lastRead = self.circuit.lastRead

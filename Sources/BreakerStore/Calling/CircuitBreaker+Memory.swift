@@ -1,4 +1,4 @@
-/// Guarding in memory while the file can't be used.
+/// Guards in memory while the file can't be used.
 extension CircuitBreaker {
     func admittedByMemory() throws(CircuitOpenError) -> Admitted {
         let token = self.core.newToken()
@@ -13,7 +13,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// What could not be committed counts in memory, and is kept for the file.
+    /// Counts in memory what could not be committed, and keeps it for the file.
     func tellMemory(_ input: CircuitInput) {
         switch input {
         case .failed(let report), .failedUnread(let report):
@@ -23,7 +23,7 @@ extension CircuitBreaker {
             self.count(report, failed: false)
         case .probeEnded(_, _, let verdict, let error):
             if verdict != .ignored { self.count(self.newReport(0, error), failed: verdict == .failure) }
-            // Its slot is to be free as soon as the file is back.
+            // The file must learn that the probe's slot is free as soon as it is back.
             self.keep(input)
         case .recorded(let report, let failed, token: _):
             self.count(report, failed: failed)
@@ -31,7 +31,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// The end of a call that memory let through.
+    /// Counts the end of a call that memory let through; a failure is kept for the file, too.
     func tellMemory(_ ending: Ending, after admission: Circuit.Admission) {
         var report = self.newReport(0, ending.error)
         self.inMemory(at: report.at) { circuit, moment in
@@ -60,8 +60,9 @@ extension CircuitBreaker {
         }
     }
 
-    /// A failure that no admission of the file's belongs to: it counts there if nothing has changed since it was last
-    /// read, or if it never was.
+    /// Keeps for the file a failure of a call that the file did not admit.
+    ///
+    /// The failure counts there if the circuit's epoch is still the one that was read last, or if none was ever read.
     private func keepFailure(_ report: Report) {
         guard let epoch = self.circuit.lastRead.epoch else {
             self.keep(.failedUnread(report))
@@ -73,7 +74,7 @@ extension CircuitBreaker {
     }
 
     private func keep(_ input: CircuitInput) {
-        // Otherwise there will be no file to tell.
+        // A forked process and a closed store have no file to tell.
         guard !self.store.gate.isForked, !self.store.isClosed else { return }
         let time = input.failure?.at ?? self.core.clock.now
         self.core.outbox.keep(

@@ -1,4 +1,4 @@
-/// Calls with metrics, retries or a timeout: each attempt is one call to the circuit.
+/// Makes calls with metrics, retries or a timeout; each attempt is one call to the circuit.
 extension CircuitBreaker {
     /// How one attempt went.
     private enum Attempt<T> {
@@ -73,7 +73,8 @@ extension CircuitBreaker {
         return attempt
     }
 
-    /// At the deadline the failure is committed at once; the operation is cancelled and waited for.
+    /// One attempt with a timeout: at its deadline the failure is reported at once, then the operation is cancelled and
+    /// waited for.
     private func attempt<T>(
         _ operation: () async throws -> T,
         failingWhen isFailure: (T) -> Bool,
@@ -124,7 +125,7 @@ extension CircuitBreaker {
 
     /// How long to wait before the next attempt; nil if there is none.
     ///
-    /// A circuit that has opened is not waited for: the operation's error is known already.
+    /// A call does not wait for a circuit that refuses: the operation's error is known already.
     private func delay<T>(after attempt: Attempt<T>, _ attempts: Int) -> Duration? {
         guard let retry = self.policy.retry, attempts <= retry.maxRetries else { return nil }
         switch attempt {
@@ -136,7 +137,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// When an operation ran, what came of it is told, though a later attempt was refused.
+    /// What the caller gets: the result of the last attempt that ran, or the refusal if none ran.
     private static func conclude<T>(_ attempt: Attempt<T>, after last: Attempt<T>?) throws -> T {
         switch attempt {
         case .returned(let value, _): return value
@@ -149,7 +150,7 @@ extension CircuitBreaker {
 
     // MARK: - Metrics
 
-    /// When a call began; nothing where nobody wants to know.
+    /// When an attempt began; nil if the policy has no `onOutcome`.
     func newStopwatch() -> ContinuousClock.Instant? { self.policy.onOutcome == nil ? nil : .now }
 
     func tell(_ result: CallOutcome.Result, _ watch: ContinuousClock.Instant?) {

@@ -2,9 +2,9 @@
 extension CircuitBreaker {
     /// Reports a success without a permit.
     ///
-    /// In half-open, or open when its time has come, it claims and reports in one step.
+    /// If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
     ///
-    /// Suspends until it is committed, if there is anything to commit.
+    /// Suspends until the report is committed, if there is anything to commit.
     public func recordSuccess() async { await self.record(Ending(verdict: .success)) }
 
     /// Reports a success without a permit; commits on the calling thread.
@@ -13,9 +13,9 @@ extension CircuitBreaker {
 
     /// Reports a failure without a permit.
     ///
-    /// In half-open, or open when its time has come, it claims and reports in one step.
+    /// If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
     ///
-    /// Suspends until it is committed. The policy's `classify` judges the error.
+    /// Suspends until the report is committed. The policy's `classify` judges the error.
     /// - Parameter error: what went wrong, if that is known.
     public func recordFailure(_ error: (any Error)? = nil) async { await self.record(self.ending(error)) }
 
@@ -30,7 +30,7 @@ extension CircuitBreaker {
 
     private func record(_ ending: Ending) async { await self.commit(self.input(ending)) }
 
-    /// What is to be committed of a call that asked nobody, if anything.
+    /// What is to be committed of a call that asked for no admission; nil if nothing is.
     private func input(_ ending: Ending) -> CircuitInput? {
         let isFailure: Bool
         switch ending.verdict {
@@ -52,7 +52,8 @@ extension CircuitBreaker {
         return nil
     }
 
-    /// Whether the circuit is open and its time has not come, as far as the cached answer knows.
+    /// Whether the circuit is held, or open before its time, as far as the kept answer tells: a failure counts nowhere
+    /// then.
     private var isSurelyRefused: Bool {
         let answer = self.circuit.slot.ask(self.store.gate)
         switch answer.verdict {
@@ -61,7 +62,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// Whether a success would change anything, as far as looking can tell.
+    /// Whether a success may change anything, as far as a look tells.
     private var mayCountSuccess: Bool {
         switch self.circuit.slot.ask(self.store.gate).verdict {
         case .proceed: return false

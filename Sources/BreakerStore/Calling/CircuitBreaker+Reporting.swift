@@ -1,6 +1,6 @@
 /// Reports to the circuit how calls ended.
 extension CircuitBreaker {
-    /// What a call's end comes to.
+    /// How a call ended, as the policy judges it.
     struct Ending: Sendable {
         var verdict: Verdict
         var error: String?
@@ -14,9 +14,9 @@ extension CircuitBreaker {
         }
     }
 
-    /// What is stored of an error: at most 500 characters, and no more bytes than that many need.
+    /// What is stored of an error: at most 500 characters and 4,000 bytes.
     ///
-    /// A character may have any number of marks: a text that somebody else made may be one character of megabytes.
+    /// A character may have any number of marks, so one character of somebody else's text may have megabytes.
     func text(of error: any Error) -> String {
         let text = self.policy.describe(error).prefix(500)
         guard text.utf8.count > 4_000 else { return String(text) }
@@ -26,10 +26,10 @@ extension CircuitBreaker {
     /// Commits on the calling thread; what can't be committed counts in memory.
     func report(_ ending: Ending, of admitted: Admitted) { self.commit(self.input(ending, of: admitted)) }
 
-    /// Suspends until the report is committed; cancelling the task withdraws nothing.
+    /// Suspends until the report is committed; if the task is cancelled, the report is committed all the same.
     func report(_ ending: Ending, of admitted: Admitted) async { await self.commit(self.input(ending, of: admitted)) }
 
-    /// Leaves a probe's slot without waiting.
+    /// Gives back a probe's slot without waiting for the commit.
     func discard(_ admitted: Admitted) {
         guard let input = self.input(Ending(verdict: .ignored), of: admitted) else { return }
         self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
@@ -61,7 +61,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// What is to be committed, if anything.
+    /// What is to be committed of a call's end; nil if nothing is, or memory has let the call through.
     private func input(_ ending: Ending, of admitted: Admitted) -> CircuitInput? {
         switch admitted {
         case .uncounted:
@@ -92,7 +92,7 @@ extension CircuitBreaker {
         )
     }
 
-    /// The consecutive rule: a success is written only if there is a failure to forget.
+    /// Whether there are failures to forget: under the consecutive rule a success is written only then.
     private var hasFailuresToForget: Bool {
         switch self.circuit.slot.ask(self.store.gate).verdict {
         case .proceed, .proceedAndReportSuccess: return false

@@ -1,15 +1,15 @@
-/// Guarded calls. Each runs its operation at most once, or once for each attempt of a retry, on the caller's actor.
+/// Runs guarded calls, each at most once, or once for each attempt of a retry.
 extension CircuitBreaker {
-    /// Runs `operation` on the caller's actor, neither it nor its value need be Sendable.
+    /// Runs `operation` on the caller's actor; neither the operation nor its value need be Sendable.
     ///
     /// Throws the operation's own error, or `CircuitOpenError` when it did not run, or `CallTimeoutError` when it took
-    /// longer than the policy's timeout. No thread waits for a commit: probes and reports do so suspended. An answer
-    /// that is not known yet is read from the file on the calling thread.
+    /// longer than the policy's timeout. No thread waits for a commit: the task is suspended meanwhile. An answer that
+    /// is not known yet is read from the file on the calling thread.
     /// - Parameter operation: the call to guard.
     @inlinable
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
-        // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls come
-        // no further: the answer is kept, and a success has nothing to tell.
+        // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls end
+        // here: their answer is kept, and a success reports nothing.
         guard let epoch = try self.freePass() else { return try await self.runAsking(operation) }
         do {
             return try await operation()
@@ -25,7 +25,8 @@ extension CircuitBreaker {
         if case .failure = ending.verdict { await self.commit(.failed(self.newReport(epoch, ending.error))) }
     }
 
-    /// Asks the file, claims a probe or follows the policy, as need be.
+    /// Makes a call that the kept answer alone does not let through: asks the file, claims a probe or follows the
+    /// policy.
     @usableFromInline
     func runAsking<T>(_ operation: () async throws -> T) async throws -> T {
         guard self.isPlain else { return try await self.runByPolicy(operation) { _ in false } }
@@ -41,7 +42,7 @@ extension CircuitBreaker {
         return value
     }
 
-    /// Runs `operation` as the plain form does, and counts a value that `isFailure` says so of as a failure.
+    /// Runs `operation` as the plain form does; a value of which `isFailure` is true counts as a failure.
     ///
     /// Throws as the plain form does; the value is returned either way.
     /// - Parameters:
@@ -53,7 +54,8 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain form does, and `fallback` when that throws: refused, failed or timed out.
     ///
-    /// A cancellation is thrown as it is. Throws what `fallback` throws; what it does is not reported to the circuit.
+    /// A `CancellationError` is thrown as it is, without the fallback. Throws what `fallback` throws; the circuit
+    /// learns nothing of `fallback`.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - fallback: makes a value of the error.
@@ -70,10 +72,10 @@ extension CircuitBreaker {
         }
     }
 
-    /// Runs `operation` on the calling thread; chosen in synchronous code alone.
+    /// Runs `operation` on the calling thread; the compiler chooses this form in synchronous code alone.
     ///
-    /// Throws the operation's own error, or `CircuitOpenError` when it did not run. Reports are committed on the
-    /// calling thread, which waits at most for `busyTimeout`. The policy's timeout is for async calls.
+    /// Throws the operation's own error, or `CircuitOpenError` when it did not run. The calling thread commits reports,
+    /// and waits for that at most for `busyTimeout`. The policy's timeout is for async calls.
     /// - Parameter operation: the call to guard.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T) throws -> T {
@@ -90,8 +92,7 @@ extension CircuitBreaker {
         return value
     }
 
-    /// Runs `operation` as the plain synchronous form does, and counts a value that `isFailure` says so of as a
-    /// failure.
+    /// Runs `operation` as the plain synchronous form does; a value of which `isFailure` is true counts as a failure.
     ///
     /// Throws as that form does; the value is returned either way.
     /// - Parameters:
@@ -104,7 +105,7 @@ extension CircuitBreaker {
 }
 
 extension Admitted {
-    /// Whether a success has anything to tell.
+    /// Whether a success may have anything to report.
     var reportsSuccess: Bool {
         switch self {
         case .counted(epoch: _, let reportsSuccess): reportsSuccess

@@ -1,10 +1,10 @@
-/// Calls with a deadline, for operations that need not be Sendable.
+/// Makes calls with a deadline; neither operation nor value need be Sendable.
 enum TimedCall {
     /// Carries the operation into a child task, and its value back.
     ///
-    /// Sendable though its content need not be: the child task hops to the caller's actor before it touches the
-    /// operation, the caller is suspended until the child has ended, and nobody else has the box. So one thread at a
-    /// time sees what is inside, each after the other.
+    /// Sendable though its content need not be: one thread at a time touches the content. The child task hops to the
+    /// caller's actor before it touches the operation. The caller is suspended until the child has ended. Nobody else
+    /// has the box.
     private struct Box<Content>: @unchecked Sendable {
         let content: Content
     }
@@ -12,12 +12,13 @@ enum TimedCall {
     private enum First<T> {
         case ended(Box<Result<T, any Error>>)
         case deadline
-        /// The timer was cancelled: by the caller's own cancellation.
+        /// The timer was cancelled, because the caller's task was.
         case timerEnded
     }
 
-    /// Runs `operation`; nil if the deadline came first: then `onDeadline` has been awaited, and the operation has been
-    /// cancelled and has ended.
+    /// Runs `operation`; nil if the deadline came first.
+    ///
+    /// At the deadline, `onDeadline` is awaited; then the operation is cancelled, and waited for.
     static func run<T>(
         _ operation: () async throws -> T,
         within timeout: Duration,
