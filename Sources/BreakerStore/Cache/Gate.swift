@@ -1,10 +1,10 @@
 import CBreakerStore
 
-/// Decides whether the cached answers of one open store count, and with which header they are compared.
+/// Decides whether the kept answers of one open store count, and with which header they are compared.
 ///
-/// Sendable: the pointer never changes, and what lies behind it is read and written by atomic operations alone. The
-/// mapping that it points to stays readable: the core keeps each that it ever published, and the store that owns the
-/// gate keeps the core.
+/// Sendable: the pointer never changes, and only atomic operations read and write what lies behind it. The mapping that
+/// it points to stays readable: the core keeps each mapping that it ever published, and the store that owns the gate
+/// keeps the core.
 @safe
 final class Gate: @unchecked Sendable {
     fileprivate let raw: UnsafeMutablePointer<bs_gate>
@@ -36,7 +36,7 @@ final class Gate: @unchecked Sendable {
     }
 }
 
-/// The last answer about one circuit, kept until anybody commits anything.
+/// The last answer about one circuit, which counts until any process commits anything.
 ///
 /// Sendable: the pointer never changes, and what lies behind it is a seqlock of atomics, which lets one writer in at a
 /// time.
@@ -48,7 +48,7 @@ final class AnswerSlot: @unchecked Sendable {
 
     deinit { unsafe free(self.raw) }
 
-    /// The answer, if nobody has committed anything since it was read.
+    /// The answer, or `.none` if any process may have committed something since it was read.
     ///
     /// No system call, no lock, no clock, no allocation.
     @inline(__always)
@@ -56,7 +56,7 @@ final class AnswerSlot: @unchecked Sendable {
         unsafe CachedAnswer(raw: bs_ask(self.raw, gate.raw))
     }
 
-    /// Keeps the answer, unless another is being kept in this very moment.
+    /// Keeps the answer, unless another thread is keeping one in this very moment.
     func publish(_ answer: CachedAnswer, readUnder tag: Tag, generation: UInt64) {
         var raw = tag.raw
         unsafe bs_publish(self.raw, &raw, generation, answer.raw)
@@ -67,10 +67,10 @@ final class AnswerSlot: @unchecked Sendable {
 struct CachedAnswer {
     enum Verdict: UInt64 {
         case none
-        /// A success changes nothing.
+        /// The call goes through, and a success reports nothing.
         case proceed
-        /// The consecutive rule, without failures: a success is reported only if another process has added a failure by
-        /// then.
+        /// The consecutive rule, without failures: a success is reported only if a failure has been committed
+        /// meanwhile.
         case proceedAndReportSuccess
         /// The consecutive rule, with failures: a success is reported, so that they are forgotten.
         case proceedAndForgetFailures
