@@ -15,7 +15,7 @@ enum CircuitColumn: Int32, CaseIterable {
 
     /// The part of the program that changes a column.
     enum Part {
-        /// Nobody.
+        /// No part changes the column.
         case key
         /// A process that registers the circuit.
         case config

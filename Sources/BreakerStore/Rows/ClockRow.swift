@@ -78,7 +78,7 @@ struct ClockRow {
             && zip(one, other).count { $0 != $1 } <= 2
     }
 
-    /// As the kernel gives them, random(4).
+    /// The length of the names that the kernel gives to boots, random(4).
     private static let lengthOfRandomNames = 36
 
     private func now(at uptime: Int64) -> Int64 { self.offset.addingSaturating(uptime) }
@@ -98,7 +98,8 @@ struct ClockRow {
         let own = row == nil && clock.isSet ? Self.nearestPossible(to: clock.now.microseconds) : nil
         let now = max(own ?? wall, row?.highest ?? 0, history)
         clock.offset = now.subtractingSaturating(uptime)
-        // Epochs are instants, or some few above: none of a circuit that was forgotten is higher.
+        // An epoch is an instant of store time, or some few above one. So no forgotten circuit had a higher epoch than
+        // now.
         let floor = row?.epochFloor ?? now
         let isHealed = try row == nil ? database.hasHistory() : row?.boot == clock.host.bootID
         // Any other rows of the table are no clock: the library keeps one.

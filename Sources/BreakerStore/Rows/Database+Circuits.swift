@@ -69,7 +69,7 @@ extension Database {
             try self.run("DELETE FROM failure WHERE circuit = ?1", .integer(circuit))
             return
         }
-        // Old ones go at the front, new ones come at the end; a set is only for what lies between.
+        // Sets, so that many failures are compared quickly.
         let kept = Set(failures)
         let known = Set(before)
         for failure in before where !kept.contains(failure) {

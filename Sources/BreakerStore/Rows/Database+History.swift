@@ -1,4 +1,4 @@
-/// Events and workers.
+/// Reads events and workers.
 extension Database {
     private static let eventColumns = """
         id, circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator
@@ -73,7 +73,7 @@ extension Database {
         try self.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
     }
 
-    /// No program ever counts as far as this.
+    /// A number that no program ever counts up to.
     ///
     /// SQLite makes no number above the greatest possible one, and then reports a full disk.
     private static let highestNumber: Int64 = 1 << 62

@@ -1,4 +1,4 @@
-/// Transactions that wait for the file themselves.
+/// Transactions that wait until the file is free, and other connections to the file.
 extension Database {
     /// Locks the file for writing; false once `isOver` says so.
     ///

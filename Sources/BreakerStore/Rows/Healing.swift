@@ -23,7 +23,7 @@ struct Healing {
         try self.healCircuits()
     }
 
-    // MARK: - Rows without which nothing is lost but themselves
+    // MARK: - Rows of little worth
 
     private mutating func dropStrayRows() throws(BreakerStoreError) {
         let before = self.database.connection.changes
@@ -101,7 +101,7 @@ struct Healing {
         let what =
             unreadable.isEmpty
             ? "its row could not be written" : "\(unreadable.map(\.name).joined(separator: ", ")) could not be read"
-        // Without a state before: a registration's event has one (`Transaction.isConfigured`).
+        // The event has no state before. A registration's event has one, which `Transaction.isConfigured` looks for.
         let source = config == nil ? "with defaults" : "as this process knows it"
         self.note(name, .configured, "\(what); the circuit was registered anew, \(source) where that is so")
     }

@@ -4,7 +4,8 @@ import Synchronization
 /// Reads store time: the host's uptime plus an offset that the file keeps, in microseconds.
 final class StoreClock: Sendable {
     let host: any HostClock
-    /// The host's own clock is read without the detour over `Duration`: a refusal reads it, and is to be quick.
+    /// Whether the host's own clock is read, without the detour over `Duration`: a refusal reads the clock, and must be
+    /// quick.
     private let isSystem: Bool
     private let offsetInForce = Atomic<Int64>(0)
     private let isTold = Atomic<Bool>(false)
@@ -70,9 +71,9 @@ final class StoreClock: Sendable {
 }
 
 extension StoreClock {
-    /// Takes over the file's offset, as one who only reads.
+    /// Takes over the file's offset, as a reader does.
     ///
-    /// - Parameter row: nil where it can't be read; then what is known goes on, until a writer has made the row anew.
+    /// - Parameter row: nil if it can't be read; the known offset stays until a writer has made the row anew.
     func follow(_ row: ClockRow?) {
         guard let row else { return }
         let offset = row.offsetToRead(self)

@@ -1,6 +1,6 @@
 /// Registering circuits.
 extension Transaction {
-    /// Creates the circuit, or stores what differs; neither state nor counts change.
+    /// Creates the circuit, or stores what differs in its config; neither state nor counts change.
     ///
     /// The config must be valid.
     func register(_ config: CircuitBreaker.Config) throws(BreakerStoreError) {
@@ -92,7 +92,7 @@ extension Transaction {
         return try self.forget(id, name: name, by: `operator`, reason: reason)
     }
 
-    /// The same for one whose name may be no UTF-8.
+    /// Deletes a circuit by its row's number, since its name may be no UTF-8; false if there is none.
     func forget(
         _ id: Int64,
         name: String,

@@ -1,4 +1,4 @@
-/// What happens between BEGIN IMMEDIATE and COMMIT: the only place where a circuit changes.
+/// What happens between BEGIN IMMEDIATE and COMMIT: the only place where calls and operators change a circuit.
 ///
 /// A circuit is loaded once, however many reports of a batch are about it, and saved once at the end.
 final class Transaction {
@@ -24,7 +24,7 @@ final class Transaction {
     private let random: RandomSource
     private let isLocked: (Int64) -> Bool
     private let highest: Int64
-    /// How much the connection had changed before.
+    /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
     private var liveness: [Int64: Bool] = [:]
     private var loaded: [CircuitName: Loaded] = [:]

@@ -1,4 +1,4 @@
-/// This process's place among those who share the file: one for each open store.
+/// A process that has the file open: one worker for all its stores on the file.
 struct Worker: Sendable, Hashable {
     var id: Int64
     var name: String
