@@ -41,7 +41,7 @@ package final class ChangeWatch {
     package func inspectIfChanged<Value>(
         _ body: (StoreInspection, _ isAnotherFile: Bool) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value? {
-        // Taken before the file is read: what is read is at least as new.
+        // The proof is taken before the file is read, so what is read is at least as new.
         let proof = self.proof()
         if proof.counts, proof == self.seen { return nil }
         self.looks += 1

@@ -6,7 +6,7 @@ package enum CircuitSelector: Sendable, Hashable {
     case namedIfPresent(String)
     /// All circuits whose names match an SQLite GLOB pattern.
     case pattern(String)
-    /// The circuit of this name; without one, what matches it if it can be a pattern.
+    /// The circuit of this name; if there is none, all circuits that match the text, if it can be a pattern.
     case nameOrPattern(String)
 
     /// How many bytes a pattern has at most.

@@ -3,9 +3,9 @@ extension CircuitStore {
     /// Does the same to all selected circuits, which are matched in the transaction that changes them.
     ///
     /// A circuit to which there is nothing to do, such as one that is to be released and is not held, is left out of
-    /// the answer, and so is one whose row can't be read, if a pattern found it. Throws `noSuchCircuit` for a name that
-    /// must be there, `corrupt` for one whose row can't be read, else as `reset(_:by:reason:)` does; then nothing is
-    /// changed. Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// the answer. So is a circuit that a pattern found and whose name is no UTF-8. A row that can't be read is healed
+    /// first, as for a call. Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)` does;
+    /// then nothing is changed. Commits on the calling thread, which waits at most for `busyTimeout`.
     package func perform(
         _ action: OperatorAction,
         on selection: [CircuitSelector],
@@ -22,7 +22,7 @@ extension CircuitStore {
                     guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
                     return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
                 }
-                // A name that is no UTF-8 was found by its shown form, and a statement can't look for the real one.
+                // A name that is no UTF-8 was found by its shown form. A statement can't look for the real name.
                 if change == nil, found.isNamed { throw .noSuchCircuit(name, transaction.path) }
                 if case let change?? = change { changes.append(change) }
             }
@@ -65,7 +65,7 @@ extension CircuitStore {
 }
 
 extension Transaction {
-    /// By name.
+    /// The selected circuits, in the order of their names.
     fileprivate func select(
         _ selection: [CircuitSelector]
     ) throws(BreakerStoreError) -> [Database.Selected.Circuit] {

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// For test programs that compare a store's cached answers with the reports that the store has acknowledged.
+/// A kept answer, for test programs that compare such answers with the reports that the store has acknowledged.
 ///
-/// `@testable` would show them the same, but no release build allows that.
+/// `@testable` would show the same, but no release build allows it.
 package struct KeptAnswer: Sendable {
-    /// What a call gets without asking the file, for people.
+    /// The word for what a call gets without asking the file.
     package let verdict: String
     package let epoch: Int64
 }

@@ -1,4 +1,4 @@
-/// The store as an operator looks at it: all of it as of one instant, and nothing of it changed.
+/// Reads the store for an operator: all of it as of one instant, without changing anything.
 package struct StoreInspection {
     let view: StoreView
     private let reading: ReadingMoment
@@ -18,7 +18,7 @@ package struct StoreInspection {
         /// A name that must be there and is not; then nothing was looked at.
         package var missing: String?
 
-        /// With those that can't be read in the order of their names.
+        /// The same, with the unreadable circuits in the order of their names.
         fileprivate var sorted: Self {
             var sorted = self
             sorted.unreadable.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -26,7 +26,7 @@ package struct StoreInspection {
         }
     }
 
-    /// Hands over the selected circuits one by one, each once; so many of them need no memory.
+    /// Hands over the selected circuits one by one, each once, so that many of them take no memory.
     ///
     /// In no order: by name, SQLite would read most pages of a large file again and again.
     ///
