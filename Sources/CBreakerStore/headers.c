@@ -1,4 +1,4 @@
-// Each header stands on its own.
+// Compiles the headers as C, too.
 #include "locks.h"
 #include "process.h"
 #include "answers.h"

@@ -24,8 +24,8 @@ static inline bs_tag bs_read_tag(const uint64_t *page) {
     return tag;
 }
 
-// Whether an unchanged header proves an unchanged file: both copies alike, of the known version, initialised, and of a
-// log that has been written to.
+// Whether an unchanged header proves an unchanged file: both copies are alike, of the known version and initialised,
+// and the log has been written to.
 static inline int bs_tag_counts(const bs_tag *tag) {
     uint32_t field[12];
     memcpy(field, tag->words, sizeof field);
@@ -33,7 +33,7 @@ static inline int bs_tag_counts(const bs_tag *tag) {
         && ((const uint8_t *)field)[12] == 1 && (field[8] != 0 || field[9] != 0);
 }
 
-// Frames in the log, and how many of them have been copied into the database (the word behind the header copies).
+// Frames in the log, and how many of them are copied into the database (the word behind the two copies of the header).
 static inline uint32_t bs_frames(const uint64_t *page) {
     return __atomic_load_n((const uint32_t *)page + 4, __ATOMIC_ACQUIRE);
 }
@@ -41,8 +41,8 @@ static inline uint32_t bs_backfilled_frames(const uint64_t *page) {
     return __atomic_load_n((const uint32_t *)page + 24, __ATOMIC_ACQUIRE);
 }
 
-// A mapping of our own of the same page, which outlives the connection (tried: to read the connection's own after
-// sqlite3_close is a SIGSEGV); null where the system can't do that.
+// Maps the same page once more, for longer than the connection lives (tried: to read the connection's own mapping after
+// sqlite3_close is a SIGSEGV). Null where the system can't do that.
 enum { bs_header_size = 32768 };
 #ifdef __APPLE__
 static inline const uint64_t *bs_map_again(const uint64_t *page) {
@@ -60,7 +60,8 @@ static inline const uint64_t *bs_map_again(const uint64_t *page) {
     return copy == MAP_FAILED ? 0 : (const uint64_t *)copy;
 }
 #endif
-// Puts zeros in the place of the file, for those who may still be reading. In one step: the address is never unmapped.
+// Puts zeros in the place of the file, for threads that may still be reading. mmap does so in one step: the address is
+// never unmapped.
 static inline void bs_blank(const uint64_t *page) {
     mmap((void *)page, bs_header_size, PROT_READ, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0);
 }
@@ -68,7 +69,7 @@ static inline void bs_unmap(const uint64_t *page) { munmap((void *)page, bs_head
 
 // MARK: - The cached answer
 
-// Which header the answers of a store are held against. `page` is null while no answer counts; a mapping that was once
+// The header with which a store's answers are compared. `page` is null while no answer counts. A mapping that was once
 // published is kept until the gate is freed.
 typedef struct {
     const uint64_t *page;
@@ -77,8 +78,8 @@ typedef struct {
     const bs_process *process;
 } bs_gate;
 
-// An answer, the header that it was read under, and the sequence that tells a reader of a write in between: a seqlock
-// of relaxed atomics.
+// An answer, the header under which it was read, and a sequence that tells a reader of a write in between: a seqlock of
+// relaxed atomics.
 typedef struct {
     uint64_t sequence, verdict, epoch, until, generation;
     uint64_t tag[bs_words];
@@ -118,7 +119,7 @@ static inline void bs_gate_set(bs_gate *gate, const uint64_t *page, uint64_t gen
     __atomic_store_n(&gate->page, page, __ATOMIC_SEQ_CST);
 }
 
-// The answer, if the header is still the one it was read under.
+// The answer, if the header is still the one under which it was read; else verdict 0.
 static inline bs_answer bs_ask(const bs_slot *slot, const bs_gate *gate) {
     bs_answer none = {0, 0, 0};
     const uint64_t *page = __atomic_load_n(&gate->page, __ATOMIC_ACQUIRE);
@@ -139,7 +140,7 @@ static inline bs_answer bs_ask(const bs_slot *slot, const bs_gate *gate) {
     return answer;
 }
 
-// One publisher at a time: another that comes meanwhile leaves the slot to the first, and its answer is read once more.
+// One thread at a time publishes; another that comes meanwhile drops its answer.
 static inline void bs_publish(bs_slot *slot, const bs_tag *tag, uint64_t generation, bs_answer answer) {
     uint64_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
     if (sequence & 1 || !__atomic_compare_exchange_n(&slot->sequence, &sequence, sequence + 1, 0,

@@ -50,7 +50,7 @@ static inline int bs_set_lock(int descriptor, int64_t offset, int locked) {
     return fcntl(descriptor, F_OFD_SETLK, &byte);
 }
 
-// Whether another open file description holds one of some bytes: 1, 0, or -1 where the kernel would not say.
+// Whether another open file description locks any of `count` bytes: 1, 0, or -1 where the kernel would not say.
 static inline int bs_is_any_locked(int descriptor, int64_t offset, int64_t count) {
     struct flock bytes = bs_byte(offset, F_WRLCK);
     bytes.l_len = count;

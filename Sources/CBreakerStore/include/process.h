@@ -1,6 +1,6 @@
 #pragma once
-// In C: a fork's child may call nothing but async-signal-safe functions, and what the Swift runtime does on the way to
-// an atomic is not among them.
+// In C: a fork's child may call nothing but async-signal-safe functions. An atomic of Swift may call into its runtime,
+// which is not among them.
 #include <signal.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 enum { bs_most_descriptors = 1024 };
 
-// What a fork's child must know. One for the process, never freed.
+// What a fork's child must know. There is one for the process, never freed.
 typedef struct {
     uint64_t forks;
     int64_t forked_at;  // seconds since 1970, of the last of them
@@ -27,7 +27,8 @@ static inline int64_t bs_forked_at(const bs_process *process) {
     return __atomic_load_n(&process->forked_at, __ATOMIC_RELAXED);
 }
 
-// In the child: a lock taken before the fork belongs to both, until the child closes the descriptor. Async-signal-safe.
+// Runs in the child of a fork, and is async-signal-safe. The child closes the descriptors of lock files: as long as it
+// has one open, the parent's locks live on after the parent's death.
 static inline void bs_forked(bs_process *process) {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_REALTIME, &now);
@@ -48,7 +49,8 @@ static inline int bs_note_descriptor(bs_process *process, int descriptor) {
     }
     return 0;
 }
-// Whether it was noted: in a fork's child it is not, and is closed already.
+// Drops the note of a descriptor; 0 if there is none. In a fork's child there is none, for the child has closed the
+// descriptor.
 static inline int bs_drop_descriptor(bs_process *process, int descriptor) {
     for (int i = 0; i < bs_most_descriptors; i++) {
         int32_t entry = descriptor + 1;
@@ -58,8 +60,7 @@ static inline int bs_drop_descriptor(bs_process *process, int descriptor) {
     return 0;
 }
 
-// Starts a detached thread that blocks all signals: they are the program's, and a handler of its own must not run
-// there. 0 when done.
+// Starts a detached thread that blocks all signals, so that the program's signal handlers never run on it. 0 when done.
 static inline int bs_start_thread(void *(*main)(void *), void *argument) {
     pthread_attr_t attributes;
     pthread_t thread;

@@ -1,7 +1,7 @@
 #pragma once
-// In C: Swift has no variable of a thread.
+// In C: Swift has no thread-local variables.
 #include <stdint.h>
 
-// Which ranks of locks this thread holds, a bit each (LockRank.swift). For debug builds.
+// The ranks of the locks that this thread holds, a bit each (LockRank.swift). For debug builds.
 uint64_t bs_held_ranks(void);
 void bs_hold_ranks(uint64_t ranks);
