@@ -35,6 +35,8 @@ extension StoreLife {
             self.lead = .caller
             return (.lead, actions)
         }
+        // While the thread syncs the log the lead stays free for other threads. The thread takes it after the sync.
+        if case .synced = self.checkpoint { return (.wait, actions) }
         self.lead = .thread
         actions.wakesThread = true
         return (.wait, actions)

@@ -74,7 +74,7 @@ struct StoreLife {
         case due
         /// The store's thread syncs the log, and copies it as soon as it leads.
         ///
-        /// To `notDue`.
+        /// To `notDue`; from `due` as well, where the thread leads already.
         case synced
     }
 

@@ -93,7 +93,7 @@ struct LifeModel {
         case .timerFired(let time): return self.fire(time, at: now)
         case .threadIsFree: return self.schedule(at: now)
         case .checkpointBegan:
-            guard self.checkpoint == "synced" else { break }
+            guard self.checkpoint != "notDue" else { break }
             self.checkpoint = "notDue"
             return LifeReply(decision: "copies")
         case .idleSweepBegan:
@@ -149,7 +149,8 @@ struct LifeModel {
             self.suspended.insert(number)
             reply.timer = self.timer(for: deadline)
         }
-        guard self.leader == "nobody" else { return reply }
+        // The thread syncs the log, and leads next.
+        guard self.leader == "nobody", submitter == .thread || self.checkpoint != "synced" else { return reply }
         if submitter == .thread {
             self.leader = "caller"
             reply.decision = "leads"
