@@ -75,6 +75,7 @@ struct DrivenLife {
             let isDue = self.life.idleSweepBegan(at: Int64(time), every: Int64(LifeEvent.idlePause))
             return LifeReply(decision: isDue ? "looks" : "")
         case .registering(let name): return Self.reply(self.life.registering(Self.config(name, time)))
+        case .used(let name): return Self.reply(self.life.used(Self.config(name, time)))
         case .registered(let name):
             self.life.registered(CircuitName(name))
             return LifeReply()

@@ -25,6 +25,7 @@ enum LifeEvent: Hashable {
     case checkpointBegan
     case idleSweepBegan
     case registering(String)
+    case used(String)
     case registered(String)
     case registrationFailed(String)
     case registrationFailedAgain(String)

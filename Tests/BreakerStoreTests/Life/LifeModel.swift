@@ -104,6 +104,10 @@ struct LifeModel {
             let isFirst = self.inForce.isEmpty
             self.inForce[name] = now
             return LifeReply(wakes: isFirst)
+        case .used(let name):
+            let isFirst = self.inForce.isEmpty
+            self.inForce[name] = self.inForce[name] ?? now
+            return LifeReply(wakes: isFirst)
         case .registered(let name): self.unstored[name] = nil
         case .registrationFailed(let name): self.unstored[name] = now
         case .registrationFailedAgain(let name): self.unstored[name] = self.unstored[name] ?? now

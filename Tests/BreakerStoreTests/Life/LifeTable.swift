@@ -207,6 +207,8 @@ enum LifeTable {
         (.idleSweepBegan, "looks"),
         (.registering("a"), "in force: [a1000]"),
         (.registering("b"), "in force: [a0, b1000]"),
+        (.used("a"), ""),
+        (.used("b"), "in force: [a0, b1000]"),
         (.registered("a"), ""),
         (.registrationFailed("a"), "unstored: [a1000]"),
         (.registrationFailedAgain("a"), "unstored: [a1000]"),

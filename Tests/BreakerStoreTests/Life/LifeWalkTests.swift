@@ -108,7 +108,7 @@ import Testing
         case 18, 19: return .threadIsFree
         case 20: return .checkpointBegan
         case 21: return .registering(name)
-        case 22: return .registered(name)
+        case 22: return random.chance(50) ? .registered(name) : .used(name)
         case 23: return .registrationFailed(name)
         case 24: return .registrationFailedAgain(name)
         case 25: return .takeUnstored
