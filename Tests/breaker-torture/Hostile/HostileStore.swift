@@ -14,9 +14,11 @@ enum HostileStore {
     static func config(_ name: String) -> CircuitBreaker.Config {
         let trip: TripRule =
             name == "run" ? .consecutiveFailures(self.threshold) : .failures(self.threshold, within: self.day)
+        // Longer each time: on a slow machine a millisecond is over before the next call, which would probe again.
         let timeout = name == "half" ? .milliseconds(1) : self.day
         return .init(
-            name: name, group: "hostile", trip: trip, recovery: RecoveryRule(timeout: timeout, cap: self.day),
+            name: name, group: "hostile", trip: trip,
+            recovery: RecoveryRule(timeout: timeout, multiplier: 2, cap: self.day),
             probes: ProbeRule(lease: self.day))
     }
 
