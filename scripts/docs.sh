@@ -17,12 +17,13 @@ sdk=${SDKROOT:-$(xcrun --show-sdk-path 2>/dev/null || true)}
 include=$(pkg-config --cflags-only-I sqlite3 2>/dev/null || true)
 
 swift build -c release --target BreakerStore
+built=$(swift build -c release --show-bin-path)
 rm -rf "$graphs" "$output"
 mkdir -p "$graphs"
 # shellcheck disable=SC2086 # $include is a list
 swift symbolgraph-extract -module-name BreakerStore -minimum-access-level public -output-dir "$graphs" \
     -target "$triple" ${sdk:+-sdk "$sdk"} \
-    -I "$(swift build -c release --show-bin-path)/Modules" -I Sources/CSQLite $include
+    -I "$built/Modules" -I Sources/CSQLite -Xcc "-fmodule-map-file=$built/CBreakerStore.build/module.modulemap" $include
 
 if [ ! -d "$catalog" ]; then
     echo "no $catalog: checking the documentation comments alone"
