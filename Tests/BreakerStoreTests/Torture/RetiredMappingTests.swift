@@ -49,10 +49,13 @@ import Darwin
             #expect(unsafe rename(directory, directory + "-moved") == 0 && mkdir(directory, 0o700) == 0)
             #expect(await eventually { store.isHealthy && core.answers.source.withLock { $0.generation } == 2 })
             #expect(Self.words(of: mapping).allSatisfy { $0 == 0 })
-            // The new one counts.
-            #expect(await eventually { store.gate.tag() != nil })
-            #expect((try? await breaker.run { 1 }) == 1)
-            #expect(breaker.circuit.slot.ask(store.gate).verdict == .proceed)
+            // The new one counts, once the store's thread has nothing more to commit.
+            #expect(
+                await eventually {
+                    (try? breaker.run { () throws -> Int in 1 }) == 1
+                        && breaker.circuit.slot.ask(store.gate).verdict == .proceed
+                }
+            )
             store.close()
         }
     }
