@@ -24,7 +24,7 @@ public final class CircuitBreaker: Sendable {
     ///
     /// Reads the file.
     public var config: Config {
-        guard let row = self.storedCircuit else { return self.circuit.registeredConfig }
+        guard let row = self.storedCircuit?.row else { return self.circuit.registeredConfig }
         return Config(name: self.name, group: row.label, rules: row.circuit.rules)
     }
 
@@ -36,7 +36,13 @@ public final class CircuitBreaker: Sendable {
     /// The failures that count now.
     ///
     /// Reads the file; tells what memory has only while the file can't be read.
-    public var failureCount: Int { self.currentCircuit.failureCount(at: self.core.clock.now) }
+    public var failureCount: Int {
+        let now = self.core.clock.now
+        if let stored = self.storedCircuit { return stored.failureTimes(at: now).count }
+        return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now) { circuit, _, _ in
+            circuit.tally.count
+        }
+    }
 
     /// Whether a call would be let through now; asking never changes it.
     ///
@@ -56,7 +62,7 @@ public final class CircuitBreaker: Sendable {
     /// While the file can be read but not written, a call needs the leave of both.
     private var isPermittedByMemory: Bool {
         let now = self.core.clock.now
-        let answer = self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now) { circuit, _ in
+        let answer = self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now) { circuit, _, _ in
             circuit.answer(at: now, isAlive: { _ in true })
         }
         switch answer {
@@ -69,7 +75,7 @@ public final class CircuitBreaker: Sendable {
     var asker: Asker { Asker(circuit: self.circuit, gate: self.store.gate) }
 
     /// The row, while this store may read it.
-    private var storedCircuit: CircuitRow? {
+    private var storedCircuit: StoredCircuit? {
         guard !self.store.gate.isForked, !self.store.isClosed else { return nil }
         do throws(BreakerStoreError) {
             return try self.core.circuit(self.name)
@@ -81,11 +87,11 @@ public final class CircuitBreaker: Sendable {
 
     /// The circuit in the file, or the one in memory that guards in its place.
     private var currentCircuit: Circuit {
-        if var circuit = self.storedCircuit?.circuit {
+        if var circuit = self.storedCircuit?.row.circuit {
             circuit.takeStampsAhead(for: self.core.clock.now)
             return circuit
         }
-        return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: self.core.clock.now) { circuit, _ in
+        return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: self.core.clock.now) { circuit, _, _ in
             circuit
         }
     }

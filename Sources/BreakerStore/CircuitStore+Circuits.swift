@@ -10,9 +10,9 @@ extension CircuitStore {
             let dates = view.clock.dates()
             let now = view.clock.now
             return try view.database.circuits(matching: pattern).map { (found) throws(BreakerStoreError) in
-                let workers = try view.registeredWorkers(of: found.row.id)
+                let workers = try view.registeredWorkers(of: found.circuit.row.id)
                 return CircuitSnapshot(
-                    name: found.name, row: found.row, at: now, workers: workers, isAlive: view.isAlive, dates)
+                    name: found.name, stored: found.circuit, at: now, workers: workers, isAlive: view.isAlive, dates)
             }
         }
     }
@@ -23,10 +23,10 @@ extension CircuitStore {
     /// - Parameter name: the circuit's name.
     public func circuit(named name: String) throws(BreakerStoreError) -> CircuitSnapshot? {
         try self.view { (view) throws(BreakerStoreError) in
-            guard let row = try view.database.circuit(named: name) else { return nil }
-            let workers = try view.registeredWorkers(of: row.id)
+            guard let stored = try view.database.circuit(named: name) else { return nil }
+            let workers = try view.registeredWorkers(of: stored.row.id)
             return CircuitSnapshot(
-                name: name, row: row, at: view.clock.now, workers: workers, isAlive: view.isAlive, view.clock.dates())
+                name: name, stored: stored, at: view.clock.now, workers: workers, isAlive: view.isAlive, view.clock.dates())
         }
     }
 

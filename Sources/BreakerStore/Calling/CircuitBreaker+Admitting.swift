@@ -109,7 +109,7 @@ extension CircuitBreaker {
         let config = self.circuit.registeredConfig
         let token = self.core.newToken()
         return { (transaction) throws(BreakerStoreError) in
-            try transaction.change(name, orRegister: config) { circuit, moment in
+            try transaction.change(name, orRegister: config) { circuit, moment, _ in
                 circuit.callArrived(
                     at: moment,
                     claiming: Circuit.Claim(token: token, worker: transaction.worker.id),

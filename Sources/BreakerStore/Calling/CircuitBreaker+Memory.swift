@@ -3,7 +3,7 @@ extension CircuitBreaker {
     func admittedByMemory() throws(CircuitOpenError) -> Admitted {
         let token = self.core.newToken()
         let now = self.core.clock.now
-        let (outcome, lastError) = self.inMemory(at: now) { circuit, moment in
+        let (outcome, lastError) = self.inMemory(at: now) { circuit, moment, _ in
             (circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0)), circuit.lastError)
         }
         switch outcome {
@@ -34,11 +34,11 @@ extension CircuitBreaker {
     /// Counts the end of a call that memory let through; a failure is kept for the file, too.
     func tellMemory(_ ending: Ending, after admission: Circuit.Admission) {
         var report = self.newReport(0, ending.error)
-        self.inMemory(at: report.at) { circuit, moment in
+        self.inMemory(at: report.at) { circuit, moment, failures in
             switch (admission, ending.verdict) {
             case (.proceed(let epoch), .failure):
                 report.epoch = epoch
-                _ = circuit.callFailed(report, at: moment)
+                _ = circuit.callFailed(report, at: moment, among: failures)
             case (.proceed(let epoch), .success):
                 report.epoch = epoch
                 _ = circuit.callSucceeded(report, at: moment)
@@ -53,10 +53,10 @@ extension CircuitBreaker {
 
     private func count(_ report: Report, failed: Bool) {
         let claim = Circuit.Claim(token: self.core.newToken(), worker: 0)
-        self.inMemory(at: report.at) { circuit, moment in
+        self.inMemory(at: report.at) { circuit, moment, failures in
             var report = report
             report.epoch = circuit.epoch
-            _ = circuit.recorded(report, failed: failed, claiming: claim, at: moment)
+            _ = circuit.recorded(report, failed: failed, claiming: claim, at: moment, among: failures)
         }
     }
 
@@ -82,7 +82,9 @@ extension CircuitBreaker {
                 config: self.circuit.registeredConfig, input: input, uptime: self.core.clock.uptime(of: time)))
     }
 
-    private func inMemory<Value>(at now: StoreTime, _ event: (inout Circuit, Moment) -> Value) -> Value {
+    private func inMemory<Value: Sendable>(
+        at now: StoreTime, _ event: (inout Circuit, Moment, FailureList) -> Value
+    ) -> Value {
         self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now, event)
     }
 }

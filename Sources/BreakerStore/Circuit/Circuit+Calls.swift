@@ -13,6 +13,8 @@ struct Report: Hashable, Sendable {
     /// When the call ended.
     var at: StoreTime
     var error: String?
+    /// Whether an earlier attempt to commit the report may have succeeded.
+    var mayBeKnown = false
 }
 
 /// Calls through a closed circuit.
@@ -31,6 +33,7 @@ extension Circuit {
     mutating func callFailed(
         _ report: Report,
         at moment: Moment,
+        among kept: some KeptFailures,
         isAlive: (Int64) -> Bool = { _ in true }
     ) -> ReportAction {
         self.endHoldIfOver(at: moment.now)
@@ -46,13 +49,29 @@ extension Circuit {
             worker: report.worker,
             sequence: report.sequence
         )
-        guard !self.isKnown(failure) else { return .stale }
+        guard !self.isForgotten(failure) else { return .stale }
+        if report.mayBeKnown, kept.contains(worker: failure.worker, sequence: failure.sequence) { return .stale }
         if let error = report.error { self.lastError = error }
-        self.insert(failure)
-        self.dropFailuresOutsideTheWindow(at: moment.now)
-        guard self.failures.count >= self.rules.threshold, self.hasEnoughReporters(isAlive) else {
-            self.dropFailuresBeyondTheRule(isAlive)
-            return .counted
+        let start = self.failuresCount(from: moment.now)
+        if let start, self.tally.hasExpired { self.change(.dropBefore(start)) }
+        let isLate = start.map { failure.at < $0 } ?? false
+        if !isLate {
+            self.change(.insert(failure))
+            self.tally.add(failure)
+        }
+        // Also if this failure is too old to count: the rule may have changed since the last one.
+        guard self.tally.count >= self.rules.threshold else { return .counted }
+        if self.rules.minimumReporters > 1 {
+            let new = isLate ? [] : [failure]
+            let newest = Reporters(kept.newestOfEachWorker() + new, isAlive)
+            guard newest.count >= self.rules.minimumReporters else {
+                let excess = self.tally.count - max(0, self.rules.threshold)
+                let oldest = (kept.oldest(excess) + new).sorted().prefix(excess)
+                for old in oldest where !newest.needs(old, toHave: self.rules.minimumReporters) {
+                    self.change(.drop(old))
+                }
+                return .counted
+            }
         }
         self.open(at: moment, as: .tripped)
         return .tripped
@@ -70,9 +89,8 @@ extension Circuit {
         case .consecutiveFailures: break
         }
         let ended = min(report.at, moment.now)
-        let kept = self.failures.filter { $0.at > ended }
-        guard kept.count < self.failures.count else { return .unchanged }
-        self.failures = kept
+        guard let oldest = self.tally.oldest, oldest <= ended else { return .unchanged }
+        self.change(.dropBefore(ended.adding(1)))
         self.forgottenUntil = max(self.forgottenUntil ?? ended, ended)
         return .counted
     }
@@ -86,7 +104,7 @@ extension Circuit {
     }
 
     private var tripReason: String {
-        let count = self.failures.count
+        let count = self.tally.count
         let failures =
             switch self.rules.trip {
             case .failures(_, let window):
@@ -100,56 +118,12 @@ extension Circuit {
         return "\(failures), the last: \(error)"
     }
 
-    private func isKnown(_ failure: Failure) -> Bool {
-        // A failure and a success in the same microsecond: their order is unknown, so the failure counts.
-        if let forgotten = self.forgottenUntil, failure.at < forgotten {
-            switch self.rules.trip {
-            case .failures, .unknown: break
-            case .consecutiveFailures: return true
-            }
-        }
-        return self.failures.contains { $0.worker == failure.worker && $0.sequence == failure.sequence }
-    }
-
-    private mutating func insert(_ failure: Failure) {
-        // Reports come nearly in order: look from the end.
-        let index = self.failures.lastIndex { $0.at <= failure.at }
-        self.failures.insert(failure, at: index.map { $0 + 1 } ?? 0)
-    }
-
-    /// The window is inclusive: a failure exactly as old as the window still counts.
-    private mutating func dropFailuresOutsideTheWindow(at now: StoreTime) {
+    /// Whether a success has forgotten the failure already.
+    private func isForgotten(_ failure: Failure) -> Bool {
         switch self.rules.trip {
-        case .failures(_, let window):
-            self.failures.removeAll { now.microseconds(since: $0.at) > window }
-        case .consecutiveFailures, .unknown:
-            break
+        case .failures, .unknown: false
+        // A failure and a success in the same microsecond: their order is unknown, so the failure counts.
+        case .consecutiveFailures: self.forgottenUntil.map { failure.at < $0 } ?? false
         }
-    }
-
-    /// Keeps the newest failures, so that sparse old ones never stop a burst from tripping; and the newest of enough
-    /// different reporters, so that neither one noisy worker nor one that crashes in a loop can hide the others.
-    private mutating func dropFailuresBeyondTheRule(_ isAlive: (Int64) -> Bool) {
-        let threshold = self.rules.threshold
-        guard self.failures.count > threshold else { return }
-        let living = Set(self.failures.map(\.worker)).filter { isAlive($0) }
-        // All the dead are one reporter: nil.
-        var reporters: Set<Int64?> = []
-        var kept: [Failure] = []
-        for failure in self.failures.reversed() {
-            let reporter = living.contains(failure.worker) ? failure.worker : nil
-            let isNewReporter =
-                reporters.count < self.rules.minimumReporters && reporters.insert(reporter).inserted
-            if isNewReporter || kept.count < threshold { kept.append(failure) }
-        }
-        self.failures = kept.reversed()
-    }
-
-    /// Reporters are the live workers among the failures, plus one for all the dead: a crash loop counts once.
-    private func hasEnoughReporters(_ isAlive: (Int64) -> Bool) -> Bool {
-        guard self.rules.minimumReporters > 1 else { return true }
-        let workers = Set(self.failures.map(\.worker))
-        let living = workers.count { isAlive($0) }
-        return living + (living < workers.count ? 1 : 0) >= self.rules.minimumReporters
     }
 }

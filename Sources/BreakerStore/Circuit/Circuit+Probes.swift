@@ -117,13 +117,14 @@ extension Circuit {
         failed: Bool,
         claiming claim: Claim,
         at moment: Moment,
+        among kept: some KeptFailures,
         isAlive: (Int64) -> Bool = { _ in true }
     ) -> ReportAction {
         guard report.epoch == self.epoch else { return .stale }
         switch self.callArrived(at: moment, claiming: claim, isAlive: isAlive) {
         case .proceed:
             return failed
-                ? self.callFailed(report, at: moment, isAlive: isAlive)
+                ? self.callFailed(report, at: moment, among: kept, isAlive: isAlive)
                 : self.callSucceeded(report, at: moment)
         case .probe(let token, let epoch):
             return failed

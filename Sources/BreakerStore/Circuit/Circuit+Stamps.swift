@@ -15,8 +15,6 @@ extension Circuit {
         case .open(let until): self.state = .open(until: min(until, now.adding(self.rules.longestRecovery)))
         case .closed, .halfOpen, .unknown: break
         }
-        // The newest ones come last.
-        if let newest = self.failures.last, newest.at > now { self.takeFailuresAhead(for: now) }
         for index in self.probes.indices {
             self.probes[index].since = min(self.probes[index].since, now)
             self.probes[index].leaseEnds = min(self.probes[index].leaseEnds, now.adding(self.rules.lease))
@@ -28,16 +26,5 @@ extension Circuit {
         var taken = self
         taken.takeStampsAhead(for: now)
         return taken != self
-    }
-
-    private mutating func takeFailuresAhead(for now: StoreTime) {
-        let inTime = self.failures.prefix { $0.at <= now }
-        // Two rows with one key differ in their stamps alone, and would be the same row now.
-        var keys: Set<Failure> = []
-        let ahead = self.failures[inTime.endIndex...].compactMap { failure -> Failure? in
-            let taken = Failure(at: now, worker: failure.worker, sequence: failure.sequence)
-            return keys.insert(taken).inserted && !inTime.contains(taken) ? taken : nil
-        }
-        self.failures = inTime + ahead
     }
 }

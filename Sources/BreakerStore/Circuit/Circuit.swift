@@ -17,10 +17,14 @@ struct Circuit: Equatable, Sendable {
     }
 
     /// A failed call, with the key of the report that told of it.
-    struct Failure: Hashable, Sendable {
+    struct Failure: Hashable, Comparable, Sendable {
         var at: StoreTime
         var worker: Int64
         var sequence: Int64
+
+        static func < (left: Failure, right: Failure) -> Bool {
+            (left.at, left.worker, left.sequence) < (right.at, right.worker, right.sequence)
+        }
     }
 
     /// A slot that a worker holds in the half-open state.
@@ -45,8 +49,8 @@ struct Circuit: Equatable, Sendable {
     var since: StoreTime
     /// Rises with every transition; a result that carries another one comes too late.
     var epoch: Int64
-    /// Oldest first.
-    var failures: [Failure]
+    /// The failures that count at the time of the event; whoever keeps them sets the tally before each event.
+    var tally: FailureTally
     /// The consecutive rule: failures up to this time were forgotten by a success.
     var forgottenUntil: StoreTime?
     var tripsInARow: Int
@@ -55,13 +59,15 @@ struct Circuit: Equatable, Sendable {
     var lastError: String?
     /// What happened since the circuit was loaded: a row of history each.
     private(set) var transitions: [Transition] = []
+    /// What is to become of the kept failures, in order.
+    private var failureChanges: [FailureChange] = []
 
     init(
         rules: Rules,
         state: State,
         since: StoreTime,
         epoch: Int64,
-        failures: [Failure] = [],
+        tally: FailureTally = .none,
         forgottenUntil: StoreTime? = nil,
         tripsInARow: Int = 0,
         probes: [Probe] = [],
@@ -72,7 +78,7 @@ struct Circuit: Equatable, Sendable {
         self.state = state
         self.since = since
         self.epoch = epoch
-        self.failures = failures
+        self.tally = tally
         self.forgottenUntil = forgottenUntil
         self.tripsInARow = tripsInARow
         self.probes = probes
@@ -94,13 +100,13 @@ struct Circuit: Equatable, Sendable {
         return hold
     }
 
-    /// How many failures count at `now`.
-    func failureCount(at now: StoreTime) -> Int {
+    /// From when on failures count at `now`; nil if all do.
+    ///
+    /// The window is inclusive: a failure exactly as old as the window still counts.
+    func failuresCount(from now: StoreTime) -> StoreTime? {
         switch self.rules.trip {
-        case .failures(_, let window):
-            return self.failures.count { now.microseconds(since: $0.at) <= window }
-        case .consecutiveFailures, .unknown:
-            return self.failures.count
+        case .failures(_, let window): now.subtracting(window)
+        case .consecutiveFailures, .unknown: nil
         }
     }
 
@@ -137,8 +143,18 @@ struct Circuit: Equatable, Sendable {
         self.probes.removeAll()
     }
 
+    mutating func change(_ change: FailureChange) { self.failureChanges.append(change) }
+
+    /// Hands over what is to become of the kept failures.
+    mutating func takeFailureChanges() -> [FailureChange] {
+        guard !self.failureChanges.isEmpty else { return [] }
+        defer { self.failureChanges.removeAll() }
+        return self.failureChanges
+    }
+
     mutating func forgetFailures() {
-        self.failures.removeAll()
+        self.change(.dropAll)
+        self.tally = .none
         self.lastError = nil
     }
 

@@ -10,6 +10,10 @@ struct StoreTime: Hashable, Comparable, Sendable {
         StoreTime(microseconds: self.microseconds.addingSaturating(microseconds))
     }
 
+    func subtracting(_ microseconds: Int64) -> StoreTime {
+        StoreTime(microseconds: self.microseconds.subtractingSaturating(microseconds))
+    }
+
     /// How long ago `earlier` was, negative if it lies ahead.
     func microseconds(since earlier: StoreTime) -> Int64 {
         self.microseconds.subtractingSaturating(earlier.microseconds)

@@ -17,7 +17,7 @@ extension CircuitStore {
             var changes: [StateChange] = []
             for found in try transaction.select(selection) {
                 let name = found.name
-                let change = try transaction.change(name, by: who) { circuit, moment -> StateChange? in
+                let change = try transaction.change(name, by: who) { circuit, moment, _ -> StateChange? in
                     let from = circuit.word(at: moment.now)
                     guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
                     return StateChange(name: name, from: from, to: circuit.word(at: moment.now))

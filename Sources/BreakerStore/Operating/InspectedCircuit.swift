@@ -24,19 +24,19 @@ package struct UnreadableCircuit: Sendable, Hashable {
 /// A circuit as it stands in the file, to be looked at as of any moment.
 struct CircuitRecord {
     var name: String
-    var row: CircuitRow
+    var stored: StoredCircuit
     /// The workers that have registered it, dead or alive.
     var registered: [Int64]
 
     func inspected(by reading: ReadingMoment) -> InspectedCircuit {
         let now = reading.now
-        var unheld = self.row.circuit
+        var unheld = self.stored.row.circuit
         unheld.hold = nil
         unheld.takeStampsAhead(for: now)
         return InspectedCircuit(
             snapshot: CircuitSnapshot(
                 name: self.name,
-                row: self.row,
+                stored: self.stored,
                 at: now,
                 workers: self.registered.count(where: reading.isAlive),
                 isAlive: reading.isAlive,

@@ -66,7 +66,7 @@ package struct StoreExamination: Sendable {
             circuits += 1
             switch finding {
             case .record(let record):
-                if record.row.circuit.hasStampsAhead(of: now) { stampsAhead.append(record.name) }
+                if record.stored.hasStampsAhead(of: now) { stampsAhead.append(record.name) }
             case .unreadable(let name, registered: _): unreadable.append(name)
             }
         }

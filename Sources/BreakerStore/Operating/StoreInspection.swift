@@ -214,13 +214,13 @@ extension Database {
         guard row.isUTF8(name, extra),
             let found = try? CircuitRow(row, name: name, path: self.connection.path)
         else { return .unreadable(name: name, registered: try self.registered(row.integer(0))) }
-        var record = CircuitRecord(name: name, row: found, registered: [])
+        var record = CircuitRecord(name: name, stored: StoredCircuit(row: found), registered: [])
         // Most circuits have no failures and no probes: then no statement looks for them.
         if row.integer(extra + 1) != 0 {
-            record.row.circuit.failures = try self.failures(of: found.id, under: found.circuit.rules)
+            record.stored.failures = try self.failures(of: found.id, under: found.circuit.rules)
         }
         if case .halfOpen = found.circuit.state {
-            record.row.circuit.probes = try self.probes(of: found.id, under: found.circuit.rules)
+            record.stored.row.circuit.probes = try self.probes(of: found.id, under: found.circuit.rules)
         }
         if withWorkers { record.registered = try self.registered(found.id) }
         return .record(record)

@@ -11,20 +11,18 @@ extension Circuit {
         case .halfOpen: return .halfOpen
         }
     }
-
-    /// The failures that count at `now`.
-    func failuresThatCount(at now: StoreTime) -> [Failure] { self.failures.suffix(self.failureCount(at: now)) }
 }
 
 extension CircuitSnapshot {
     init(
         name: String,
-        row: CircuitRow,
+        stored: StoredCircuit,
         at now: StoreTime,
         workers: Int,
         isAlive: (Int64) -> Bool,
         _ date: (StoreTime) -> Date
     ) {
+        let row = stored.row
         var circuit = row.circuit
         circuit.takeStampsAhead(for: now)
         self.init(
@@ -33,7 +31,7 @@ extension CircuitSnapshot {
             state: circuit.state(at: now, date),
             since: date(circuit.hold(at: now)?.since ?? circuit.since),
             epoch: circuit.epoch,
-            failures: circuit.failuresThatCount(at: now).map { date($0.at) },
+            failures: stored.failureTimes(at: now).map(date),
             tripsInARow: circuit.tripsInARow,
             probes: circuit.liveProbes(at: now, isAlive: isAlive).map {
                 CircuitSnapshot.Probe(worker: $0.worker, since: date($0.since), leaseEnds: date($0.leaseEnds))

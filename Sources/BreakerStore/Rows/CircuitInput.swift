@@ -10,11 +10,12 @@ enum CircuitInput: Sendable {
     /// The result counts for the circuit as the transaction finds it, and claims a probe's slot where one is due.
     case recorded(Report, failed: Bool, token: Int64)
 
-    /// The same, with another time at which the call ended.
-    func ended(at time: StoreTime) -> CircuitInput {
+    /// The same, to be told again, with another time at which the call ended.
+    func again(endedAt time: StoreTime) -> CircuitInput {
         func moved(_ report: Report) -> Report {
             var report = report
             report.at = time
+            report.mayBeKnown = true
             return report
         }
         return switch self {
@@ -42,27 +43,28 @@ extension Transaction {
     ) throws(BreakerStoreError) {
         switch input {
         case .failed(let report):
-            _ = try self.change(name) { circuit, moment in
-                circuit.callFailed(report, at: moment, isAlive: self.isAlive)
+            _ = try self.change(name) { circuit, moment, failures in
+                circuit.callFailed(report, at: moment, among: failures, isAlive: self.isAlive)
             }
         case .failedUnread(let report):
-            _ = try self.change(name, orRegister: config) { circuit, moment in
+            _ = try self.change(name, orRegister: config) { circuit, moment, failures in
                 var report = report
                 report.epoch = circuit.epoch
-                return circuit.callFailed(report, at: moment, isAlive: self.isAlive)
+                return circuit.callFailed(report, at: moment, among: failures, isAlive: self.isAlive)
             }
         case .succeeded(let report):
-            _ = try self.change(name) { circuit, moment in circuit.callSucceeded(report, at: moment) }
+            _ = try self.change(name) { circuit, moment, _ in circuit.callSucceeded(report, at: moment) }
         case .probeEnded(let token, let epoch, let verdict, let error):
-            _ = try self.change(name) { circuit, moment in
+            _ = try self.change(name) { circuit, moment, _ in
                 circuit.probeEnded(token: token, epoch: epoch, verdict, error: error, at: moment)
             }
         case .recorded(let report, let failed, let token):
             let claim = Circuit.Claim(token: token, worker: self.worker.id)
-            _ = try self.change(name, orRegister: config) { circuit, moment in
+            _ = try self.change(name, orRegister: config) { circuit, moment, failures in
                 var report = report
                 report.epoch = circuit.epoch
-                return circuit.recorded(report, failed: failed, claiming: claim, at: moment, isAlive: self.isAlive)
+                return circuit.recorded(
+                    report, failed: failed, claiming: claim, at: moment, among: failures, isAlive: self.isAlive)
             }
         }
     }

@@ -28,8 +28,7 @@ struct ClockRow {
     /// What a transaction begins with.
     struct Start {
         var now: StoreTime
-        /// The highest stamp the file knows.
-        var highest: Int64
+        var row: ClockRow
         /// Whether the row could not be read, and was made anew.
         var isHealed: Bool
     }
@@ -37,21 +36,30 @@ struct ClockRow {
     /// Store time now; called inside a transaction that may write.
     ///
     /// After a boot the first transaction sets the offset anew, so that store time reads as Unix time.
-    static func start(_ database: Database, _ clock: StoreClock) throws(BreakerStoreError) -> Start {
-        let row = try Self.read(database)
-        guard let row, row.isOf(boot: clock.host.bootID), Self.possible.contains(row.now(at: clock.uptime)) else {
-            return try self.set(row, database, clock)
+    ///
+    /// - Parameter known: the row, if it need not be read.
+    static func start(
+        _ database: Database,
+        _ clock: StoreClock,
+        known: ClockRow? = nil
+    ) throws(BreakerStoreError) -> Start {
+        var found = known
+        if found == nil { found = try Self.read(database) }
+        guard var row = found, row.isOf(boot: clock.host.bootID), Self.possible.contains(row.now(at: clock.uptime)) else {
+            return try self.set(found, database, clock)
         }
         if row.boot != clock.host.bootID {
-            try database.run("UPDATE clock SET boot = ?1 WHERE id = 1", .text(clock.host.bootID))
+            row.boot = clock.host.bootID
+            try database.run("UPDATE clock SET boot = ?1 WHERE id = 1", .text(row.boot))
         }
         clock.offset = row.offset
         let now = clock.now
-        guard now.microseconds < row.highest else { return Start(now: now, highest: row.highest, isHealed: false) }
+        guard now.microseconds < row.highest else { return Start(now: now, row: row, isHealed: false) }
         // Store time never runs backwards.
-        clock.offset = row.highest.subtractingSaturating(clock.uptime)
-        try database.run("UPDATE clock SET offset = ?1 WHERE id = 1", .integer(clock.offset))
-        return Start(now: StoreTime(microseconds: row.highest), highest: row.highest, isHealed: false)
+        row.offset = row.highest.subtractingSaturating(clock.uptime)
+        clock.offset = row.offset
+        try database.run("UPDATE clock SET offset = ?1 WHERE id = 1", .integer(row.offset))
+        return Start(now: StoreTime(microseconds: row.highest), row: row, isHealed: false)
     }
 
     /// The offset for a process that only reads.
@@ -108,7 +116,8 @@ struct ClockRow {
             "INSERT INTO clock (id, boot, offset, highest, epoch_floor) VALUES (1, ?1, ?2, ?3, ?4)",
             .text(clock.host.bootID), .integer(clock.offset), .integer(now), .integer(floor)
         )
-        return Start(now: StoreTime(microseconds: now), highest: now, isHealed: isHealed)
+        let made = ClockRow(boot: clock.host.bootID, offset: clock.offset, highest: now, epochFloor: floor)
+        return Start(now: StoreTime(microseconds: now), row: made, isHealed: isHealed)
     }
 
     /// An instant that store time has reached, as far as the history can tell.

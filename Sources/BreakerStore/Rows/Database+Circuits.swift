@@ -25,21 +25,18 @@ extension Database {
     ///
     /// Somebody may have written millions of rows; the machine never keeps more than these.
     func failures(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Failure] {
-        // Lowering a threshold leaves the rows of the old one until the next failure.
-        let most = Self.mostRows(rules.threshold) + Self.mostRows(rules.minimumReporters)
-        return try self.all(
+        try self.all(
             """
             SELECT at, worker, sequence FROM failure WHERE circuit = ?1
             ORDER BY at DESC, worker DESC, sequence DESC LIMIT ?2
             """,
-            .integer(circuit), .integer(most)
-        ) {
-            Circuit.Failure(
-                at: StoreTime(microseconds: $0.integer(0)),
-                worker: $0.integer(1),
-                sequence: $0.integer(2)
-            )
-        }.reversed()
+            .integer(circuit), .integer(Self.mostFailures(under: rules)), read: Circuit.Failure.init
+        ).reversed()
+    }
+
+    /// Lowering a threshold leaves the rows of the old one until the next failure.
+    static func mostFailures(under rules: Rules) -> Int64 {
+        Self.mostRows(rules.threshold) + Self.mostRows(rules.minimumReporters)
     }
 
     /// How many rows to read where a rule of the file, which may hold any number, keeps `count` of them.
@@ -55,35 +52,6 @@ extension Database {
                 worker: $0.integer(1),
                 since: StoreTime(microseconds: $0.integer(2)),
                 leaseEnds: StoreTime(microseconds: $0.integer(3))
-            )
-        }
-    }
-
-    func saveFailures(
-        _ failures: [Circuit.Failure],
-        over before: [Circuit.Failure],
-        of circuit: Int64
-    ) throws(BreakerStoreError) {
-        guard failures != before else { return }
-        if failures.isEmpty {
-            try self.run("DELETE FROM failure WHERE circuit = ?1", .integer(circuit))
-            return
-        }
-        // Sets, so that many failures are compared quickly.
-        let kept = Set(failures)
-        let known = Set(before)
-        for failure in before where !kept.contains(failure) {
-            try self.run(
-                "DELETE FROM failure WHERE circuit = ?1 AND at = ?2 AND worker = ?3 AND sequence = ?4",
-                .integer(circuit), .integer(failure.at.microseconds), .integer(failure.worker),
-                .integer(failure.sequence)
-            )
-        }
-        for failure in failures where !known.contains(failure) {
-            try self.run(
-                "INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)",
-                .integer(circuit), .integer(failure.at.microseconds), .integer(failure.worker),
-                .integer(failure.sequence)
             )
         }
     }

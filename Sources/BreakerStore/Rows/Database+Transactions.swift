@@ -63,6 +63,21 @@ extension Database {
         }
     }
 
+    /// Ends a transaction; returns the header that its commit has made, if nobody can have committed since.
+    ///
+    /// The log's frames have grown to as many as SQLite has told for this very commit, and the salts are those from
+    /// before: so the last commit in this log is this one. Salts that were read only after the commit would prove
+    /// nothing. If this commit has begun the log anew, another one may have done so after it.
+    ///
+    /// - Parameter before: the header as it was under the write lock; nil if it could not be relied on.
+    func commit(begunUnder before: Tag?) throws(BreakerStoreError) -> Tag? {
+        self.connection.forgetCommittedFrames()
+        try self.run("COMMIT")
+        guard let before, let after = self.connection.walIndex()?.tag(), after.counts else { return nil }
+        guard let frames = self.connection.committedFrames else { return after == before ? after : nil }
+        return after.salts == before.salts && Int64(after.frames) == Int64(frames) ? after : nil
+    }
+
     /// Ends a transaction that failed; SQLite itself has done so after some errors.
     func rollback() {
         if self.connection.isInTransaction { _ = try? self.code("ROLLBACK") }

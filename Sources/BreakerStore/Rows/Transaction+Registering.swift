@@ -62,7 +62,7 @@ extension Transaction {
         guard row.circuit.state.isKnown else { return }
         let stored = CircuitBreaker.Config(name: config.name, group: row.label, rules: row.circuit.rules)
         guard stored != config else { return }
-        _ = try self.change(config.name) { circuit, _ in
+        _ = try self.change(config.name) { circuit, _, _ in
             circuit.configured(rules, change: config.changes(from: stored))
         }
         self.relabel(config.name, config.group)

@@ -6,6 +6,7 @@ final class Transaction {
         /// As it stands in the file.
         var stored: CircuitRow
         var row: CircuitRow
+        let failures: FailureRows
     }
 
     let database: Database
@@ -23,19 +24,27 @@ final class Transaction {
     private let eventsKept: Int
     private let random: RandomSource
     private let isLocked: (Int64) -> Bool
-    private let highest: Int64
+    /// The row of the clock, as this transaction found or made it.
+    private var clock: ClockRow
+    /// What this process knows about circuits from its last commit.
+    private let known: LastCommit?
+    /// The circuits as this transaction leaves them; nil if other statements have changed some.
+    private var left: [CircuitName: LastCommit.Circuit?]? = [:]
     /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
     private var liveness: [Int64: Bool] = [:]
     private var loaded: [CircuitName: Loaded] = [:]
 
     /// Reads the clock; the transaction must have begun.
+    ///
+    /// - Parameter known: what this process left in the file, if nobody has committed since.
     init(
         _ database: Database,
         worker: Worker,
         clock: StoreClock,
         eventsKept: Int,
         random: RandomSource,
+        known: LastCommit? = nil,
         isLocked: @escaping (Int64) -> Bool
     ) throws(BreakerStoreError) {
         self.database = database
@@ -44,9 +53,10 @@ final class Transaction {
         self.random = random
         self.isLocked = isLocked
         self.changesBefore = database.connection.changes
-        let start = try ClockRow.start(database, clock)
+        self.known = known
+        let start = try ClockRow.start(database, clock, known: known?.clock)
         self.now = start.now
-        self.highest = start.highest
+        self.clock = start.row
         if start.isHealed {
             let reason = "the clock's row could not be read; it was made anew from the history and the wall clock"
             try self.write(Transition(kind: .restored, reason: reason), of: nil, by: nil)
@@ -68,13 +78,16 @@ final class Transaction {
     func change<Result>(
         _ name: String,
         by operator: String? = nil,
-        _ event: (inout Circuit, Moment) -> Result
+        _ event: (inout Circuit, Moment, FailureRows) -> Result
     ) throws(BreakerStoreError) -> Result? {
-        // Removed from the dictionary during the change: two owners of the array of failures would make Swift copy it.
-        var found = self.loaded.removeValue(forKey: CircuitName(name))
+        var found = self.loaded[CircuitName(name)]
         if found == nil { found = try self.load(name) }
         guard var loaded = found else { return nil }
-        let result = event(&loaded.row.circuit, Moment(now: self.now, draw: self.random.share()))
+        loaded.row.circuit.tally = try loaded.failures.tally(for: loaded.row.circuit)
+        let moment = Moment(now: self.now, draw: self.random.share())
+        let result = event(&loaded.row.circuit, moment, loaded.failures)
+        loaded.row.circuit.tally = .none
+        try loaded.failures.apply(loaded.row.circuit.takeFailureChanges())
         for transition in loaded.row.circuit.takeTransitions() {
             try self.write(transition, of: name, by: transition.isOfItself ? nil : `operator`)
         }
@@ -86,7 +99,7 @@ final class Transaction {
     func change<Result>(
         _ name: String,
         orRegister config: CircuitBreaker.Config,
-        _ event: (inout Circuit, Moment) -> Result
+        _ event: (inout Circuit, Moment, FailureRows) -> Result
     ) throws(BreakerStoreError) -> Result {
         if let result = try self.change(name, event) { return result }
         try self.register(config)
@@ -116,18 +129,32 @@ final class Transaction {
 
     /// Writes the changed circuits back, and the newest store time.
     func flush() throws(BreakerStoreError) {
-        for loaded in self.loaded.values where loaded.row != loaded.stored {
-            try self.save(loaded.row, over: loaded.stored)
+        for (name, loaded) in self.loaded {
+            if loaded.row != loaded.stored { try self.save(loaded.row, over: loaded.stored) }
+            let left = LastCommit.Circuit(row: loaded.row, failures: loaded.failures.counted?.compact)
+            // Other statements delete the probes of the dead.
+            self.left?.updateValue(loaded.row.circuit.probes.isEmpty ? left : nil, forKey: name)
         }
         self.loaded.removeAll()
-        guard self.now.microseconds > self.highest, self.database.connection.changes != self.changesBefore else {
+        guard self.now.microseconds > self.clock.highest, self.database.connection.changes != self.changesBefore else {
             return
         }
+        self.clock.highest = self.now.microseconds
         try self.database.keep(highest: self.now)
     }
 
     /// Forgets the loaded form of a circuit whose rows another statement has changed.
-    func unload(_ name: String) { self.loaded[CircuitName(name)] = nil }
+    func unload(_ name: String) {
+        self.loaded[CircuitName(name)] = nil
+        self.left = nil
+    }
+
+    /// What this transaction leaves in the file, once it is committed.
+    ///
+    /// - Parameter tag: the header after the commit.
+    func leaves(under tag: Tag) -> LastCommit? {
+        self.left.map { LastCommit(tag: tag, clock: self.clock, circuits: $0, after: self.known) }
+    }
 
     /// Adds a row to the history.
     func write(_ transition: Transition, of name: String?, by operator: String?) throws(BreakerStoreError) {
@@ -163,27 +190,20 @@ final class Transaction {
     // MARK: - Rows
 
     private func load(_ name: String) throws(BreakerStoreError) -> Loaded? {
-        let path = self.database.connection.path
-        let found = try self.database.first(CircuitRow.byName, .text(name)) { row throws(BreakerStoreError) in
-            try CircuitRow(row, name: name, path: path)
-        }
-        guard var stored = found else { return nil }
-        let rules = stored.circuit.rules
-        stored.circuit.failures = try self.database.failures(of: stored.id, under: rules)
-        // Only a half-open circuit has probes: every transition deletes them.
-        if case .halfOpen = stored.circuit.state {
-            stored.circuit.probes = try self.database.probes(of: stored.id, under: rules)
-        }
+        let known = self.known?.circuits[CircuitName(name)]
+        var found = known?.row
+        if found == nil { found = try self.database.circuitRow(named: name) }
+        guard let stored = found else { return nil }
         var row = stored
         row.circuit.takeStampsAhead(for: self.now)
-        return Loaded(stored: stored, row: row)
+        let failures = FailureRows(of: stored, in: self.database, at: self.now, counted: known?.failures)
+        return Loaded(stored: stored, row: row, failures: failures)
     }
 
     private func save(_ row: CircuitRow, over before: CircuitRow) throws(BreakerStoreError) {
         try self.save(CircuitColumn.configured, CircuitColumn.updateConfig, of: row, over: before)
         try self.save(CircuitColumn.machine, CircuitColumn.updateState, of: row, over: before)
         let (circuit, before) = (row.circuit, before.circuit)
-        try self.database.saveFailures(circuit.failures, over: before.failures, of: row.id)
         if circuit.probes.contains(where: { $0.worker == self.worker.id && !before.probes.contains($0) }) {
             self.hasClaims = true
         }

@@ -31,6 +31,7 @@ struct Connection: ~Copyable {
     private let handle: OpaquePointer
     private let access: Access
     private let authorizer = Authorizer()
+    private let commits = CommitHook()
     let path: String
 
     /// Opens `path`, which must have been resolved: no part of it may be a symbolic link.
@@ -157,7 +158,14 @@ struct Connection: ~Copyable {
         )
         // The log keeps its blocks: what was allocated once is there on a full disk.
         _ = unsafe bs_persist_wal(self.handle)
+        // After the pragma above, which takes away whatever hook there was.
+        unsafe self.commits.attach(to: self.handle)
     }
+
+    /// How many frames the log had after the last commit; nil if nothing was written since `forgetCommittedFrames`.
+    var committedFrames: Int32? { self.commits.frames }
+
+    func forgetCommittedFrames() { self.commits.frames = nil }
 
     /// How long SQLite itself waits for others' locks; zero leaves that to the caller.
     func waitWhenBusy(_ duration: Duration) throws(BreakerStoreError) {

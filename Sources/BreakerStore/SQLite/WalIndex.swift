@@ -57,6 +57,18 @@ struct Tag: Equatable {
         return unsafe memcmp(&left, &right, MemoryLayout<bs_tag>.size) == 0
     }
 
+    /// Frames of the log.
+    var frames: UInt32 {
+        var raw = self.raw
+        return unsafe bs_tag_frames(&raw)
+    }
+
+    /// Two random numbers that change whenever the log begins anew.
+    var salts: UInt64 {
+        var raw = self.raw
+        return unsafe bs_tag_salts(&raw)
+    }
+
     /// Whether an unchanged header proves that the file is unchanged.
     var counts: Bool {
         var raw = self.raw

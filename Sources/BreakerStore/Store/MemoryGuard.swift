@@ -2,22 +2,25 @@ import Synchronization
 
 /// Circuits in this process's memory, for as long as the file can't be used.
 final class MemoryGuard: Sendable {
-    private let circuits = Mutex<[CircuitName: Circuit]>([:], rank: .memory)
+    private let circuits = Mutex<[CircuitName: CircuitInMemory]>([:], rank: .memory)
 
     /// Applies one event of the machine.
-    func change<Value>(
+    func change<Value: Sendable>(
         _ name: String,
         rules: @autoclosure () -> Rules,
         at now: StoreTime,
-        _ event: (inout Circuit, Moment) -> Value
+        _ event: (inout Circuit, Moment, FailureList) -> Value
     ) -> Value {
         self.circuits.withLock {
             let rules = rules()
-            var circuit = $0[CircuitName(name)] ?? Circuit(rules: rules, at: now)
-            circuit.rules = rules
-            let value = event(&circuit, Moment(now: now, draw: .random(in: 0..<1)))
-            _ = circuit.takeTransitions()
-            $0[CircuitName(name)] = circuit
+            // Removed during the change: two owners of the list of failures would make Swift copy it.
+            var guarding = $0.removeValue(forKey: CircuitName(name)) ?? CircuitInMemory(Circuit(rules: rules, at: now))
+            let moment = Moment(now: now, draw: .random(in: 0..<1))
+            let value = guarding.apply(at: now, rules: rules) { circuit, failures in
+                defer { _ = circuit.takeTransitions() }
+                return event(&circuit, moment, failures)
+            }
+            $0[CircuitName(name)] = guarding
             return value
         }
     }

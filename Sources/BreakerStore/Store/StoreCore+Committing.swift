@@ -72,14 +72,15 @@ extension StoreCore {
         if outcome.hasEvents { self.hub.wake() }
     }
 
-    /// Reads the circuits of the committed tickets anew, for the callers' next calls.
+    /// Keeps the answers about the circuits of the committed tickets, for the callers' next calls.
     ///
-    /// This read also sets SQLite's read mark in the wal-index, so that no healthy call has to write there.
+    /// Reads the circuits anew where the commit does not prove how it has left them.
     private func refreshAnswers(_ askers: [Asker]) {
         guard let writer = self.writer.opened?.writer else { return }
         var refreshed: Set<ObjectIdentifier> = []
         for asker in askers where refreshed.insert(ObjectIdentifier(asker.circuit)).inserted {
-            if let found = try? self.answers.find(asker, through: writer) { self.answer(found, to: asker) }
+            let known = self.writer.lastCommit.flatMap { self.answers.find(asker, in: $0) }
+            if let found = known ?? (try? self.answers.find(asker, through: writer)) { self.answer(found, to: asker) }
         }
     }
 

@@ -35,14 +35,14 @@ extension StoreCore {
     }
 
     /// The circuit with its failures and probes; nil if there is none of this name.
-    func circuit(_ name: String) throws(BreakerStoreError) -> CircuitRow? {
-        let (clock, row) = try self.read { (database) throws(BreakerStoreError) in
+    func circuit(_ name: String) throws(BreakerStoreError) -> StoredCircuit? {
+        let (clock, circuit) = try self.read { (database) throws(BreakerStoreError) in
             try database.snapshot { () throws(BreakerStoreError) in
                 (try ClockRow.read(database), try database.circuit(named: name))
             }
         }
         self.clock.follow(clock)
-        return row
+        return circuit
     }
 
     /// Runs `body` with the connection that reads.

@@ -48,7 +48,7 @@ extension StoreCore {
                     if error.isOfTheFile || error.code == .busy { self.keepAgain(kept) }
                 },
                 { (transaction) throws(BreakerStoreError) in
-                    let input = kept.input.ended(at: self.clock.time(of: kept.uptime))
+                    let input = kept.input.again(endedAt: self.clock.time(of: kept.uptime))
                     try transaction.apply(input, to: kept.config.name, registering: kept.config)
                 }
             )
@@ -60,9 +60,9 @@ extension StoreCore {
         self.outbox.keep(kept)
         guard var report = kept.input.failure else { return }
         let rules = Rules.inMemory(Rules(kept.config))
-        self.memory.change(kept.config.name, rules: rules, at: self.clock.now) { circuit, moment in
+        self.memory.change(kept.config.name, rules: rules, at: self.clock.now) { circuit, moment, failures in
             report.epoch = circuit.epoch
-            _ = circuit.callFailed(report, at: moment)
+            _ = circuit.callFailed(report, at: moment, among: failures)
         }
     }
 

@@ -57,8 +57,12 @@ extension Writer {
         var completions: [@Sendable () -> Void] = []
         completions.reserveCapacity(tickets.count)
         let transaction: Transaction
+        let left: LastCommit?
         do throws(BreakerStoreError) {
-            transaction = try self.transaction(opened)
+            let before = self.header(of: opened)
+            let known = self.lastCommit.flatMap { $0.tag == before ? $0 : nil }
+            self.lastCommit = nil
+            transaction = try self.transaction(opened, known: known)
             for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
             try transaction.flush()
             // Somebody may have removed the lock file: other processes take this worker for dead, and its slots for
@@ -66,7 +70,7 @@ extension Writer {
             if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
             Hook.reached("commit.begin")
             try self.requireIndex(opened)
-            try opened.writer.run("COMMIT")
+            left = try opened.writer.commit(begunUnder: before).flatMap(transaction.leaves)
             Hook.reached("commit.done")
             // If a file was removed or replaced meanwhile, no other process will ever see what was written.
             try self.requireFiles(opened)
@@ -74,10 +78,17 @@ extension Writer {
             opened.writer.rollback()
             return try self.tryAgain(tickets, opened, work, isHealed: isHealed, after: error, &outcome)
         }
+        self.lastCommit = left
         outcome.completions += completions
         outcome.askers += tickets.compactMap(\.asker)
         if !transaction.events.isEmpty { outcome.hasEvents = true }
         if let error = self.sync(after: transaction, opened) { throw error }
+    }
+
+    /// The header, while this connection has the write lock; nil if it proves nothing.
+    private func header(of opened: Opened) -> Tag? {
+        guard opened.answersCount, let tag = opened.writer.connection.walIndex()?.tag(), tag.counts else { return nil }
+        return tag
     }
 
     private func tryAgain(

@@ -24,6 +24,8 @@ final class Writer: @unchecked Sendable {
     private var lastOpen: FileIdentity?
     /// Whether a sync of the log has failed: the store is healthy again only once the database has been synced.
     private(set) var needsFullCheckpoint = false
+    /// What the last commit left in the file, if the header that the commit made is known.
+    var lastCommit: LastCommit?
 
     init(_ file: StoreFile, _ configuration: CircuitStore.Configuration, _ clock: StoreClock, _ random: RandomSource) {
         self.file = file
@@ -51,6 +53,7 @@ final class Writer: @unchecked Sendable {
         self.lastOpen = nil
         self.membership = Opening.Membership(lock: opened.lock, worker: opened.worker.id)
         self.session = Session(opened: opened)
+        self.lastCommit = nil
         return opened
     }
 
@@ -240,13 +243,14 @@ final class Writer: @unchecked Sendable {
 
     // MARK: - Transactions
 
-    func transaction(_ opened: Opened) throws(BreakerStoreError) -> Transaction {
+    func transaction(_ opened: Opened, known: LastCommit? = nil) throws(BreakerStoreError) -> Transaction {
         try Transaction(
             opened.writer,
             worker: opened.worker,
             clock: self.clock,
             eventsKept: self.configuration.eventsKept,
             random: self.random,
+            known: known,
             // If the lock file was replaced, other processes lock another one: a worker that seems dead may live.
             isLocked: { !opened.lock.isInPlace || opened.lock.isHeldByAnother(worker: $0) }
         )

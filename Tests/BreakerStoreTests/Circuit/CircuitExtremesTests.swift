@@ -8,7 +8,7 @@ import Testing
     static let counts: [Int] = [.min, -1, 0, 1, .max]
 
     /// Every event, each on a copy of its own.
-    private func everything(_ circuit: Circuit, at now: Int64) {
+    private func everything(_ circuit: TestCircuit, at now: Int64) {
         let moment = Moment(now: StoreTime(now), draw: 0.999)
         let claim = Circuit.Claim(token: now, worker: .min)
         for instant in Self.instants {
@@ -62,7 +62,7 @@ import Testing
         ]
         for state in states {
             for hold in [nil, Circuit.Hold(state: .open, since: time, until: time)] {
-                let circuit = Circuit(
+                let circuit = TestCircuit(
                     rules: .forTests(),
                     state: state,
                     since: time,
@@ -97,7 +97,7 @@ import Testing
                     minimumReporters: count
                 )
                 for state in [Circuit.State.closed, .open(until: StoreTime(0)), .halfOpen(successes: 0)] {
-                    var circuit = Circuit(rules: rules, state: state, since: StoreTime(0), epoch: 0)
+                    var circuit = TestCircuit(rules: rules, state: state, since: StoreTime(0), epoch: 0)
                     circuit.tripsInARow = count
                     circuit.probes = [Circuit.Probe(token: 1, worker: 1, since: StoreTime(0), leaseEnds: StoreTime(9))]
                     self.everything(circuit, at: 1)
@@ -107,13 +107,13 @@ import Testing
     }
 
     @Test func anEpochAtItsEndStaysThere() {
-        var circuit = Circuit(rules: .forTests(), state: .closed, since: StoreTime(0), epoch: .max)
+        var circuit = TestCircuit(rules: .forTests(), state: .closed, since: StoreTime(0), epoch: .max)
         circuit.reset(at: StoreTime(1), reason: nil)
         #expect(circuit.epoch == .max)
     }
 
     @Test func aNewCircuitStartsAboveThoseThatWereForgotten() {
-        #expect(Circuit(rules: .forTests(), at: StoreTime(5), epochFloor: 9).epoch == 9)
-        #expect(Circuit(rules: .forTests(), at: StoreTime(5), epochFloor: 2).epoch == 5)
+        #expect(TestCircuit(rules: .forTests(), at: StoreTime(5), epochFloor: 9).epoch == 9)
+        #expect(TestCircuit(rules: .forTests(), at: StoreTime(5), epochFloor: 2).epoch == 5)
     }
 }

@@ -5,10 +5,10 @@ import Testing
 /// Probes: how many, how long, and which of their results count.
 @Suite struct CircuitProbeTests {
     /// Half-open with no probes, at 1,000.
-    private func halfOpen(_ change: (inout Rules) -> Void = { _ in }) -> Circuit {
+    private func halfOpen(_ change: (inout Rules) -> Void = { _ in }) -> TestCircuit {
         var rules = Rules.forTests()
         change(&rules)
-        return Circuit(
+        return TestCircuit(
             rules: rules,
             state: .halfOpen(successes: 0),
             since: StoreTime(1_000),
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func resultsFromBeforeAResetOrAHoldChangeNothing() {
-        var circuit = Circuit(rules: .forTests(.failures(1, window: 10)), at: StoreTime(5))
+        var circuit = TestCircuit(rules: .forTests(.failures(1, window: 10)), at: StoreTime(5))
         let late = Report(worker: 1, sequence: 9, epoch: circuit.epoch, at: StoreTime(6))
         circuit.reset(at: StoreTime(5), reason: nil)
         #expect(circuit.epoch == 6, "raised though the clock stood still")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct CircuitRuleTests {
     @Test func aFailureExactlyAsOldAsTheWindowCounts() {
         for (age, action) in [(1_000, .tripped), (1_001, .counted)] as [(Int64, Circuit.ReportAction)] {
-            var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+            var circuit = TestCircuit(rules: .forTests(), at: StoreTime(0))
             #expect(circuit.fail(at: 100, 1) == .counted)
             #expect(circuit.fail(at: 150, 2) == .counted)
             #expect(circuit.failureCount(at: StoreTime(100 + age)) == (action == .tripped ? 2 : 1))
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func sparseFailuresNeverStopABurst() {
-        var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+        var circuit = TestCircuit(rules: .forTests(), at: StoreTime(0))
         for index in 1...50 as ClosedRange<Int64> {
             #expect(circuit.fail(at: index * 600, index) == .counted)
             #expect(circuit.failures.count <= 2)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func aReportKeepsTheTimeAtWhichItsCallEnded() {
-        var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+        var circuit = TestCircuit(rules: .forTests(), at: StoreTime(0))
         #expect(circuit.fail(at: 5_000, 1, reportedAt: 4_000) == .counted)
         #expect(circuit.failures.map(\.at) == [StoreTime(4_000)], "never later than now")
         #expect(circuit.fail(at: 3_500, 2, reportedAt: 4_600) == .counted)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func anotherKeyAtTheSameInstantIsAnotherFailure() {
-        var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+        var circuit = TestCircuit(rules: .forTests(), at: StoreTime(0))
         #expect(circuit.fail(at: 10, by: 1, 1) == .counted)
         #expect(circuit.fail(at: 10, by: 1, 1) == .stale)
         #expect(circuit.fail(at: 10, by: 2, 1) == .counted)
@@ -47,7 +47,7 @@ import Testing
     // MARK: - Consecutive failures
 
     @Test func aSuccessForgetsTheFailuresThatEndedBefore() {
-        var circuit = Circuit(rules: .forTests(.consecutiveFailures(3)), at: StoreTime(0))
+        var circuit = TestCircuit(rules: .forTests(.consecutiveFailures(3)), at: StoreTime(0))
         #expect(circuit.succeed(at: 5) == .unchanged)
         #expect(circuit.fail(at: 10, 1) == .counted)
         #expect(circuit.fail(at: 30, 2) == .counted)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func failuresInTheInstantOfASuccessCountAfterIt() {
-        var circuit = Circuit(rules: .forTests(.consecutiveFailures(2)), at: StoreTime(0))
+        var circuit = TestCircuit(rules: .forTests(.consecutiveFailures(2)), at: StoreTime(0))
         #expect(circuit.fail(at: 10, 1) == .counted)
         #expect(circuit.succeed(at: 10) == .counted)
         #expect(circuit.failures.isEmpty)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func aSuccessChangesNothingUnderTheWindowRule() {
-        var circuit = Circuit(rules: .forTests(), at: StoreTime(0))
+        var circuit = TestCircuit(rules: .forTests(), at: StoreTime(0))
         _ = circuit.fail(at: 10, 1)
         let before = circuit
         #expect(circuit.succeed(at: 20) == .unchanged)
@@ -82,7 +82,7 @@ import Testing
     @Test func oneNoisyWorkerNeitherTripsNorHidesTheOthers() {
         var rules = Rules.forTests()
         rules.minimumReporters = 3
-        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         #expect(circuit.fail(at: 10, by: 1, 1) == .counted)
         for index in 0..<100 as Range<Int64> { #expect(circuit.fail(at: 11 + index, by: 2, index) == .counted) }
         #expect(circuit.failures.count <= 3 + 2, "rows stay bounded")
@@ -92,7 +92,7 @@ import Testing
     @Test func allTheDeadAreOneReporter() {
         var rules = Rules.forTests()
         rules.minimumReporters = 3
-        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         let alive: Set<Int64> = [1, 2]
         for worker in 10..<20 as Range<Int64> {
             #expect(circuit.fail(at: worker, by: worker, 1, alive: alive) == .counted)
@@ -104,7 +104,7 @@ import Testing
     @Test func aCrashLoopDoesNotHideTheOthers() {
         var rules = Rules.forTests()
         rules.minimumReporters = 4
-        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         #expect(circuit.fail(at: 10, by: 1, 1, alive: [1, 2, 3]) == .counted)
         // Each one is alive while it reports, and dead when the next one does.
         for worker in 100..<120 as Range<Int64> {
@@ -120,7 +120,7 @@ import Testing
     @Test func eachTripInARowWaitsLongerUntilTheCap() {
         var rules = Rules.forTests(.failures(1, window: 10))
         rules.cap = 1_800
-        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         #expect(circuit.fail(at: 0, 1) == .tripped)
         var now: Int64 = 0
         for wait in [500, 1_000, 1_800, 1_800] as [Int64] {
@@ -142,7 +142,7 @@ import Testing
     func jitterAddsUpToItsShare(draw: Double, wait: Int64) {
         var rules = Rules.forTests(.failures(1, window: 10))
         rules.jitter = 0.5
-        var circuit = Circuit(rules: rules, at: StoreTime(0))
+        var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         let report = Report(worker: 1, sequence: 1, epoch: circuit.epoch, at: StoreTime(0))
         #expect(circuit.callFailed(report, at: Moment(now: StoreTime(0), draw: draw)) == .tripped)
         #expect(circuit.state == .open(until: StoreTime(wait)))

@@ -19,9 +19,9 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { self.rawValue }
 
-    func circuit(epoch: Int64) -> Circuit {
+    func circuit(epoch: Int64) -> TestCircuit {
         let now = StoreTime(Self.now)
-        var circuit = Circuit(rules: .forTests(), state: .closed, since: StoreTime(8_000), epoch: epoch)
+        var circuit = TestCircuit(rules: .forTests(), state: .closed, since: StoreTime(8_000), epoch: epoch)
         let failures = [
             Circuit.Failure(at: now.adding(-20), worker: 1, sequence: 1),
             Circuit.Failure(at: now.adding(-10), worker: 2, sequence: 1),
@@ -125,7 +125,7 @@ enum Happening: String, CaseIterable, CustomTestStringConvertible {
     static let atLeaseEnd: [Happening] = [.probeSucceededAtLeaseEnd, .probeFailedAtLeaseEnd, .probeReleasedAtLeaseEnd]
     static let late: [Happening] = [.probeSucceededLate, .probeFailedLate, .probeReleasedLate]
 
-    func happen(to circuit: inout Circuit) -> Reply {
+    func happen(to circuit: inout TestCircuit) -> Reply {
         let moment = Moment(self.time)
         let claim = Circuit.Claim(token: 5, worker: 5)
         let alive = Situation.isAlive

@@ -39,7 +39,7 @@ import Testing
         self.expectHistory(of: circuit, after: before, at: now, is: effect.history)
     }
 
-    private func expect(_ reply: Happening.Reply, is expected: Effect.Reply, of circuit: Circuit) {
+    private func expect(_ reply: Happening.Reply, is expected: Effect.Reply, of circuit: TestCircuit) {
         switch reply {
         case .admitted(.proceed(let epoch)):
             #expect(expected == .proceed)
@@ -64,8 +64,8 @@ import Testing
     }
 
     private func expectHistory(
-        of circuit: Circuit,
-        after before: Circuit,
+        of circuit: TestCircuit,
+        after before: TestCircuit,
         at now: StoreTime,
         is expected: [CircuitEvent.Kind]
     ) {

@@ -25,7 +25,7 @@ extension Moment {
     init(_ microseconds: Int64) { self.init(now: StoreTime(microseconds)) }
 }
 
-extension Circuit {
+extension TestCircuit {
     /// A call that this circuit has admitted fails.
     mutating func fail(
         at ended: Int64,
@@ -33,19 +33,19 @@ extension Circuit {
         _ sequence: Int64,
         reportedAt now: Int64? = nil,
         alive: Set<Int64>? = nil
-    ) -> ReportAction {
+    ) -> Circuit.ReportAction {
         let report = Report(worker: worker, sequence: sequence, epoch: self.epoch, at: StoreTime(ended), error: "E")
         return self.callFailed(report, at: Moment(now ?? ended)) { alive?.contains($0) ?? true }
     }
 
     /// A call that this circuit has admitted succeeds.
-    mutating func succeed(at ended: Int64, reportedAt now: Int64? = nil) -> ReportAction {
+    mutating func succeed(at ended: Int64, reportedAt now: Int64? = nil) -> Circuit.ReportAction {
         let report = Report(worker: 1, sequence: -1, epoch: self.epoch, at: StoreTime(ended))
         return self.callSucceeded(report, at: Moment(now ?? ended))
     }
 
-    mutating func arrive(at now: Int64, token: Int64, worker: Int64 = 1, alive: Set<Int64>? = nil) -> Admission {
-        self.callArrived(at: Moment(now), claiming: Claim(token: token, worker: worker)) {
+    mutating func arrive(at now: Int64, token: Int64, worker: Int64 = 1, alive: Set<Int64>? = nil) -> Circuit.Admission {
+        self.callArrived(at: Moment(now), claiming: Circuit.Claim(token: token, worker: worker)) {
             alive?.contains($0) ?? true
         }
     }

@@ -2,7 +2,7 @@
 
 /// What is looked at after each step.
 extension RandomHistory {
-    mutating func compare(_ before: Circuit) throws {
+    mutating func compare(_ before: TestCircuit) throws {
         let now = StoreTime(self.now)
         switch (self.circuit.state, self.model.phase) {
         case (.closed, .closed): break
@@ -42,7 +42,7 @@ extension RandomHistory {
     }
 
     /// Every change of the state is told, joins the one before, and is one that the design knows.
-    private mutating func checkTheHistory(_ before: Circuit) throws {
+    private mutating func checkTheHistory(_ before: TestCircuit) throws {
         var word = before.word
         for transition in self.circuit.transitions {
             self.seen[transition.kind, default: 0] += 1

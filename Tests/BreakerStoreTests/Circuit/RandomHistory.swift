@@ -19,7 +19,7 @@ struct RandomHistory {
 
     private var random: SplitMix64
     var now: Int64
-    var circuit: Circuit
+    var circuit: TestCircuit
     var model: ReferenceModel
     private var living: Set<Int64> = [1, 2, 3]
     private var workers: [Int64] = [1, 2, 3]
@@ -37,7 +37,7 @@ struct RandomHistory {
         self.random = SplitMix64(seed: seed)
         self.now = Int64(self.random.number(in: 0...2_000))
         let rules = Self.rules(&self.random)
-        self.circuit = Circuit(rules: rules, at: StoreTime(self.now))
+        self.circuit = TestCircuit(rules: rules, at: StoreTime(self.now))
         self.model = ReferenceModel(rules: rules, now: self.now)
         self.model.living = self.living
         self.log = logging ? Log() : nil
@@ -64,7 +64,7 @@ struct RandomHistory {
     mutating func run(steps: Int) throws {
         for _ in 0..<steps {
             // Each event meets the circuit as it comes from its rows.
-            self.circuit = Circuit(
+            self.circuit = TestCircuit(
                 rules: self.circuit.rules,
                 state: self.circuit.state,
                 since: self.circuit.since,

@@ -104,9 +104,9 @@ struct ReferenceModel {
             return .tripped
         }
         // What is to be remembered: the newest that can trip, and the newest of each of enough reporters.
-        let newestFirst = counting.enumerated().sorted {
-            ($0.element.at, $0.offset) > ($1.element.at, $1.offset)
-        }.map(\.element)
+        let newestFirst = counting.sorted {
+            ($0.at, $0.worker, $0.sequence) > ($1.at, $1.worker, $1.sequence)
+        }
         var remembered = Array(newestFirst.prefix(self.threshold))
         var seen: [Int64?] = []
         for (index, failure) in newestFirst.enumerated() where seen.count < self.rules.minimumReporters {

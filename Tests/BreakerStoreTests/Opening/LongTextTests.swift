@@ -138,8 +138,8 @@ import Testing
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         let database = try #require(store.backend.core?.writer.opened?.writer)
-        let row = try #require(try database.circuit(named: "a"))
-        #expect(row.circuit.failures.count < 3_000)
+        let stored = try #require(try database.circuit(named: "a"))
+        #expect(stored.failures.count < 3_000)
         let breaker = try store.breaker(Stores.config("a"))
         breaker.recordFailure()
         #expect(!breaker.isCallPermitted)

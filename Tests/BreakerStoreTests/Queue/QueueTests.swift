@@ -135,9 +135,9 @@ import Testing
         let error = BreakerStoreError(code: .noSuchCircuit, message: "none")
         #expect(throws: BreakerStoreError.self) {
             try self.core.commit(until: self.farAway) { (transaction) throws(BreakerStoreError) -> Int in
-                _ = try transaction.change("a") { circuit, moment in
+                _ = try transaction.change("a") { circuit, moment, failures in
                     let report = Report(worker: 1, sequence: 1, epoch: circuit.epoch, at: moment.now)
-                    return circuit.callFailed(report, at: moment)
+                    return circuit.callFailed(report, at: moment, among: failures)
                 }
                 throw error
             }

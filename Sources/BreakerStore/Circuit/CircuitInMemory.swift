@@ -1,0 +1,26 @@
+/// A circuit with its failures, where no file keeps them.
+struct CircuitInMemory: Sendable {
+    private(set) var circuit: Circuit
+    private(set) var failures: FailureList
+
+    init(_ circuit: Circuit, _ failures: [Circuit.Failure] = []) {
+        self.circuit = circuit
+        self.failures = FailureList(failures)
+    }
+
+    /// Applies one event of the machine.
+    ///
+    /// - Parameter rules: those in force from now on.
+    mutating func apply<Result>(
+        at now: StoreTime,
+        rules: Rules? = nil,
+        _ event: (inout Circuit, FailureList) -> Result
+    ) -> Result {
+        if let rules { self.circuit.rules = rules }
+        self.circuit.tally = self.failures.tally(for: self.circuit, at: now)
+        let result = event(&self.circuit, self.failures)
+        for change in self.circuit.takeFailureChanges() { self.failures.apply(change) }
+        self.circuit.tally = self.failures.tally(for: self.circuit, at: now)
+        return result
+    }
+}

@@ -1,0 +1,48 @@
+/// The failures of one circuit in memory, oldest first.
+struct FailureList: Hashable, Sendable, KeptFailures {
+    private(set) var failures: [Circuit.Failure] = []
+    /// From when on failures count; nil if all do.
+    private var start: StoreTime?
+
+    init(_ failures: [Circuit.Failure] = []) { self.failures = failures }
+
+    /// The failures that count for a circuit at `now`.
+    mutating func tally(for circuit: Circuit, at now: StoreTime) -> FailureTally {
+        self.start = circuit.failuresCount(from: now)
+        let counting = self.counting
+        return FailureTally(
+            count: counting.count,
+            oldest: counting.first?.at,
+            hasExpired: counting.count < self.failures.count
+        )
+    }
+
+    mutating func apply(_ change: FailureChange) {
+        switch change {
+        case .insert(let failure):
+            // Reports come nearly in order: look from the end.
+            let index = self.failures.lastIndex { $0 < failure }
+            self.failures.insert(failure, at: index.map { $0 + 1 } ?? 0)
+        case .drop(let failure): self.failures.removeAll { $0 == failure }
+        case .dropBefore(let start): self.failures.removeAll { $0.at < start }
+        case .dropAll: self.failures.removeAll()
+        }
+    }
+
+    func contains(worker: Int64, sequence: Int64) -> Bool {
+        self.failures.contains { $0.worker == worker && $0.sequence == sequence }
+    }
+
+    func newestOfEachWorker() -> [Circuit.Failure] {
+        var newest: [Int64: Circuit.Failure] = [:]
+        for failure in self.counting { newest[failure.worker] = failure }
+        return Array(newest.values)
+    }
+
+    func oldest(_ count: Int) -> [Circuit.Failure] { Array(self.counting.prefix(max(0, count))) }
+
+    private var counting: ArraySlice<Circuit.Failure> {
+        guard let start = self.start else { return self.failures[...] }
+        return self.failures.drop { $0.at < start }
+    }
+}

@@ -1,0 +1,151 @@
+import Testing
+
+@testable import BreakerStore
+
+/// The failures in the file and a list in memory: the machine decides alike with both.
+@Suite(.timeLimit(.minutes(2))) struct FailureRowsTests {
+    /// A history on both at once.
+    private struct History {
+        private let fixture: StoreFixture
+        private let core: StoreCore
+        private let name: String
+        private var random: SplitMix64
+        private var memory: CircuitInMemory
+        private var sequence: Int64 = 0
+        private var told: [Report] = []
+        private let workers: [Int64] = [1, 2, 3, 4]
+        private var living: Set<Int64> = [1, 2, 3]
+        private(set) var trips = 0
+
+        private static let patience = Deadline(after: .seconds(20))
+
+        init(seed: UInt64, _ fixture: StoreFixture) throws {
+            self.fixture = fixture
+            self.core = try #require(fixture.core)
+            self.name = "history-\(seed)"
+            self.random = SplitMix64(seed: seed)
+            _ = try fixture.store.breaker(.init(name: self.name))
+            let row = try #require(try self.core.circuit(self.name)?.row)
+            self.memory = CircuitInMemory(row.circuit)
+            try self.both { circuit, _, _ in circuit.configured(Self.rules(0), change: "") }
+        }
+
+        private static func rules(_ number: Int) -> Rules {
+            var rules = Rules.forTests(number.isMultiple(of: 3) ? .consecutiveFailures(4) : .failures(4, window: 40))
+            if number.isMultiple(of: 2) { rules.minimumReporters = 3 }
+            if number.isMultiple(of: 5) { rules.trip = .failures(2, window: 100) }
+            return rules
+        }
+
+        /// Makes the same event happen to both.
+        private mutating func both(
+            _ event: @escaping @Sendable (inout Circuit, Moment, any KeptFailures) -> Void
+        ) throws {
+            let name = self.name
+            let now = try self.core.commit(until: Self.patience) { (transaction) throws(BreakerStoreError) in
+                _ = try transaction.change(name) { circuit, moment, failures in event(&circuit, moment, failures) }
+                return transaction.now
+            }
+            self.memory.apply(at: now) { circuit, failures in
+                event(&circuit, Moment(now: now), failures)
+                _ = circuit.takeTransitions()
+            }
+        }
+
+        mutating func run(steps: Int) throws {
+            for step in 0..<steps {
+                try self.step()
+                try self.compare(step)
+            }
+        }
+
+        private mutating func step() throws {
+            switch self.random.number(in: 0...99) {
+            case 0..<15: self.fixture.clock.advance(by: .microseconds(self.random.number(in: 0...30)))
+            // Somebody else commits: what this process remembers counts no longer.
+            case 15..<25:
+                Foreign.run(self.core.file.path, "UPDATE worker SET since = since - 1", keepsLog: true)
+            case 25..<30: self.living = Set(self.workers.filter { _ in self.random.chance(60) })
+            case 30..<35:
+                let rules = Self.rules(self.random.number(in: 0...29))
+                try self.both { circuit, _, _ in circuit.configured(rules, change: "") }
+            case 35..<45:
+                let report = self.report()
+                try self.both { circuit, moment, _ in
+                    var report = report
+                    report.epoch = circuit.epoch
+                    _ = circuit.callSucceeded(report, at: moment)
+                }
+            case 45..<48:
+                try self.both { circuit, moment, _ in circuit.reset(at: moment.now, reason: nil) }
+                self.told = []
+            case 48..<52: try self.giveUp()
+            case 52..<60:
+                if var report = self.random.pick(self.told) {
+                    report.mayBeKnown = true
+                    try self.fail(report)
+                }
+            default: try self.fail(self.report())
+            }
+        }
+
+        private mutating func report() -> Report {
+            self.sequence += 1
+            let age = self.random.chance(20) ? Int64(self.random.number(in: 0...60)) : 0
+            let worker = self.random.chance(60) ? 1 : Int64(self.random.number(in: 1...4))
+            return Report(
+                worker: worker, sequence: self.sequence, epoch: 0, at: self.core.clock.now.adding(-age), error: "E")
+        }
+
+        private mutating func fail(_ report: Report) throws {
+            self.told.append(report)
+            let living = self.living
+            try self.both { circuit, moment, failures in
+                var report = report
+                report.epoch = circuit.epoch
+                _ = circuit.callFailed(report, at: moment, among: failures) { living.contains($0) }
+            }
+            guard case .open = self.memory.circuit.state else { return }
+            self.trips += 1
+            try self.compare(-1)
+            try self.both { circuit, moment, _ in circuit.reset(at: moment.now, reason: nil) }
+            self.told = []
+        }
+
+        /// A transaction that fails leaves nothing behind, neither in the file nor in what this process remembers.
+        private mutating func giveUp() throws {
+            let report = self.report()
+            let name = self.name
+            #expect(throws: BreakerStoreError.self) {
+                try self.core.commit(until: Self.patience) { (transaction) throws(BreakerStoreError) in
+                    _ = try transaction.change(name) { circuit, moment, failures in
+                        var report = report
+                        report.epoch = circuit.epoch
+                        return circuit.callFailed(report, at: moment, among: failures)
+                    }
+                    throw BreakerStoreError(code: .noSuchCircuit, message: "given up")
+                }
+            }
+        }
+
+        private func compare(_ step: Int) throws {
+            let stored = try #require(try self.core.circuit(self.name))
+            try #require(stored.failures == self.memory.failures.failures, "\(self.name), step \(step)")
+            var circuit = stored.row.circuit
+            circuit.tally = self.memory.circuit.tally
+            try #require(circuit == self.memory.circuit, "\(self.name), step \(step)")
+        }
+    }
+
+    @Test func fileAndMemoryAgree() throws {
+        let fixture = try StoreFixture()
+        var trips = 0
+        for seed in 0..<UInt64(40) {
+            var history = try History(seed: seed, fixture)
+            try history.run(steps: 100)
+            trips += history.trips
+        }
+        #expect(trips > 40)
+        #expect(fixture.isHealthy)
+    }
+}
