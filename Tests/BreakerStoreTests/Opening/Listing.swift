@@ -29,15 +29,22 @@ struct Listing: Equatable, CustomStringConvertible {
 
     subscript(name: String) -> File? { self.files.first { $0.name == name } }
 
+    var description: String { self.files.map(\.description).joined(separator: "\n") }
+}
+
+/// A failed expectation shows the descriptions alone: to reflect the bytes of a store takes minutes.
+extension Listing: CustomReflectable {
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Listing.File: CustomStringConvertible, CustomReflectable {
     var description: String {
-        self.files
-            .map { file in
-                let hash = file.bytes?.reduce(into: UInt64(5381)) { $0 = $0 &* 33 &+ UInt64($1) } ?? 0
-                let mode = String(file.mode, radix: 8)
-                return "\(file.name) \(mode) #\(file.inode) \(file.size) \(file.modified) \(String(hash, radix: 16))"
-            }
-            .joined(separator: "\n")
+        let hash = self.bytes?.reduce(into: UInt64(5381)) { $0 = $0 &* 33 &+ UInt64($1) } ?? 0
+        let mode = String(self.mode, radix: 8)
+        return "\(self.name) \(mode) #\(self.inode) \(self.size) \(self.modified) \(String(hash, radix: 16))"
     }
+
+    var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Listing.File {

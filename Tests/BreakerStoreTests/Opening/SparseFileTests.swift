@@ -42,7 +42,11 @@ import Darwin
 
     @Test(arguments: [512, 4_096, 65_536]) func logWithoutFramesHasNoVersions(pageSize: Int) throws {
         let path = try Workplace.here.directory + "/a.db-wal"
-        Files.write(Self.header(pageSize: UInt32(pageSize)) + Self.frame(pageSize: pageSize, version: 7), to: path)
+        let frames = (7...9).flatMap { Self.frame(pageSize: pageSize, version: $0) }
+        var bytes = Self.header(pageSize: UInt32(pageSize)) + frames
+        // No frame is of page 0: SQLite does not look at those behind it.
+        bytes[32 + 24 + pageSize + 3] = 0
+        Files.write(bytes, to: path)
         unsafe truncate(path, Self.huge)
         var versions: [Int64] = []
         let elapsed = try Self.elapsed { versions = try LogFile.versions(at: path) }
@@ -120,6 +124,13 @@ import Darwin
         #expect(error?.message.contains("more than 262144 pages") == true, "\(error as Any)")
         #expect(try Self.rows(file) == 1)
         withExtendedLifetime(other) {}
+        // Nor is it looked through to its end for versions of the schema.
+        let log = try #require(Files.read("\(copy)-wal"))
+        var last = Self.frame(pageSize: 512, version: 7)
+        last[8..<16] = log[16..<24]
+        Files.write(log + last, to: "\(copy)-wal")
+        let versions = try LogFile.versions(at: "\(copy)-wal")
+        #expect(!versions.isEmpty && !versions.contains(7), "\(versions)")
     }
 
     private static func rows(_ file: StoreFile) throws(BreakerStoreError) -> Int64 {
