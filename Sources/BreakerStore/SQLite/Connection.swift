@@ -145,6 +145,10 @@ struct Connection: ~Copyable {
     }
 
     /// Sets what every connection that shares a store's file is used with; the file must be in WAL mode or become so.
+    ///
+    /// Where a system's SQLite overwrites what it deletes, a long text that is deleted would be written to the log once
+    /// more, under the write lock. With `FAST`, SQLite "will overwrite deleted content with zeros only if doing so does
+    /// not increase the amount of I/O" (https://sqlite.org/pragma.html#pragma_secure_delete).
     func configureForSharing() throws(BreakerStoreError) {
         try self.execute(
             """
@@ -154,6 +158,7 @@ struct Connection: ~Copyable {
             PRAGMA mmap_size = 0;
             PRAGMA cell_size_check = ON;
             PRAGMA temp_store = MEMORY;
+            PRAGMA secure_delete = FAST;
             """
         )
         // The log keeps its blocks: what was allocated once is there on a full disk.

@@ -93,6 +93,17 @@ import Testing
         #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
     }
 
+    /// To write the row anew frees the pages of its text: SQLite does not write them once more, under the write lock.
+    @Test func longTextIsNotOverwritten() throws {
+        let path = try Self.make("UPDATE circuit SET last_error = hex(zeroblob(20000000)) WHERE name = 'a'")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        try store.breaker(Stores.config("a")).recordFailure()
+        #expect(try store.circuit(named: "a")?.failures.count == 1)
+        let log = try #require(StoreFile.size("\(path)-wal"))
+        #expect(log < 8 << 20)
+    }
+
     /// What a service itself hands over.
     @Test func longTextOfACallerIsRefusedOrCut() throws {
         let path = try Self.make("")
