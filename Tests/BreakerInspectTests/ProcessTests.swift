@@ -31,6 +31,18 @@ import Testing
         #expect(result.talk.contains("out of memory"), "\(result.talk)")
     }
 
+    /// No verb that needs the index can be of use, and no row looks wrong.
+    @Test func doctorFindsAHugeKey() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a", failures: 2)
+        shop.store.close()
+        let key = "'a' || hex(zeroblob(20000000))"
+        try Shop.sqlite(shop.path, "UPDATE event SET circuit = \(key) WHERE id = (SELECT max(id) FROM event)")
+        let result = try Child.shell("\"$0\" doctor", store: shop.path)
+        #expect(result.code == 1)
+        #expect(result.output.contains("a key is longer than any row may be"), "\(result.output)\(result.talk)")
+    }
+
     @Test func aServiceObeysAtItsNextCall() throws {
         let shop = try Shop(clock: SystemHostClock())
         let breaker = try shop.circuit("a", failures: 2)

@@ -55,6 +55,7 @@ package struct StoreExamination: Sendable {
         let strange = Set(self.strangeIndexes)
         self.additions = try Schema.additions(in: found, version: self.schema)
             .filter { !strange.contains($0.name) }.map { "the \($0.type) \($0.name)" }
+        try database.requireShortKeys()
         let lines = try database.damage(quickly: true, atMost: 5)
         self.damage = lines.filter { !Database.isOfARow($0) }
         self.badRows = lines.filter(Database.isOfARow)
