@@ -20,7 +20,7 @@ public struct CallPolicy: Sendable {
     /// What is stored of an error, cut at 500 characters; called on the caller's thread.
     ///
     /// Every process of the host can read it: leave out what is secret. The default is the name of the error's type.
-    public var describe: @Sendable (any Error) -> String = { String(describing: type(of: $0)) }
+    public var describe: @Sendable (any Error) -> String = { TypeNames.name(of: type(of: $0)) }
 
     /// Called once for each call, for metrics, on the caller's thread; nil costs a branch.
     ///

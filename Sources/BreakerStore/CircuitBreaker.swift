@@ -91,7 +91,8 @@ public final class CircuitBreaker: Sendable {
             circuit.takeStampsAhead(for: self.core.clock.now)
             return circuit
         }
-        return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: self.core.clock.now) { circuit, _, _ in
+        return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: self.core.clock.now) {
+            circuit, _, _ in
             circuit
         }
     }

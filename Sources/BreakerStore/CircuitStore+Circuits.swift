@@ -26,7 +26,8 @@ extension CircuitStore {
             guard let stored = try view.database.circuit(named: name) else { return nil }
             let workers = try view.registeredWorkers(of: stored.row.id)
             return CircuitSnapshot(
-                name: name, stored: stored, at: view.clock.now, workers: workers, isAlive: view.isAlive, view.clock.dates())
+                name: name, stored: stored, at: view.clock.now, workers: workers, isAlive: view.isAlive,
+                view.clock.dates())
         }
     }
 

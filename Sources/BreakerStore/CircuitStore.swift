@@ -105,7 +105,7 @@ public final class CircuitStore: Sendable {
         }
         core.happened { $0.used(config) }
         // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
-        _ = try? core.look(Asker(circuit: circuit, gate: self.gate))
+        _ = try? core.look(Asker(circuit: circuit, gate: self.gate), readsAlways: true)
         return CircuitBreaker(store: self, core: core, circuit: circuit, policy: calls)
     }
 

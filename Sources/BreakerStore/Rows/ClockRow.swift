@@ -45,7 +45,8 @@ struct ClockRow {
     ) throws(BreakerStoreError) -> Start {
         var found = known
         if found == nil { found = try Self.read(database) }
-        guard var row = found, row.isOf(boot: clock.host.bootID), Self.possible.contains(row.now(at: clock.uptime)) else {
+        guard var row = found, row.isOf(boot: clock.host.bootID), Self.possible.contains(row.now(at: clock.uptime))
+        else {
             return try self.set(found, database, clock)
         }
         if row.boot != clock.host.bootID {

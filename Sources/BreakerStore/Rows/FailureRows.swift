@@ -1,56 +1,50 @@
-/// The rows of one circuit in the table `failure`, inside a transaction that may write.
+/// The rows of one circuit in the table `failure`, inside transactions that may write.
+///
+/// What was counted in one transaction stays true for the next, as long as nobody else commits in between.
 ///
 /// The rows are counted by SQLite and never all read: there may be as many as the circuit's rule keeps, and any number
 /// if another program wrote them.
 final class FailureRows: KeptFailures {
     /// What was counted; it stays true until somebody else writes.
-    struct Counted {
-        fileprivate var tally: FailureTally
+    private struct Counted {
+        var tally: FailureTally
         /// Only failures since then were counted.
-        fileprivate var start: Int64
+        var start: Int64
         /// The newest of each worker among them; nil if nobody has asked, or too many workers have failed.
-        fileprivate var newest: [Int64: Circuit.Failure]?
+        var newest: [Int64: Circuit.Failure]?
 
-        /// Whether there is any row.
-        var isAny: Bool { self.tally.count > 0 || self.tally.hasExpired }
-
-        fileprivate mutating func add(_ failure: Circuit.Failure) {
+        mutating func add(_ failure: Circuit.Failure) {
             self.tally.add(failure)
             if let known = self.newest?[failure.worker], failure < known { return }
             self.newest?[failure.worker] = failure
         }
-
-        /// The same, without what would take much memory between two transactions.
-        var compact: Counted {
-            var compact = self
-            if self.newest?.count ?? 0 > 100 { compact.newest = nil }
-            return compact
-        }
     }
 
     private let circuit: Int64
-    private let rules: Rules
+    private var rules: Rules
     private let database: Database
-    private let now: StoreTime
-    private(set) var counted: Counted?
+    private var now = StoreTime(microseconds: 0)
+    private var counted: Counted?
     /// The sequences of a worker's reports, read when the first of them may be known already.
     private var sequences: [Int64: Set<Int64>] = [:]
     /// Why the machine got no answer; nothing that came of it may be committed.
     private var error: BreakerStoreError?
 
-    /// - Parameter counted: what this process knows from its last commit, if nobody has committed since.
-    init(of row: CircuitRow, in database: Database, at now: StoreTime, counted: Counted?) {
+    init(of row: CircuitRow, in database: Database) {
         self.circuit = row.id
         self.rules = row.circuit.rules
         self.database = database
-        self.now = now
-        self.counted = counted
     }
+
+    /// Whether there is any row, as far as is known.
+    var mayBeAny: Bool { self.counted.map { $0.tally.count > 0 || $0.tally.hasExpired } ?? true }
 
     // MARK: - For the funnel
 
     /// The failures that count for the circuit just now; in a state in which none matter, none.
-    func tally(for circuit: Circuit) throws(BreakerStoreError) -> FailureTally {
+    func tally(for circuit: Circuit, at now: StoreTime) throws(BreakerStoreError) -> FailureTally {
+        self.now = now
+        self.rules = circuit.rules
         guard case .closed = circuit.state, circuit.rules.isKnown else { return .none }
         let start = circuit.failuresCount(from: self.now)?.microseconds ?? .min
         guard var counted = self.counted, counted.start <= start else { return try self.read(since: start) }
@@ -81,6 +75,12 @@ final class FailureRows: KeptFailures {
                 self.sequences = [:]
             }
         }
+    }
+
+    /// The transaction has asked for the last time; what would take much memory is dropped.
+    func endTransaction() {
+        self.sequences = [:]
+        if self.counted?.newest?.count ?? 0 > 100 { self.counted?.newest = nil }
     }
 
     private var key: SQLValue { .integer(self.circuit) }
@@ -204,7 +204,8 @@ final class FailureRows: KeptFailures {
             let known = Set(
                 try self.database.all(
                     "SELECT sequence FROM failure WHERE circuit = ?1 AND worker = ?2 ORDER BY at DESC LIMIT ?3",
-                    self.key, .integer(worker), .integer(self.mostRows)) { $0.integer(0) })
+                    self.key, .integer(worker), .integer(self.mostRows)
+                ) { $0.integer(0) })
             self.sequences[worker] = known
             return known.contains(sequence)
         }

@@ -1,29 +1,42 @@
 /// What the last commit of this process left in the file.
 ///
 /// It is still true while the header of the wal-index is the one that this commit made: each commit, of any process,
-/// makes another header. The header is compared under the write lock.
-struct LastCommit {
-    struct Circuit {
-        var row: CircuitRow
-        /// How many failures count; nil if nobody has counted.
-        var failures: FailureRows.Counted?
-    }
-
-    let tag: Tag
-    let clock: ClockRow
-    private(set) var circuits: [CircuitName: Circuit]
+/// makes another header.
+///
+/// One object from commit to commit, so that nothing is copied; used by the one who leads. A transaction that fails
+/// makes it forget everything.
+final class LastCommit {
+    /// The header that the commit has made; nil if that is not known.
+    private(set) var tag: Tag?
+    private(set) var clock: ClockRow?
+    private(set) var circuits: [CircuitName: LoadedCircuit] = [:]
 
     /// More circuits than these are read again: a process may have any number of them.
     private static let mostCircuits = 64
 
-    /// - Parameters:
-    ///   - circuits: those that the commit was about; nil for one that is to be read again.
-    ///   - before: what was known when its transaction began; that is still true of all other circuits.
-    init(tag: Tag, clock: ClockRow, circuits: [CircuitName: Circuit?], after before: LastCommit?) {
+    /// A transaction begins.
+    ///
+    /// - Parameter tag: the header, asked for under the write lock; nil if it proves nothing.
+    func begin(under tag: Tag?) {
+        if tag == nil || self.tag != tag { self.forget() }
+    }
+
+    func keep(_ circuit: LoadedCircuit) { self.circuits[circuit.name] = circuit }
+
+    func forget(_ name: CircuitName) { self.circuits[name] = nil }
+
+    func forget() {
+        self.tag = nil
+        self.clock = nil
+        self.circuits.removeAll()
+    }
+
+    /// The transaction is committed.
+    ///
+    /// - Parameter tag: the header that the commit has made; nil if another commit may have followed.
+    func committed(under tag: Tag?, _ clock: ClockRow) {
+        guard let tag, self.circuits.count <= Self.mostCircuits else { return self.forget() }
         self.tag = tag
         self.clock = clock
-        self.circuits = before?.circuits ?? [:]
-        if self.circuits.count + circuits.count > Self.mostCircuits { self.circuits.removeAll() }
-        for (name, circuit) in circuits { self.circuits[name] = circuit }
     }
 }

@@ -65,7 +65,7 @@ extension Transaction {
         _ = try self.change(config.name) { circuit, _, _ in
             circuit.configured(rules, change: config.changes(from: stored))
         }
-        self.relabel(config.name, config.group)
+        try self.relabel(config.name, config.group)
     }
 
     /// Notes that this worker uses the circuit.

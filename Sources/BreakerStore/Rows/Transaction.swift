@@ -2,13 +2,6 @@
 ///
 /// A circuit is loaded once, however many reports of a batch are about it, and saved once at the end.
 final class Transaction {
-    private struct Loaded {
-        /// As it stands in the file.
-        var stored: CircuitRow
-        var row: CircuitRow
-        let failures: FailureRows
-    }
-
     let database: Database
     let worker: Worker
     let now: StoreTime
@@ -26,25 +19,26 @@ final class Transaction {
     private let isLocked: (Int64) -> Bool
     /// The row of the clock, as this transaction found or made it.
     private var clock: ClockRow
-    /// What this process knows about circuits from its last commit.
-    private let known: LastCommit?
-    /// The circuits as this transaction leaves them; nil if other statements have changed some.
-    private var left: [CircuitName: LastCommit.Circuit?]? = [:]
+    /// The circuits that are loaded; at first those that this process knows from its last commit.
+    private let known: LastCommit
+    /// The circuits that this transaction has asked for.
+    private var used: [LoadedCircuit] = []
+    /// Whether other statements have changed circuits, too.
+    private var hasChangedOthers = false
     /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
     private var liveness: [Int64: Bool] = [:]
-    private var loaded: [CircuitName: Loaded] = [:]
 
     /// Reads the clock; the transaction must have begun.
     ///
-    /// - Parameter known: what this process left in the file, if nobody has committed since.
+    /// - Parameter known: what this process left in the file, as far as it is still true; empty if nothing is known.
     init(
         _ database: Database,
         worker: Worker,
         clock: StoreClock,
         eventsKept: Int,
         random: RandomSource,
-        known: LastCommit? = nil,
+        known: LastCommit = LastCommit(),
         isLocked: @escaping (Int64) -> Bool
     ) throws(BreakerStoreError) {
         self.database = database
@@ -54,7 +48,7 @@ final class Transaction {
         self.isLocked = isLocked
         self.changesBefore = database.connection.changes
         self.known = known
-        let start = try ClockRow.start(database, clock, known: known?.clock)
+        let start = try ClockRow.start(database, clock, known: known.clock)
         self.now = start.now
         self.clock = start.row
         if start.isHealed {
@@ -80,10 +74,8 @@ final class Transaction {
         by operator: String? = nil,
         _ event: (inout Circuit, Moment, FailureRows) -> Result
     ) throws(BreakerStoreError) -> Result? {
-        var found = self.loaded[CircuitName(name)]
-        if found == nil { found = try self.load(name) }
-        guard var loaded = found else { return nil }
-        loaded.row.circuit.tally = try loaded.failures.tally(for: loaded.row.circuit)
+        guard let loaded = try self.load(name) else { return nil }
+        loaded.row.circuit.tally = try loaded.failures.tally(for: loaded.row.circuit, at: self.now)
         let moment = Moment(now: self.now, draw: self.random.share())
         let result = event(&loaded.row.circuit, moment, loaded.failures)
         loaded.row.circuit.tally = .none
@@ -91,7 +83,6 @@ final class Transaction {
         for transition in loaded.row.circuit.takeTransitions() {
             try self.write(transition, of: name, by: transition.isOfItself ? nil : `operator`)
         }
-        self.loaded[CircuitName(name)] = loaded
         return result
     }
 
@@ -112,30 +103,26 @@ final class Transaction {
     }
 
     /// The circuit as it is in this transaction.
-    func circuit(_ name: String) throws(BreakerStoreError) -> Circuit? {
-        if let loaded = self.loaded[CircuitName(name)] { return loaded.row.circuit }
-        let loaded = try self.load(name)
-        self.loaded[CircuitName(name)] = loaded
-        return loaded?.row.circuit
-    }
+    func circuit(_ name: String) throws(BreakerStoreError) -> Circuit? { try self.load(name)?.row.circuit }
 
-    func row(of name: String) throws(BreakerStoreError) -> CircuitRow? {
-        _ = try self.circuit(name)
-        return self.loaded[CircuitName(name)]?.row
-    }
+    func row(of name: String) throws(BreakerStoreError) -> CircuitRow? { try self.load(name)?.row }
 
     /// Changes the label, of which the state machine knows nothing; saved with the rest of the row.
-    func relabel(_ name: String, _ label: String?) { self.loaded[CircuitName(name)]?.row.label = label }
+    func relabel(_ name: String, _ label: String?) throws(BreakerStoreError) { try self.load(name)?.row.label = label }
 
     /// Writes the changed circuits back, and the newest store time.
     func flush() throws(BreakerStoreError) {
-        for (name, loaded) in self.loaded {
-            if loaded.row != loaded.stored { try self.save(loaded.row, over: loaded.stored) }
-            let left = LastCommit.Circuit(row: loaded.row, failures: loaded.failures.counted?.compact)
+        for loaded in self.used {
+            if loaded.row != loaded.stored {
+                try self.save(loaded.row, over: loaded.stored)
+                loaded.stored = loaded.row
+            }
+            loaded.isInUse = false
+            loaded.failures.endTransaction()
             // Other statements delete the probes of the dead.
-            self.left?.updateValue(loaded.row.circuit.probes.isEmpty ? left : nil, forKey: name)
+            if !loaded.row.circuit.probes.isEmpty { self.known.forget(loaded.name) }
         }
-        self.loaded.removeAll()
+        self.used.removeAll()
         guard self.now.microseconds > self.clock.highest, self.database.connection.changes != self.changesBefore else {
             return
         }
@@ -145,15 +132,16 @@ final class Transaction {
 
     /// Forgets the loaded form of a circuit whose rows another statement has changed.
     func unload(_ name: String) {
-        self.loaded[CircuitName(name)] = nil
-        self.left = nil
+        if let loaded = self.known.circuits[CircuitName(name)] { self.used.removeAll { $0 === loaded } }
+        self.known.forget(CircuitName(name))
+        self.hasChangedOthers = true
     }
 
-    /// What this transaction leaves in the file, once it is committed.
+    /// Notes that this transaction is committed.
     ///
-    /// - Parameter tag: the header after the commit.
-    func leaves(under tag: Tag) -> LastCommit? {
-        self.left.map { LastCommit(tag: tag, clock: self.clock, circuits: $0, after: self.known) }
+    /// - Parameter tag: the header that the commit has made; nil if another commit may have followed.
+    func committed(under tag: Tag?) {
+        self.known.committed(under: self.hasChangedOthers ? nil : tag, self.clock)
     }
 
     /// Adds a row to the history.
@@ -189,15 +177,20 @@ final class Transaction {
 
     // MARK: - Rows
 
-    private func load(_ name: String) throws(BreakerStoreError) -> Loaded? {
-        let known = self.known?.circuits[CircuitName(name)]
-        var found = known?.row
-        if found == nil { found = try self.database.circuitRow(named: name) }
-        guard let stored = found else { return nil }
-        var row = stored
-        row.circuit.takeStampsAhead(for: self.now)
-        let failures = FailureRows(of: stored, in: self.database, at: self.now, counted: known?.failures)
-        return Loaded(stored: stored, row: row, failures: failures)
+    private func load(_ name: String) throws(BreakerStoreError) -> LoadedCircuit? {
+        let key = CircuitName(name)
+        var found = self.known.circuits[key]
+        if found == nil, let stored = try self.database.circuitRow(named: name) {
+            let loaded = LoadedCircuit(key, stored, FailureRows(of: stored, in: self.database), at: self.now)
+            self.known.keep(loaded)
+            found = loaded
+        }
+        guard let loaded = found else { return nil }
+        if !loaded.isInUse {
+            loaded.isInUse = true
+            self.used.append(loaded)
+        }
+        return loaded
     }
 
     private func save(_ row: CircuitRow, over before: CircuitRow) throws(BreakerStoreError) {

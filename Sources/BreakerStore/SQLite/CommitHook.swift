@@ -1,6 +1,8 @@
 import CSQLite
 
-/// Learns from SQLite how many frames the log has after a commit of a connection (https://sqlite.org/c3ref/wal_hook.html).
+/// Learns from SQLite how many frames the log has after a commit of a connection.
+///
+/// See https://sqlite.org/c3ref/wal_hook.html.
 ///
 /// Used by the one thread that uses the connection. A transaction that wrote nothing tells nothing.
 final class CommitHook {

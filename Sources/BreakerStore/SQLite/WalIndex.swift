@@ -69,6 +69,12 @@ struct Tag: Equatable {
         return unsafe bs_tag_salts(&raw)
     }
 
+    /// Rises by one whenever the log begins anew.
+    var restarts: UInt32 {
+        var raw = self.raw
+        return unsafe bs_tag_restarts(&raw)
+    }
+
     /// Whether an unchanged header proves that the file is unchanged.
     var counts: Bool {
         var raw = self.raw

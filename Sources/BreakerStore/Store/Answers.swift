@@ -147,12 +147,12 @@ final class Answers: Sendable {
 
     /// What the last commit of this process left of a circuit; nil if that is not known.
     func find(_ asker: Asker, in commit: LastCommit) -> Found? {
-        guard let circuit = commit.circuits[CircuitName(asker.circuit.name)] else { return nil }
+        guard let tag = commit.tag, let circuit = commit.circuits[CircuitName(asker.circuit.name)] else { return nil }
         return Found(
             row: circuit.row,
-            hasFailures: circuit.failures?.isAny ?? true,
+            hasFailures: circuit.failures.mayBeAny,
             clock: commit.clock,
-            held: asker.gate.tag().map { (commit.tag, $0.generation) }
+            held: asker.gate.tag().map { (tag, $0.generation) }
         )
     }
 

@@ -79,7 +79,7 @@ extension StoreCore {
         guard let writer = self.writer.opened?.writer else { return }
         var refreshed: Set<ObjectIdentifier> = []
         for asker in askers where refreshed.insert(ObjectIdentifier(asker.circuit)).inserted {
-            let known = self.writer.lastCommit.flatMap { self.answers.find(asker, in: $0) }
+            let known = self.answers.find(asker, in: self.writer.lastCommit)
             if let found = known ?? (try? self.answers.find(asker, through: writer)) { self.answer(found, to: asker) }
         }
     }

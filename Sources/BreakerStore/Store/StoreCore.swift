@@ -9,6 +9,9 @@ final class StoreCore: Sendable {
     struct Guarded {
         var life: StoreLife
         var gates = Gates()
+
+        /// The gates take some atomic stores.
+        mutating func followLife() { self.gates.follow(self.life.opensGates) }
     }
 
     let file: StoreFile
@@ -58,8 +61,9 @@ final class StoreCore: Sendable {
     @discardableResult
     func happened<Decision>(_ event: (inout StoreLife) -> (Decision, StoreLife.Actions)) -> Decision {
         let (decision, actions) = self.guarded.withLock { guarded in
-            defer { guarded.gates.follow(guarded.life.opensGates) }
-            return event(&guarded.life)
+            let outcome = event(&guarded.life)
+            guarded.followLife()
+            return outcome
         }
         // The life has changed already: callers that are told now find the store as it is.
         if let error = actions.error { for ticket in actions.failed { ticket.fail(error) } }
@@ -75,10 +79,10 @@ final class StoreCore: Sendable {
     /// Asks the life something, or tells it something that asks for no action.
     func ask<Answer>(_ question: (inout StoreLife) -> Answer) -> Answer {
         self.guarded.withLock { guarded in
-            // Under the lock: otherwise a thread that opens the gates could be overtaken by one that shuts them. The
-            // gates take some atomic stores.
-            defer { guarded.gates.follow(guarded.life.opensGates) }
-            return question(&guarded.life)
+            let answer = question(&guarded.life)
+            // Under the lock: otherwise a thread that opens the gates could be overtaken by one that shuts them.
+            guarded.followLife()
+            return answer
         }
     }
 
@@ -103,7 +107,7 @@ final class StoreCore: Sendable {
         self.guarded.withLock { guarded in
             guarded.gates.take(header)
             guarded.life.opened(answersCount: header != nil)
-            guarded.gates.follow(guarded.life.opensGates)
+            guarded.followLife()
         }
         if let name = opened.quarantined { self.outbox.noteQuarantine(name) }
         self.outbox.note(opened.mended)

@@ -57,12 +57,10 @@ extension Writer {
         var completions: [@Sendable () -> Void] = []
         completions.reserveCapacity(tickets.count)
         let transaction: Transaction
-        let left: LastCommit?
         do throws(BreakerStoreError) {
             let before = self.header(of: opened)
-            let known = self.lastCommit.flatMap { $0.tag == before ? $0 : nil }
-            self.lastCommit = nil
-            transaction = try self.transaction(opened, known: known)
+            self.lastCommit.begin(under: before)
+            transaction = try self.transaction(opened, known: self.lastCommit)
             for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
             try transaction.flush()
             // Somebody may have removed the lock file: other processes take this worker for dead, and its slots for
@@ -70,15 +68,15 @@ extension Writer {
             if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
             Hook.reached("commit.begin")
             try self.requireIndex(opened)
-            left = try opened.writer.commit(begunUnder: before).flatMap(transaction.leaves)
+            transaction.committed(under: try opened.writer.commit(begunUnder: before))
             Hook.reached("commit.done")
             // If a file was removed or replaced meanwhile, no other process will ever see what was written.
             try self.requireFiles(opened)
         } catch {
             opened.writer.rollback()
+            self.lastCommit.forget()
             return try self.tryAgain(tickets, opened, work, isHealed: isHealed, after: error, &outcome)
         }
-        self.lastCommit = left
         outcome.completions += completions
         outcome.askers += tickets.compactMap(\.asker)
         if !transaction.events.isEmpty { outcome.hasEvents = true }

@@ -11,6 +11,7 @@ final class Writer: @unchecked Sendable {
     }
 
     let file: StoreFile
+    private let directory: String
     private let configuration: CircuitStore.Configuration
     private let clock: StoreClock
     private let random: RandomSource
@@ -24,11 +25,14 @@ final class Writer: @unchecked Sendable {
     private var lastOpen: FileIdentity?
     /// Whether a sync of the log has failed: the store is healthy again only once the database has been synced.
     private(set) var needsFullCheckpoint = false
-    /// What the last commit left in the file, if the header that the commit made is known.
-    var lastCommit: LastCommit?
+    let lastCommit = LastCommit()
+    /// The stamp of the store's directory from before its files were last seen in their places, where such a stamp
+    /// tells of each later change.
+    private(set) var settledDirectory: DirectoryStamp?
 
     init(_ file: StoreFile, _ configuration: CircuitStore.Configuration, _ clock: StoreClock, _ random: RandomSource) {
         self.file = file
+        self.directory = file.directory
         self.configuration = configuration
         self.clock = clock
         self.random = random
@@ -53,13 +57,19 @@ final class Writer: @unchecked Sendable {
         self.lastOpen = nil
         self.membership = Opening.Membership(lock: opened.lock, worker: opened.worker.id)
         self.session = Session(opened: opened)
-        self.lastCommit = nil
         return opened
     }
 
     /// Closes the connections, and keeps the worker's byte.
     func shut() {
         if let opened = self.opened { self.lastOpen = opened.identity }
+        self.closeSession()
+    }
+
+    /// Closes the connections: nothing else may keep them.
+    private func closeSession() {
+        self.lastCommit.forget()
+        self.settledDirectory = nil
         self.session = nil
     }
 
@@ -74,7 +84,7 @@ final class Writer: @unchecked Sendable {
             Hook.reached("close.unregistered")
             opened.lock.unlock(worker: opened.worker.id)
         }
-        self.session = nil
+        self.closeSession()
         self.membership = nil
     }
 
@@ -209,12 +219,27 @@ final class Writer: @unchecked Sendable {
     /// written there. The caller asks as late as can be: the lock may be long in coming, and keeps only processes with
     /// the same index away.
     func requireIndex(_ opened: Opened) throws(BreakerStoreError) {
-        guard opened.identity.hasIndex(of: self.file) else { throw .moved(self.file.path) }
+        guard self.isDirectoryUntouched || opened.identity.hasIndex(of: self.file) else {
+            throw .moved(self.file.path)
+        }
     }
 
     /// Throws unless the paths lead to the open files: no process that comes later would see what is written.
     func requireFiles(_ opened: Opened) throws(BreakerStoreError) {
+        if self.isDirectoryUntouched { return }
+        // Taken before the look at the files, so that no change can come between the two.
+        let stamp = DirectoryStamp(of: self.directory)
         guard FileIdentity(of: self.file) == opened.identity else { throw .moved(self.file.path) }
+        self.settledDirectory = stamp.flatMap { $0.isSettled ? $0 : nil }
+    }
+
+    /// Whether no name in the directory has been made, removed or changed since the files were seen in their places.
+    ///
+    /// One look at the directory in place of one at each file. The store's thread looks at the files themselves each
+    /// second: nobody stamps the directory when something is mounted upon a file.
+    private var isDirectoryUntouched: Bool {
+        guard let settled = self.settledDirectory else { return false }
+        return DirectoryStamp(of: self.directory) == settled
     }
 
     /// Whether the open connection commits again; nil if it must be opened anew.
@@ -243,7 +268,7 @@ final class Writer: @unchecked Sendable {
 
     // MARK: - Transactions
 
-    func transaction(_ opened: Opened, known: LastCommit? = nil) throws(BreakerStoreError) -> Transaction {
+    func transaction(_ opened: Opened, known: LastCommit = LastCommit()) throws(BreakerStoreError) -> Transaction {
         try Transaction(
             opened.writer,
             worker: opened.worker,

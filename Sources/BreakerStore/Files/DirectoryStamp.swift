@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Which directory a path leads to, and when a name in it was last made, removed or changed to another file.
+///
+/// While the stamp of a store's directory stays the same, each name in it leads to the same file as before: one look
+/// in place of one at each file.
+struct DirectoryStamp: Equatable {
+    private struct Time: Equatable {
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    private let device: UInt64
+    private let inode: UInt64
+    private let modified: Time
+    /// Nobody can set this time, as `touch` sets the other.
+    private let changed: Time
+
+    init?(of path: String) {
+        var info = stat()
+        guard unsafe stat(path, &info) == 0 else { return nil }
+        self.device = UInt64(truncatingIfNeeded: info.st_dev)
+        self.inode = UInt64(truncatingIfNeeded: info.st_ino)
+        #if canImport(Darwin)
+        let (modified, changed) = (info.st_mtimespec, info.st_ctimespec)
+        #else
+        let (modified, changed) = (info.st_mtim, info.st_ctim)
+        #endif
+        self.modified = Time(seconds: modified.tv_sec, nanoseconds: modified.tv_nsec)
+        self.changed = Time(seconds: changed.tv_sec, nanoseconds: changed.tv_nsec)
+    }
+
+    /// Whether a change from now on shows in the stamp.
+    ///
+    /// File systems stamp by the kernel's tick, the coarsest by two seconds: within these a second change leaves the
+    /// stamp as it is.
+    var isSettled: Bool {
+        var now = timespec()
+        guard unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return false }
+        return now.tv_sec > max(self.modified.seconds, self.changed.seconds) + 2
+    }
+}
