@@ -1,0 +1,65 @@
+import BreakerTestSupport
+import CTestSupport
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Where the directory's stamp stands for the files, a file that is taken away is still noticed by the next commit.
+@Suite(.ownDirectory, .timeLimit(.minutes(2))) struct SettledDirectoryTests {
+    /// What may become of a name.
+    enum Fate: CaseIterable {
+        case removed, renamed, replaced, exchanged, directoryReplaced
+
+        /// - Parameter path: a file of the store in `directory`.
+        func befall(_ path: String, in directory: String) {
+            let other = directory + "/other"
+            switch self {
+            case .removed: #expect(unsafe unlink(path) == 0)
+            case .renamed: #expect(unsafe rename(path, other) == 0)
+            case .replaced:
+                Files.write([], to: other)
+                #expect(unsafe rename(other, path) == 0)
+            case .exchanged:
+                Files.write([], to: other)
+                #expect(unsafe ts_exchange(path, other) == 0)
+            case .directoryReplaced:
+                #expect(unsafe rename(directory, directory + "-old") == 0)
+                #expect(unsafe mkdir(directory, 0o700) == 0)
+            }
+        }
+    }
+
+    @Test(arguments: Fate.allCases, ["", "-wal", "-shm"])
+    func isNoticed(_ fate: Fate, ending: String) async throws {
+        let directory = try Workplace.here.directory + "/store"
+        #expect(unsafe mkdir(directory, 0o700) == 0)
+        let path = directory + "/a.db"
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        // File systems stamp by two seconds at most: the stamp of a directory that is older tells of each change.
+        let befell = Locked(false)
+        #expect(throws: BreakerStoreError.self) {
+            while true {
+                try core.commit(until: Deadline(after: .seconds(20))) { (transaction) throws(BreakerStoreError) in
+                    try transaction.database.run("UPDATE worker SET since = since - 1")
+                    guard core.writer.settledDirectory != nil else { return }
+                    fate.befall(path + ending, in: directory)
+                    befell.withLock { $0 = true }
+                }
+                Deadline(after: .milliseconds(20)).sleep()
+                if befell.withLock({ $0 }) { break }
+            }
+        }
+        #expect(befell.withLock { $0 })
+        #expect(await eventually { store.isHealthy })
+    }
+}
