@@ -47,7 +47,7 @@ extension CircuitBreaker {
     func commit(_ input: CircuitInput?) async {
         guard let input else { return }
         do throws(BreakerStoreError) {
-            try await self.core.commit(until: self.store.deadline, for: self.asker, self.work(input))
+            try await self.core.commit(until: self.store.deadline, for: self.asker, isBrief: true, self.work(input))
         } catch {
             self.tellMemory(input)
         }

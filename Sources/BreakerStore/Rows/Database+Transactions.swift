@@ -7,15 +7,20 @@ extension Database {
     /// Always IMMEDIATE: a read that wants to write later can't be retried
     /// (https://sqlite.org/rescode.html#busy_snapshot).
     func begin(unless isOver: () -> Bool) throws(BreakerStoreError) -> Bool {
-        while true {
-            let code = try self.code("BEGIN IMMEDIATE")
-            switch code & 0xff {
-            case Self.done: return true
-            case Self.busy: break
-            default: throw self.error(code)
-            }
+        while try !self.beginAtOnce() {
             if isOver() { return false }
             Deadline(after: .milliseconds(1)).pause()
+        }
+        return true
+    }
+
+    /// Locks the file for writing; false if another connection has it locked.
+    func beginAtOnce() throws(BreakerStoreError) -> Bool {
+        let code = try self.code("BEGIN IMMEDIATE")
+        switch code & 0xff {
+        case Self.done: return true
+        case Self.busy: return false
+        default: throw self.error(code)
         }
     }
 

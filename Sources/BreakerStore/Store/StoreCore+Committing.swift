@@ -29,18 +29,45 @@ extension StoreCore {
     }
 
     /// Commits on the store's thread, or with another caller's commit; the task is suspended meanwhile.
+    ///
+    /// - Parameter isBrief: whether the calling thread may commit, if that takes no more than one commit without a sync
+    ///   and nobody else wants anything. The main actor's may not, and where each commit is synced, none may.
     func commit<Value: Sendable>(
         until deadline: Deadline,
         for asker: Asker? = nil,
+        isBrief: Bool = false,
         unclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping Work<Value>
     ) async throws(BreakerStoreError) -> Value {
         try self.requireOwnProcess()
         let ticket = Ticket(deadline: deadline, asker: asker, unclaimed: undo, work)
-        if case .refuse(let error) = self.happened({ $0.submitted(ticket, by: .task) }) { throw error }
+        let mayCommit = self.mayCommitInPassing(on: #isolation)
+        try self.submit(ticket, mayCommit: isBrief && mayCommit)
+        if let outcome = ticket.outcome { return try outcome.get() }
         let outcome = await ticket.value()
         self.ask { $0.waiterLeft(ticket) }
         return try outcome.get()
+    }
+
+    // Not inlined: Swift 6.3.1 makes an invalid module of it.
+    @inline(never)
+    private func mayCommitInPassing(on actor: (any Actor)?) -> Bool {
+        actor !== MainActor.shared && self.configuration.durability != .everyCommit
+    }
+
+    /// Submits a task's ticket, and commits it at once if the calling thread may and nobody else wants anything.
+    private func submit(_ ticket: some AnyTicket, mayCommit: Bool) throws(BreakerStoreError) {
+        switch self.happened({ $0.submitted(ticket, by: mayCommit ? .taskInPassing : .task) }) {
+        case .refuse(let error): throw error
+        case .wait: break
+        case .lead:
+            switch self.writer.commitInPassing(self) {
+            case .done(let outcome):
+                self.ended(outcome)
+                self.happened { $0.leadEnded() }
+            case .left(let tickets): self.happened { $0.leftToThread(ticket, tickets) }
+            }
+        }
     }
 
     /// Commits on the store's thread, or with another caller's commit; nobody waits.
@@ -58,8 +85,18 @@ extension StoreCore {
 
     /// Commits all tickets that wait, then tells their callers.
     func commitRound() {
+        self.syncUnsynced()
         guard self.ask({ $0.roundBegan() }) else { return }
-        let outcome = self.writer.commit(self) { self.circuitsInForce }
+        self.ended(self.writer.commit(self) { self.circuitsInForce })
+    }
+
+    /// Syncs what a task's thread has committed in passing, and tells its callers.
+    func syncUnsynced() {
+        if let outcome = self.writer.syncUnsynced() { self.ended(outcome) }
+    }
+
+    /// A commit has ended: tells the life, then the callers.
+    private func ended(_ outcome: Writer.Outcome) {
         // This thread still leads, and the writer's connection still has the pages in memory.
         self.refreshAnswers(outcome.askers)
         let loss = outcome.loss.map(self.loss)

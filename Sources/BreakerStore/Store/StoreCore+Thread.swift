@@ -63,6 +63,8 @@ extension StoreCore {
     ///
     /// The thread leads.
     private func recover() {
+        // The connection that committed in passing may be closed now.
+        self.syncUnsynced()
         if let isBack = try? self.bringBack(), isBack { self.recovered() }
         self.lead()
     }

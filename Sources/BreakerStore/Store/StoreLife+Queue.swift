@@ -8,8 +8,18 @@ extension StoreLife {
         case thread
         /// A task, which is suspended until its change is made.
         case task
+        /// A task whose thread makes the change in passing if nobody else wants anything: an unsynced commit takes less
+        /// than two switches of threads.
+        case taskInPassing
         /// Nobody waits for the change.
         case nobody
+
+        var isTask: Bool {
+            switch self {
+            case .task, .taskInPassing: true
+            case .thread, .nobody: false
+            }
+        }
     }
 
     enum SubmitAction {
@@ -26,10 +36,11 @@ extension StoreLife {
         if let refusal = self.refusal { return (.refuse(refusal), Actions()) }
         self.waiting.append(ticket)
         var actions = Actions()
-        if case .task = submitter {
-            self.awaited[ObjectIdentifier(ticket)] = ticket
-            actions.timer = self.newTimer(for: ticket.deadline)
+        if case .taskInPassing = submitter, self.isIdle(but: ticket) {
+            self.lead = .caller
+            return (.lead, actions)
         }
+        if submitter.isTask { actions.timer = self.suspended(ticket) }
         guard case .nobody = self.lead else { return (.wait, actions) }
         if case .thread = submitter {
             self.lead = .caller
@@ -40,6 +51,30 @@ extension StoreLife {
         self.lead = .thread
         actions.wakesThread = true
         return (.wait, actions)
+    }
+
+    /// Whether nobody leads, no other ticket waits and no checkpoint is due.
+    private func isIdle(but ticket: any AnyTicket) -> Bool {
+        guard case .nobody = self.lead, case .notDue = self.checkpoint else { return false }
+        return self.waiting.allSatisfy { $0 === ticket }
+    }
+
+    /// A task's thread leads, and leaves to the store's thread what takes longer than an unsynced commit.
+    ///
+    /// - Parameters:
+    ///   - ticket: the task's own, for which the task is suspended now.
+    ///   - tickets: those that it has taken out of the queue, to be committed all the same.
+    mutating func leftToThread(_ ticket: any AnyTicket, _ tickets: [any AnyTicket]) -> Actions {
+        self.lead = .thread
+        self.isLeadWanted = false
+        var actions = Actions(wakesThread: true, timer: self.suspended(ticket))
+        if let refusal = self.refusal {
+            actions.failed = tickets
+            actions.error = refusal
+        } else {
+            self.waiting.insert(contentsOf: tickets, at: 0)
+        }
+        return actions
     }
 
     /// The leader begins a round; false if no ticket waits.
@@ -155,6 +190,12 @@ extension StoreLife {
         for (ticket, _) in overdue { self.awaited[ObjectIdentifier(ticket)] = nil }
         let next = self.awaited.values.map(\.deadline).min()
         return (overdue, Actions(timer: next.flatMap { self.newTimer(for: $0) }))
+    }
+
+    /// A task waits for its ticket; returns the timer that this needs.
+    private mutating func suspended(_ ticket: any AnyTicket) -> Deadline? {
+        self.awaited[ObjectIdentifier(ticket)] = ticket
+        return self.newTimer(for: ticket.deadline)
     }
 
     /// The deadline, if it needs a new timer; nil if a running timer fires soon enough.

@@ -54,22 +54,10 @@ extension Writer {
         isHealed: Bool = false,
         _ outcome: inout Outcome
     ) throws(BreakerStoreError) {
-        var completions: [@Sendable () -> Void] = []
-        completions.reserveCapacity(tickets.count)
         let transaction: Transaction
+        var completions: [@Sendable () -> Void] = []
         do throws(BreakerStoreError) {
-            let before = self.header(of: opened)
-            self.lastCommit.begin(under: before)
-            transaction = try self.transaction(opened, known: self.lastCommit)
-            for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
-            try transaction.flush()
-            // Somebody may have removed the lock file: other processes take this worker for dead, and its slots for
-            // free.
-            if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
-            Hook.reached("commit.begin")
-            try self.requireIndex(opened)
-            transaction.committed(under: try opened.writer.commit(begunUnder: before))
-            Hook.reached("commit.done")
+            transaction = try self.perform(tickets, opened, &completions)
             // If a file was removed or replaced meanwhile, no other process will ever see what was written.
             try self.requireFiles(opened)
         } catch {
@@ -77,10 +65,29 @@ extension Writer {
             self.lastCommit.forget()
             return try self.tryAgain(tickets, opened, work, isHealed: isHealed, after: error, &outcome)
         }
-        outcome.completions += completions
-        outcome.askers += tickets.compactMap(\.asker)
-        if !transaction.events.isEmpty { outcome.hasEvents = true }
-        if let error = self.sync(after: transaction, opened) { throw error }
+        outcome.take(completions, of: tickets, transaction)
+        if self.needsSync(transaction), let error = self.sync(opened) { throw error }
+    }
+
+    /// Commits the changes in the transaction that has begun, without a sync.
+    private func perform(
+        _ tickets: [any AnyTicket],
+        _ opened: Opened,
+        _ completions: inout [@Sendable () -> Void]
+    ) throws(BreakerStoreError) -> Transaction {
+        completions.reserveCapacity(tickets.count)
+        let before = self.header(of: opened)
+        self.lastCommit.begin(under: before)
+        let transaction = try self.transaction(opened, known: self.lastCommit)
+        for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
+        try transaction.flush()
+        // Somebody may have removed the lock file: other processes take this worker for dead, and its slots for free.
+        if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
+        Hook.reached("commit.begin")
+        try self.requireIndex(opened)
+        transaction.committed(under: try opened.writer.commit(begunUnder: before))
+        Hook.reached("commit.done")
+        return transaction
     }
 
     /// The header, while this connection has the write lock; nil if it proves nothing.
@@ -156,7 +163,63 @@ extension Writer {
     }
 }
 
+/// Commits in passing, on the thread of a task, which must not be blocked.
+extension Writer {
+    enum Passing {
+        case done(Outcome)
+        /// The rest is the store's thread's: these changes are to be made, or a commit is to be synced.
+        case left([any AnyTicket])
+    }
+
+    /// Commits all tickets that wait if that takes no more than one commit without a sync.
+    func commitInPassing(_ queue: any Batches) -> Passing {
+        // SQLite waits for long where a writer was stopped between the two copies of the header.
+        guard let opened = self.opened, self.header(of: opened) != nil, opened.identity.hasIndex(of: self.file),
+            let isLocked = try? opened.writer.beginAtOnce(), isLocked
+        else { return .left([]) }
+        let tickets = queue.takeAll()
+        var completions: [@Sendable () -> Void] = []
+        let transaction: Transaction
+        do throws(BreakerStoreError) {
+            transaction = try self.perform(tickets, opened, &completions)
+        } catch {
+            opened.writer.rollback()
+            self.lastCommit.forget()
+            return .left(tickets)
+        }
+        var outcome = Outcome()
+        if !self.hasFiles(opened) {
+            // What was committed is in no file that others see.
+            outcome.loss = outcome.fail(tickets, .moved(self.file.path))
+            return .done(outcome)
+        }
+        outcome.take(completions, of: tickets, transaction)
+        guard self.needsSync(transaction) else { return .done(outcome) }
+        self.unsynced = outcome
+        return .left([])
+    }
+
+    /// Syncs what was committed in passing; nil if there is nothing.
+    func syncUnsynced() -> Outcome? {
+        guard var outcome = self.unsynced else { return nil }
+        self.unsynced = nil
+        if let opened = self.opened { outcome.loss = self.sync(opened) }
+        return outcome
+    }
+}
+
 extension Writer.Outcome {
+    /// Notes that the changes are committed.
+    fileprivate mutating func take(
+        _ completions: [@Sendable () -> Void],
+        of tickets: [any AnyTicket],
+        _ transaction: Transaction
+    ) {
+        self.completions += completions
+        self.askers += tickets.compactMap(\.asker)
+        if !transaction.events.isEmpty { self.hasEvents = true }
+    }
+
     /// Notes that all these tickets failed for the same reason, and returns that error.
     fileprivate mutating func fail(_ tickets: [any AnyTicket], _ error: BreakerStoreError) -> BreakerStoreError {
         self.failed += tickets.map { ($0, error) }

@@ -26,6 +26,8 @@ final class Writer: @unchecked Sendable {
     /// Whether a sync of the log has failed: the store is healthy again only once the database has been synced.
     private(set) var needsFullCheckpoint = false
     let lastCommit = LastCommit()
+    /// What was committed in passing and must be synced before anybody is told.
+    var unsynced: Outcome?
     /// The stamp of the store's directory from before its files were last seen in their places, where such a stamp
     /// tells of each later change.
     private(set) var settledDirectory: DirectoryStamp?
@@ -182,17 +184,20 @@ final class Writer: @unchecked Sendable {
         return true
     }
 
-    /// Syncs the log after a commit that must survive a power loss; returns the error if that fails.
+    /// Whether a commit must survive a power loss.
     ///
     /// By default a change of state must, and a report need only survive a crash of the process.
-    func sync(after transaction: Transaction, _ opened: Opened) -> BreakerStoreError? {
-        let isNeeded =
-            switch self.configuration.durability {
-            case .transitions: transaction.hasTransitions
-            case .everyCommit: true
-            case .processCrash: false
-            }
-        guard isNeeded else { return nil }
+    func needsSync(_ transaction: Transaction) -> Bool {
+        switch self.configuration.durability {
+        case .transitions: transaction.hasTransitions
+        case .everyCommit: true
+        case .processCrash: false
+        }
+    }
+
+    /// Syncs the log after a commit; returns the error if that fails.
+    func sync(_ opened: Opened) -> BreakerStoreError? {
+        Hook.reached("sync.begin")
         do throws(BreakerStoreError) {
             try opened.writer.connection.syncLog()
             return nil
@@ -226,11 +231,17 @@ final class Writer: @unchecked Sendable {
 
     /// Throws unless the paths lead to the open files: no process that comes later would see what is written.
     func requireFiles(_ opened: Opened) throws(BreakerStoreError) {
-        if self.isDirectoryUntouched { return }
+        guard self.hasFiles(opened) else { throw .moved(self.file.path) }
+    }
+
+    /// Whether the paths lead to the open files.
+    func hasFiles(_ opened: Opened) -> Bool {
+        if self.isDirectoryUntouched { return true }
         // Taken before the look at the files, so that no change can come between the two.
         let stamp = DirectoryStamp(of: self.directory)
-        guard FileIdentity(of: self.file) == opened.identity else { throw .moved(self.file.path) }
+        guard FileIdentity(of: self.file) == opened.identity else { return false }
         self.settledDirectory = stamp.flatMap { $0.isSettled ? $0 : nil }
+        return true
     }
 
     /// Whether no name in the directory has been made, removed or changed since the files were seen in their places.

@@ -44,6 +44,9 @@ struct DrivenLife {
             self.tickets[number] = ticket
             let (action, actions) = self.life.submitted(ticket, by: submitter.known)
             return Self.reply(actions, Self.word(action))
+        case .leftToThread(let number):
+            guard let ticket = self.tickets[number] else { return LifeReply() }
+            return Self.reply(self.life.leftToThread(ticket, [ticket]))
         case .roundBegan: return LifeReply(decision: self.life.roundBegan() ? "has work" : "nothing to do")
         case .fileLocked: return LifeReply(decision: "takes \(Self.numbers(self.life.fileLocked()))")
         case .fileWasBusy:
@@ -179,6 +182,7 @@ extension LifeEvent.Submitter {
         switch self {
         case .thread: .thread
         case .task: .task
+        case .taskInPassing: .taskInPassing
         case .nobody: .nobody
         }
     }

@@ -30,7 +30,12 @@ enum LifeTable {
                     .submitted(9, by: .task, deadline: 1100),
                     "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
                 ),
+                (
+                    .submitted(9, by: .taskInPassing, deadline: 1100),
+                    "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
+                ),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits, wakes; lead: thread; waiting: [1, 2, 9]"),
+                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.roundBegan, "has work"),
                 (.fileLocked, "takes [1, 2]; waiting: []"),
                 (
@@ -73,7 +78,9 @@ enum LifeTable {
                 (.closed, "fails [] (closed); phase: closed"),
                 (.submitted(9, by: .thread, deadline: 1100), "refused (full)"),
                 (.submitted(9, by: .task, deadline: 1100), "refused (full)"),
+                (.submitted(9, by: .taskInPassing, deadline: 1100), "refused (full)"),
                 (.submitted(9, by: .nobody, deadline: 1100), "refused (full)"),
+                (.leftToThread(1), "fails [1] (full), wakes; lead: thread"),
                 (.roundBegan, "nothing to do"),
                 (.fileLocked, "takes []"),
                 (.fileWasBusy, "gives up"),
@@ -107,7 +114,12 @@ enum LifeTable {
                     .submitted(9, by: .task, deadline: 1100),
                     "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
                 ),
+                (
+                    .submitted(9, by: .taskInPassing, deadline: 1100),
+                    "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
+                ),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits, wakes; lead: thread; waiting: [1, 2, 9]"),
+                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.roundBegan, "has work"),
                 (.fileLocked, "takes [1, 2]; waiting: []"),
                 (.fileWasBusy, "gives up, fails [1, 2] (full), wakes; phase: closing, lost; waiting: []"),
@@ -147,7 +159,9 @@ enum LifeTable {
                 (.closed, "fails [] (closed); phase: closed"),
                 (.submitted(9, by: .thread, deadline: 1100), "refused (full)"),
                 (.submitted(9, by: .task, deadline: 1100), "refused (full)"),
+                (.submitted(9, by: .taskInPassing, deadline: 1100), "refused (full)"),
                 (.submitted(9, by: .nobody, deadline: 1100), "refused (full)"),
+                (.leftToThread(1), "fails [1] (full), wakes; lead: thread"),
                 (.roundBegan, "nothing to do"),
                 (.fileLocked, "takes []"),
                 (.fileWasBusy, "gives up"),
@@ -178,7 +192,9 @@ enum LifeTable {
                 (.closed, "fails [] (closed)"),
                 (.submitted(9, by: .thread, deadline: 1100), "refused (closed)"),
                 (.submitted(9, by: .task, deadline: 1100), "refused (closed)"),
+                (.submitted(9, by: .taskInPassing, deadline: 1100), "refused (closed)"),
                 (.submitted(9, by: .nobody, deadline: 1100), "refused (closed)"),
+                (.leftToThread(1), "fails [1] (closed), wakes; lead: thread"),
                 (.roundBegan, "nothing to do"),
                 (.fileLocked, "takes []"),
                 (.fileWasBusy, "gives up"),
@@ -228,7 +244,12 @@ enum LifeTable {
                     .submitted(9, by: .task, deadline: 1100),
                     "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
                 ),
+                (
+                    .submitted(9, by: .taskInPassing, deadline: 1100),
+                    "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
+                ),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits, wakes; lead: thread; waiting: [1, 2, 9]"),
+                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due; lead: thread"),
                 (.lookBegan, "may look; lead: looker"),
                 (.leadEnded, "wakes; lead: thread"),
@@ -242,7 +263,9 @@ enum LifeTable {
             [
                 (.submitted(9, by: .thread, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .task, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
+                (.submitted(9, by: .taskInPassing, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits; waiting: [1, 2, 9]"),
+                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due; lead: caller, wanted"),
                 (.lookBegan, "may not"),
                 (.leadEnded, "wakes; lead: thread"),
@@ -256,7 +279,9 @@ enum LifeTable {
             [
                 (.submitted(9, by: .thread, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .task, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
+                (.submitted(9, by: .taskInPassing, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits; waiting: [1, 2, 9]"),
+                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due; lead: looker, wanted"),
                 (.lookBegan, "may not"),
                 (.leadEnded, "wakes; lead: thread"),
@@ -270,7 +295,9 @@ enum LifeTable {
             [
                 (.submitted(9, by: .thread, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .task, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
+                (.submitted(9, by: .taskInPassing, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits; waiting: [1, 2, 9]"),
+                (.leftToThread(1), "wakes; waiting: [1, 1, 2]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due"),
                 (.lookBegan, "may not"),
                 (.leadEnded, "wakes"),

@@ -74,7 +74,7 @@ import Testing
         guard case .thread = after else { return true }
         if case .thread = before { return true }
         switch event {
-        case .submitted, .leadEnded: return reply.wakes
+        case .submitted, .leadEnded, .leftToThread: return reply.wakes
         default: return true
         }
     }
@@ -99,7 +99,8 @@ import Testing
         case 7, 8: return .fileWasBusy
         case 9: return .commitEnded(isLost: random.chance(20), frames: random.pick([0, 199, 200, 229, 230]) ?? 0)
         case 10: return .lookBegan
-        case 11, 12: return .leadEnded
+        case 11: return .leadEnded
+        case 12: return random.chance(50) ? .leadEnded : .leftToThread(known)
         case 13: return .threadEndedRound
         case 14: return .threadWantsLead
         case 15: return .waiterGaveUp(known)

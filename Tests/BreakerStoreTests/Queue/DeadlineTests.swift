@@ -65,7 +65,13 @@ import Testing
         let fixture = try StoreFixture()
         let core = try #require(fixture.core)
         let breaker = try fixture.breaker(trip: .failures(10_000, within: .seconds(60)))
-        for _ in 0..<100 { await breaker.recordFailure() }
-        #expect(core.timerCount == 1)
+        // Nobody commits meanwhile: all of them wait.
+        let locks = HeldLocks(.lead, of: core)
+        await withTaskGroup { group in
+            for _ in 0..<100 { group.addTask { await breaker.recordFailure() } }
+            #expect(await eventually { core.waitingCount == 100 })
+            #expect(core.timerCount == 1)
+            locks.letGo()
+        }
     }
 }

@@ -63,8 +63,15 @@ import Testing
             switch self.random.number(in: 0...99) {
             case 0..<15: self.fixture.clock.advance(by: .microseconds(self.random.number(in: 0...30)))
             // Somebody else commits: what this process remembers counts no longer.
-            case 15..<25:
+            case 15..<20:
                 Foreign.run(self.core.file.path, "UPDATE worker SET since = since - 1", keepsLog: true)
+            case 20..<25:
+                let id = "(SELECT id FROM circuit WHERE name = '\(self.name)')"
+                Foreign.run(
+                    self.core.file.path,
+                    "DELETE FROM failure WHERE circuit = \(id); UPDATE circuit SET last_error = NULL WHERE id = \(id)",
+                    keepsLog: true)
+                self.memory.apply(at: self.core.clock.now) { circuit, _ in circuit.forgetFailures() }
             case 25..<30: self.living = Set(self.workers.filter { _ in self.random.chance(60) })
             case 30..<35:
                 let rules = Self.rules(self.random.number(in: 0...29))
