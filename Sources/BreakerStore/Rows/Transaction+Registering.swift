@@ -9,13 +9,10 @@ extension Transaction {
             try self.update(row, config, rules)
             return try self.note(row.id)
         }
-        let floor = try self.database.first("SELECT epoch_floor FROM clock") { $0.integer(0) } ?? 0
-        let circuit = Circuit(rules: rules, at: self.now, epochFloor: floor)
+        let circuit = Circuit(rules: rules, at: self.now, epochFloor: self.epochFloor)
         let row = CircuitRow(
             id: 0, label: config.group, refusals: 0, registered: self.now.microseconds, circuit: circuit)
-        let id = try self.database.insert(row, named: config.name)
-        self.unload(config.name)
-        if let id { try self.note(id) }
+        if let id = try self.database.insert(row, named: config.name) { try self.noteWorker(uses: id) }
     }
 
     /// Registers a config that could not be stored at the time of its registration; a config that another process has
@@ -70,14 +67,18 @@ extension Transaction {
 
     /// Notes that this worker uses the circuit.
     private func note(_ circuit: Int64) throws(BreakerStoreError) {
-        try self.database.run(
-            "INSERT OR IGNORE INTO registration (worker, circuit) VALUES (?1, ?2)",
-            .integer(self.worker.id), .integer(circuit)
-        )
+        try self.noteWorker(uses: circuit)
         try self.database.run(
             // A row that a later version has written may not pass the checks of this one's table.
             "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id = ?1",
             .integer(circuit), .integer(self.now.microseconds)
+        )
+    }
+
+    private func noteWorker(uses circuit: Int64) throws(BreakerStoreError) {
+        try self.database.run(
+            "INSERT OR IGNORE INTO registration (worker, circuit) VALUES (?1, ?2)",
+            .integer(self.worker.id), .integer(circuit)
         )
     }
 
@@ -108,10 +109,7 @@ extension Transaction {
         try self.database.deleteCircuit(id)
         // A new circuit of this name starts at a higher epoch, so that a late result for the old circuit changes
         // nothing.
-        try self.database.run(
-            "UPDATE clock SET epoch_floor = max(epoch_floor, ?1)",
-            .integer(epoch.addingSaturating(1))
-        )
+        try self.raiseEpochFloor(to: epoch.addingSaturating(1))
         try self.write(Transition(kind: .forgotten, from: circuit?.word, reason: reason), of: name, by: `operator`)
         return true
     }

@@ -57,6 +57,15 @@ final class Transaction {
         }
     }
 
+    /// A new circuit starts at this epoch or above.
+    var epochFloor: Int64 { self.clock.epochFloor }
+
+    func raiseEpochFloor(to epoch: Int64) throws(BreakerStoreError) {
+        guard epoch > self.clock.epochFloor else { return }
+        self.clock.epochFloor = epoch
+        try self.database.run("UPDATE clock SET epoch_floor = ?1 WHERE id = 1", .integer(epoch))
+    }
+
     var path: String { self.database.connection.path }
 
     /// Whether a worker lives; asked of the kernel once in a transaction.

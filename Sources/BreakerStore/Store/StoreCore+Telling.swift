@@ -1,15 +1,18 @@
 /// Registers circuits, and tells the file later what could not be committed at once.
 extension StoreCore {
-    func register(_ config: CircuitBreaker.Config, until deadline: Deadline) throws(BreakerStoreError) {
-        self.happened { $0.registering(config) }
+    /// Registers circuits, all in one transaction.
+    func register(_ configs: [CircuitBreaker.Config], until deadline: Deadline) throws(BreakerStoreError) {
+        for config in configs { self.happened { $0.registering(config) } }
         let uptime = self.clock.uptime
         do throws(BreakerStoreError) {
             try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
-                try transaction.register(config)
+                for config in configs { try transaction.register(config) }
             }
-            self.ask { $0.registered(CircuitName(config.name)) }
+            for config in configs { self.ask { $0.registered(CircuitName(config.name)) } }
         } catch {
-            self.ask { $0.registrationFailed(StoreLife.Circuits.Unstored(config: config, uptime: uptime)) }
+            for config in configs {
+                self.ask { $0.registrationFailed(StoreLife.Circuits.Unstored(config: config, uptime: uptime)) }
+            }
             throw error
         }
     }

@@ -30,6 +30,9 @@ import Foundation
         defer { store.close() }
         let breaker: (CircuitBreaker.Config, CallPolicy) throws(Failure) -> CircuitBreaker = store.breaker(_:calls:)
         _ = try store.breaker(CircuitBreaker.Config(name: "a"))
+        let breakers: ([CircuitBreaker.Config], CallPolicy) throws(Failure) -> [CircuitBreaker] =
+            store.breakers(_:calls:)
+        #expect(try store.breakers([CircuitBreaker.Config(name: "a")]) == [store.breaker(.init(name: "a"))])
         let circuits: (String) throws(Failure) -> [CircuitSnapshot] = store.circuits(matching:)
         #expect(try store.circuits().count == 1)
         let circuit: (String) throws(Failure) -> CircuitSnapshot? = store.circuit(named:)
@@ -48,7 +51,7 @@ import Foundation
         let health: StoreHealth = store.health
         let close: () -> Void = store.close
         let run: () async throws -> Void = store.run
-        _ = (breaker, circuits, circuit, reset, hold, release, forget, history, workers, events, health, close, run)
+        _ = (breaker, breakers, circuits, circuit, reset, hold, release, forget, history, workers, events, health, close, run)
     }
 
     @Test func circuit() async throws {
