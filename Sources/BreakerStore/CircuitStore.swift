@@ -86,8 +86,8 @@ public final class CircuitStore: Sendable {
 
     /// Registers many circuits in one transaction, and returns the handles for them in the same order.
     ///
-    /// Each circuit is registered as by ``breaker(_:calls:)``. Of two configs for one name the last one rules. The first
-    /// call of each circuit reads the circuit's answer.
+    /// Each circuit is registered as by ``breaker(_:calls:)``. Of two configs for one name the last one rules. The
+    /// first call of each circuit reads the circuit's answer.
     ///
     /// Throws as ``breaker(_:calls:)`` does; if one config is not valid, no circuit is registered. Commits on the
     /// calling thread, which waits at most for `busyTimeout`. All other changes to the file wait for the transaction: a

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { begin, look, insert, update, commit, statements };
+enum { begin, look, insert, update, commit, count_all, statements };
 
 struct bb_floor {
     sqlite3 *database;
@@ -21,6 +21,7 @@ static const char *const texts[statements] = {
     "INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)",
     "UPDATE circuit SET since = ?2, last_error = ?3 WHERE id = ?1",
     "COMMIT",
+    "SELECT count(*) FROM failure WHERE circuit = ?1 AND at >= ?2",
 };
 
 // The pragmas of a store's connection.
@@ -113,6 +114,77 @@ int64_t bb_floor_fail(bb_floor *floor, int count) {
     for (int i = 0; i < count; i++)
         if (fail_once(floor) != 0) return -1;
     return (int64_t)(bb_nanoseconds() - start);
+}
+
+static int insert_failure(bb_floor *floor, int64_t circuit) {
+    int64_t made = ++floor->made;
+    sqlite3_bind_int64(floor->statement[insert], 1, circuit);
+    sqlite3_bind_int64(floor->statement[insert], 2, 1700000000000000 + made * 50);
+    sqlite3_bind_int64(floor->statement[insert], 3, 1234567890123456789);
+    sqlite3_bind_int64(floor->statement[insert], 4, made);
+    return run(floor->statement[insert]);
+}
+
+static int select_row(bb_floor *floor) {
+    sqlite3_bind_text(floor->statement[look], 1, "circuit-1", 9, SQLITE_STATIC);
+    return run(floor->statement[look]);
+}
+
+int bb_floor_fill(bb_floor *floor, int count) {
+    int failed = run(floor->statement[begin]);
+    for (int i = 0; i < count && !failed; i++) failed = insert_failure(floor, 1);
+    return failed || run(floor->statement[commit]);
+}
+
+int64_t bb_floor_fail_counting(bb_floor *floor) {
+    uint64_t start = bb_nanoseconds();
+    int failed = run(floor->statement[begin]) || select_row(floor);
+    sqlite3_bind_int64(floor->statement[count_all], 1, 1);
+    sqlite3_bind_int64(floor->statement[count_all], 2, 0);
+    failed = failed || run(floor->statement[count_all]) || insert_failure(floor, 1) || run(floor->statement[commit]);
+    return failed ? -1 : (int64_t)(bb_nanoseconds() - start);
+}
+
+int64_t bb_floor_fail_batch(bb_floor *floor, int count) {
+    uint64_t start = bb_nanoseconds();
+    int failed = run(floor->statement[begin]) || select_row(floor);
+    for (int i = 0; i < count && !failed; i++) failed = insert_failure(floor, 1);
+    failed = failed || run(floor->statement[commit]);
+    return failed ? -1 : (int64_t)(bb_nanoseconds() - start);
+}
+
+int64_t bb_floor_look(bb_floor *floor) {
+    uint64_t start = bb_nanoseconds();
+    return select_row(floor) != 0 ? -1 : (int64_t)(bb_nanoseconds() - start);
+}
+
+struct bb_other {
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+};
+
+bb_other *bb_other_open(const char *path) {
+    bb_other *other = calloc(1, sizeof *other);
+    if (!other) return NULL;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    if (sqlite3_open_v2(path, &other->database, flags, NULL) == SQLITE_OK
+        && sqlite3_db_config(other->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) == SQLITE_OK
+        && sqlite3_busy_timeout(other->database, 1000) == SQLITE_OK
+        && sqlite3_exec(other->database, pragmas, NULL, NULL, NULL) == SQLITE_OK
+        && sqlite3_prepare_v2(
+            other->database, "UPDATE circuit SET registered = registered + 1 WHERE id = 1", -1, &other->statement, NULL)
+            == SQLITE_OK)
+        return other;
+    bb_other_close(other);
+    return NULL;
+}
+
+int bb_other_commit(bb_other *other) { return run(other->statement); }
+
+void bb_other_close(bb_other *other) {
+    sqlite3_finalize(other->statement);
+    sqlite3_close(other->database);
+    free(other);
 }
 
 void bb_floor_checkpoint(bb_floor *floor) {

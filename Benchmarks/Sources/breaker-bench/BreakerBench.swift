@@ -31,6 +31,7 @@ struct BreakerBench {
             ("healthy", HealthyCall.measure),
             ("refused", RefusedCall.measure),
             ("failures", Failures.measure),
+            ("recording", Recording.measure),
             ("opening", OpeningStore.measure),
         ]
     }

@@ -49,6 +49,23 @@ bb_floor *bb_floor_open(const char *path, const char *model, int circuits);
 // `count` times the fixed transaction, one after the other: BEGIN IMMEDIATE; SELECT the circuit's row; INSERT a
 // failure; UPDATE the circuit's row; COMMIT. Returns the nanoseconds it took, or -1.
 int64_t bb_floor_fail(bb_floor *floor, int count);
+// Puts `count` failures of the first circuit into the table.
+int bb_floor_fill(bb_floor *floor, int count);
+// Once the fixed transaction for the first circuit, with one covering count(*) of its failures in place of the UPDATE.
+// Returns the nanoseconds it took, or -1.
+int64_t bb_floor_fail_counting(bb_floor *floor);
+// `count` failures in one transaction. Returns the nanoseconds it took, or -1.
+int64_t bb_floor_fail_batch(bb_floor *floor, int count);
+// One SELECT of a circuit's row. Returns the nanoseconds it took, or -1.
+int64_t bb_floor_look(bb_floor *floor);
+
+// Another connection to a store's file, as another process has one.
+typedef struct bb_other bb_other;
+bb_other *bb_other_open(const char *path);
+// A commit that changes one row, without a checkpoint. 0, or -1.
+int bb_other_commit(bb_other *other);
+void bb_other_close(bb_other *other);
+
 // Copies the log into the database, so that it stays as short as a store keeps its own.
 void bb_floor_checkpoint(bb_floor *floor);
 void bb_floor_close(bb_floor *floor);

@@ -1,0 +1,212 @@
+import BreakerStore
+import CBenchmarks
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What a failure costs beside many others, in a task, beside another process, and among many circuits.
+struct Recording {
+    /// Short of a checkpoint, which the store's own thread makes every 200 frames.
+    private static let perRound = 32
+    private static let many = 10_000
+    private static let circuits = 100_000
+
+    static func measure(_ table: inout Table, _ effort: Effort) async throws {
+        try await Program.withDirectory { directory in
+            let path = directory + "/recording.db"
+            let store = try CircuitStore(path: path)
+            defer { store.close() }
+            let few = try Self.breaker(store, "few", filledWith: 10)
+            let crowded = try Self.breaker(store, "crowded", filledWith: Self.many)
+            guard let floor = unsafe bb_floor_open(directory + "/floor.db", path, 1),
+                unsafe bb_floor_fill(floor, Int32(Self.many)) == 0, let other = unsafe bb_other_open(path)
+            else { throw BenchmarkError("the floor's database can't be made") }
+            defer {
+                unsafe bb_other_close(other)
+                unsafe bb_floor_close(floor)
+            }
+            // Until then every commit looks at each file: a file system may stamp its directories by two seconds.
+            sleep(4)
+            try await Self.beside(&table, effort, few, crowded)
+            try unsafe await Self.inTurn(&table, effort, crowded, floor, other)
+            try unsafe await Self.inTasks(&table, effort, few, floor)
+            try unsafe await Self.afterACommit(&table, effort, few, floor, other)
+        }
+        try Self.amongMany(&table)
+        try await Self.temporary(&table, effort)
+    }
+
+    private static func breaker(
+        _ store: CircuitStore, _ name: String, filledWith count: Int
+    ) throws -> CircuitBreaker {
+        let breaker = try store.breaker(.init(name: name, trip: .failures(1_000_000, within: .seconds(3_600))))
+        for _ in 0..<count { Self.fail(breaker) }
+        return breaker
+    }
+
+    private static func fail(_ breaker: CircuitBreaker) {
+        _ = try? breaker.run { () throws -> Void in throw ServiceError() }
+    }
+
+    private static func fail(_ breaker: CircuitBreaker) async {
+        _ = try? await breaker.run { () async throws -> Void in throw ServiceError() }
+    }
+
+    private static func time(_ count: Int, _ body: () async throws -> Void) async throws -> Double {
+        let watch = Stopwatch()
+        for _ in 0..<count { try await body() }
+        return watch.nanoseconds / Double(count)
+    }
+
+    private static func require(_ time: Int64) throws -> Double {
+        guard time >= 0 else { throw BenchmarkError("the floor's transaction failed") }
+        return Double(time)
+    }
+
+    // MARK: - Rows
+
+    private static func beside(
+        _ table: inout Table, _ effort: Effort, _ few: CircuitBreaker, _ crowded: CircuitBreaker
+    ) async throws {
+        let rounds = try await Rounds.run(
+            effort.rounds, effort,
+            [few, crowded].map { breaker in { try await Self.time(Self.perRound) { () throws in Self.fail(breaker) } } }
+        )
+        table.addRatio(
+            "one failure beside 10,000 in the window, against beside 10", ours: rounds[1] / 1_000,
+            floor: rounds[0] / 1_000, .atMost(1.3), .microseconds)
+    }
+
+    @unsafe
+    private static func inTurn(
+        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer, _ other: OpaquePointer
+    ) async throws {
+        let rounds = try await Rounds.run(
+            effort.rounds, effort,
+            [
+                {
+                    var sum = 0.0
+                    for _ in 0..<Self.perRound {
+                        guard unsafe bb_other_commit(other) == 0 else { throw BenchmarkError("the other can't commit") }
+                        sum += try await Self.time(1) { () throws in Self.fail(breaker) }
+                    }
+                    return sum / Double(Self.perRound)
+                },
+                {
+                    var sum = 0.0
+                    for _ in 0..<Self.perRound { sum += try Self.require(unsafe bb_floor_fail_counting(floor)) }
+                    return sum / Double(Self.perRound)
+                },
+            ]
+        )
+        table.addRatio(
+            "the same, after another process's commit, against C with count(*)", ours: rounds[0] / 1_000,
+            floor: rounds[1] / 1_000, .atMost(1.3), .microseconds)
+    }
+
+    @unsafe
+    private static func inTasks(
+        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer
+    ) async throws {
+        var times: [Double] = []
+        let tasks = Failures.tasks
+        let rounds = try await Rounds.run(
+            effort.rounds, effort,
+            [
+                { try await Self.time(Self.perRound) { () throws in Self.fail(breaker) } },
+                {
+                    var sum = 0.0
+                    for _ in 0..<Self.perRound {
+                        let time = try await Self.time(1) { await Self.fail(breaker) }
+                        times.append(time)
+                        sum += time
+                    }
+                    return sum / Double(Self.perRound)
+                },
+                { try await Self.storm(tasks) { await Self.fail(breaker) } },
+                { try await Self.storm(tasks) { await Task.yield() } },
+                { try Self.require(unsafe bb_floor_fail_batch(floor, Int32(tasks))) / Double(tasks) },
+            ]
+        )
+        table.addRatio(
+            "one failure, async form, alone, against the sync form", ours: rounds[1] / 1_000, floor: rounds[0] / 1_000,
+            .atMost(1.3), .microseconds)
+        times.sort()
+        table.addTime(
+            "  its 99.9th percentile, checkpoints included", ours: times[times.count * 999 / 1_000] / 1_000,
+            atMost: 5_000, .microseconds)
+        table.addRatio(
+            "64 tasks failing, a failure, against a task's switch and C's batch", ours: rounds[2] / 1_000,
+            floor: (rounds[3] + rounds[4]) / 1_000, .atMost(2), .microseconds)
+    }
+
+    private static func storm(_ tasks: Int, _ body: @escaping @Sendable () async -> Void) async throws -> Double {
+        let watch = Stopwatch()
+        await withTaskGroup(of: Void.self) { group in for _ in 0..<tasks { group.addTask { await body() } } }
+        return watch.nanoseconds / Double(tasks)
+    }
+
+    @unsafe
+    private static func afterACommit(
+        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer, _ other: OpaquePointer
+    ) async throws {
+        let operation = Operations.answer(CommandLine.arguments.count)
+        let rounds = try await Rounds.run(
+            effort.rounds, effort,
+            [
+                {
+                    var sum = 0.0
+                    for _ in 0..<Self.perRound {
+                        guard unsafe bb_other_commit(other) == 0 else { throw BenchmarkError("the other can't commit") }
+                        usleep(300)
+                        sum += try await Self.time(1) { _ = try await breaker.run(operation) }
+                    }
+                    return sum / Double(Self.perRound)
+                },
+                {
+                    var sum = 0.0
+                    for _ in 0..<Self.perRound {
+                        usleep(300)
+                        sum += try Self.require(unsafe bb_floor_look(floor))
+                    }
+                    return sum / Double(Self.perRound)
+                },
+            ]
+        )
+        table.addRatio(
+            "a healthy call after another process's commit, against a paced SELECT", ours: rounds[0] / 1_000,
+            floor: rounds[1] / 1_000, .atMost(1.5), .microseconds)
+    }
+
+    private static func amongMany(_ table: inout Table) throws {
+        let store = try CircuitStore.temporary()
+        defer { store.close() }
+        let configs = (0..<Self.circuits).map { CircuitBreaker.Config(name: "tenant-\($0)") }
+        let watch = Stopwatch()
+        let breakers = try store.breakers(configs)
+        table.addTime(
+            "registering 100,000 circuits at once, each", ours: watch.nanoseconds / Double(Self.circuits) / 1_000,
+            atMost: 10, .microseconds)
+        withExtendedLifetime(breakers) {}
+    }
+
+    private static func temporary(_ table: inout Table, _ effort: Effort) async throws {
+        let rounds = try await Rounds.run(
+            effort.processes, effort,
+            [
+                {
+                    let watch = Stopwatch()
+                    let store = try CircuitStore.temporary()
+                    defer { store.close() }
+                    return watch.nanoseconds
+                }
+            ]
+        )
+        table.addTime("a temporary store", ours: rounds[0] / 1_000_000, atMost: 4, .milliseconds)
+    }
+}
