@@ -112,7 +112,11 @@ extension KillLoop.Story {
     func probing(of admission: KillLoop.Act) -> Period? {
         guard admission.outcome == .done else { return nil }
         if let period = self.period(around: admission.start, admission.end), period.base == .halfOpen { return period }
-        return self.periods(from: admission.start, to: admission.end).map { self.periods[$0] }.first {
+        let touched = self.periods(from: admission.start, to: admission.end).map { self.periods[$0] }
+        // A call that was slow to return may have been let through before the circuit tripped, while another thread of
+        // its worker took the slot.
+        guard !touched.contains(where: { $0.counts || $0.hold == "closed" }) else { return nil }
+        return touched.first {
             $0.event?.kind == "probing" && $0.event?.worker == admission.worker && $0.start >= admission.start
         }
     }

@@ -84,7 +84,8 @@ struct Recording {
 
     @unsafe
     private static func inTurn(
-        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer, _ other: OpaquePointer
+        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer,
+        _ other: OpaquePointer
     ) async throws {
         let rounds = try await Rounds.run(
             effort.rounds, effort,
@@ -153,7 +154,8 @@ struct Recording {
 
     @unsafe
     private static func afterACommit(
-        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer, _ other: OpaquePointer
+        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer,
+        _ other: OpaquePointer
     ) async throws {
         let operation = Operations.answer(CommandLine.arguments.count)
         let rounds = try await Rounds.run(

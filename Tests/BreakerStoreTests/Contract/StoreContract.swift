@@ -51,7 +51,10 @@ import Foundation
         let health: StoreHealth = store.health
         let close: () -> Void = store.close
         let run: () async throws -> Void = store.run
-        _ = (breaker, breakers, circuits, circuit, reset, hold, release, forget, history, workers, events, health, close, run)
+        _ = (
+            breaker, breakers, circuits, circuit, reset, hold, release, forget, history, workers, events, health, close,
+            run
+        )
     }
 
     @Test func circuit() async throws {
