@@ -50,7 +50,7 @@ struct Circuit: Equatable, Sendable {
     /// Rises with every transition; a result that carries another one comes too late.
     var epoch: Int64
     /// The failures that count at the time of the event; whoever keeps them sets the tally before each event.
-    var tally: FailureTally
+    var tally = FailureTally.none
     /// The consecutive rule: failures up to this time were forgotten by a success.
     var forgottenUntil: StoreTime?
     var tripsInARow: Int
@@ -67,7 +67,6 @@ struct Circuit: Equatable, Sendable {
         state: State,
         since: StoreTime,
         epoch: Int64,
-        tally: FailureTally = .none,
         forgottenUntil: StoreTime? = nil,
         tripsInARow: Int = 0,
         probes: [Probe] = [],
@@ -78,7 +77,6 @@ struct Circuit: Equatable, Sendable {
         self.state = state
         self.since = since
         self.epoch = epoch
-        self.tally = tally
         self.forgottenUntil = forgottenUntil
         self.tripsInARow = tripsInARow
         self.probes = probes

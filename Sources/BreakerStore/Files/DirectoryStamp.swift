@@ -11,29 +11,18 @@ import Darwin
 /// While the stamp of a store's directory stays the same, each name in it leads to the same file as before: one look
 /// in place of one at each file.
 struct DirectoryStamp: Equatable {
-    private struct Time: Equatable {
-        let seconds: Int
-        let nanoseconds: Int
-    }
-
     private let device: UInt64
     private let inode: UInt64
-    private let modified: Time
+    private let modified: FileTime
     /// Nobody can set this time, as `touch` sets the other.
-    private let changed: Time
+    private let changed: FileTime
 
     init?(of path: String) {
         var info = stat()
         guard unsafe stat(path, &info) == 0 else { return nil }
         self.device = UInt64(truncatingIfNeeded: info.st_dev)
         self.inode = UInt64(truncatingIfNeeded: info.st_ino)
-        #if canImport(Darwin)
-        let (modified, changed) = (info.st_mtimespec, info.st_ctimespec)
-        #else
-        let (modified, changed) = (info.st_mtim, info.st_ctim)
-        #endif
-        self.modified = Time(seconds: modified.tv_sec, nanoseconds: modified.tv_nsec)
-        self.changed = Time(seconds: changed.tv_sec, nanoseconds: changed.tv_nsec)
+        (self.modified, self.changed) = FileTime.times(of: info)
     }
 
     /// Whether a change from now on shows in the stamp.

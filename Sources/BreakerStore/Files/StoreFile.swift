@@ -185,21 +185,14 @@ struct FileStamp: Equatable {
     private struct One: Equatable {
         var inode: UInt64
         var size: Int64
-        var seconds: Int
-        var nanoseconds: Int
+        var written: FileTime
 
         init?(_ path: String) {
             var info = stat()
             guard unsafe stat(path, &info) == 0 else { return nil }
-            #if canImport(Darwin)
-            let time = info.st_mtimespec
-            #else
-            let time = info.st_mtim
-            #endif
             self.inode = UInt64(truncatingIfNeeded: info.st_ino)
             self.size = Int64(info.st_size)
-            self.seconds = time.tv_sec
-            self.nanoseconds = time.tv_nsec
+            self.written = FileTime.times(of: info).modified
         }
     }
 
@@ -215,7 +208,7 @@ struct FileStamp: Equatable {
     /// tick.
     func isSettled(at now: Date) -> Bool {
         [self.database, self.log].compactMap(\.self).allSatisfy {
-            let written = Double($0.seconds) + Double($0.nanoseconds) / 1_000_000_000
+            let written = Double($0.written.seconds) + Double($0.written.nanoseconds) / 1_000_000_000
             return now.timeIntervalSince1970 - written > 0.05
         }
     }

@@ -75,9 +75,7 @@ import Testing
         let directory = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(directory) }
         let path = directory + "/circuits.db"
-        var configuration = CircuitStore.Configuration()
-        configuration.busyTimeout = .seconds(20)
-        let store = try CircuitStore(path: path, configuration: configuration)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
         let breaker = try store.breaker(.init(name: "a"))
         let core = try #require(store.backend.core)
         let locks = HeldLocks(.lead, of: core)
@@ -112,9 +110,7 @@ import Testing
         let directory = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(directory) }
         let path = directory + "/circuits.db"
-        var configuration = CircuitStore.Configuration()
-        configuration.busyTimeout = .seconds(20)
-        let store = try CircuitStore(path: path, configuration: configuration)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
         let insertion = "INSERT INTO event (circuit, kind, at) VALUES ('a', 'reset', 0);"
         Foreign.run(path, String(repeating: insertion, count: 300), keepsLog: true)
         store.close()
