@@ -91,7 +91,7 @@ public final class CircuitStore: Sendable {
     ///
     /// Throws as ``breaker(_:calls:)`` does; if one config is not valid, no circuit is registered. Commits on the
     /// calling thread, which waits at most for `busyTimeout`. All other changes to the file wait for the transaction: a
-    /// hundred thousand circuits take about a second.
+    /// hundred thousand circuits take some seconds.
     /// - Parameters:
     ///   - configs: what all processes share about each circuit.
     ///   - calls: how the handles make their calls.
