@@ -17,8 +17,9 @@ struct LockTarget: Target {
         let isWhole = bytes == LockFile.magic
         try require(LockFile.exists(at: self.path) == isWhole, "exists is \(!isWhole)")
         try self.scratch.requireUntouched(["-lock": bytes])
-        // Its creation may have been cut short.
-        let isOurs = LockFile.magic.starts(with: bytes)
+        // Its creation may have been cut short, by a power cut too: that may leave the size without the bytes.
+        let isEmptied = bytes.count <= LockFile.magic.count && bytes.allSatisfy { $0 == 0 }
+        let isOurs = LockFile.magic.starts(with: bytes) || isEmptied
         do {
             let lock = try LockFile(path: self.path, creatingWith: nil, owner: nil)
             try require(isOurs, "a stranger's file was opened")
@@ -33,6 +34,10 @@ struct LockTarget: Target {
 
     var seeds: [[UInt8]] {
         let magic = LockFile.magic
-        return [[], Array(magic.prefix(1)), magic, Array(magic.dropLast()), magic + [0], Array("SQLite".utf8)]
+        let zeros = [UInt8](repeating: 0, count: magic.count)
+        return [
+            [], Array(magic.prefix(1)), magic, Array(magic.dropLast()), magic + [0], zeros, zeros + [0],
+            Array("SQLite".utf8),
+        ]
     }
 }
