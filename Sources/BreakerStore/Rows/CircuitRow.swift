@@ -12,11 +12,14 @@ struct CircuitRow: Equatable {
     static let columnCount = Int32(CircuitColumn.all.count)
 
     static let byName = SQL(composed: "SELECT \(CircuitColumn.selected) FROM circuit WHERE name = ?1")
-    /// The circuit, whether it has failures, and the clock: all that a call must look at.
+    /// The circuit, and whether it has failures that a success would forget: all that a call must look at.
+    ///
+    /// After another process's commit SQLite reads each page anew, so that each table more is a read of the file more.
     static let lookByName = SQL(
         composed: """
-            SELECT \(CircuitColumn.selected), EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id),
-            \(ClockRow.columns) FROM circuit, clock WHERE name = ?1 AND clock.id = 1
+            SELECT \(CircuitColumn.selected), CASE WHEN trip_rule = 'consecutive'
+            THEN EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id) ELSE 0 END
+            FROM circuit WHERE name = ?1
             """
     )
     static let byPattern = SQL(

@@ -115,7 +115,9 @@ final class Answers: Sendable {
     /// A circuit as it was read, and the header under which it was.
     struct Found {
         fileprivate var row: CircuitRow
+        /// Whether there are failures that a success would forget; only the consecutive rule has such.
         fileprivate var hasFailures: Bool
+        /// Nil where the answer needs no time, or where the row can't be read.
         fileprivate var clock: ClockRow?
         fileprivate var held: (tag: Tag, generation: UInt64)?
 
@@ -130,17 +132,19 @@ final class Answers: Sendable {
         // Taken before the read begins: what is read is at least as new as the header.
         let held = asker.gate.tag()
         let name = asker.circuit.name
-        var found = try database.first(CircuitRow.lookByName, .text(name)) { row throws(BreakerStoreError) in
-            let extra = CircuitRow.columnCount
-            return Found(
+        let read = try database.first(CircuitRow.lookByName, .text(name)) { row throws(BreakerStoreError) in
+            Found(
                 row: try CircuitRow(row, name: name, path: self.file.path),
-                hasFailures: row.integer(extra) != 0,
-                clock: ClockRow(row, from: extra + 1),
+                hasFailures: row.integer(CircuitRow.columnCount) != 0,
                 held: held
             )
         }
-        if let row = found?.row, case .halfOpen = row.circuit.state {
-            found?.row.circuit.probes = try database.probes(of: row.id, under: row.circuit.rules)
+        guard var found = read else { return nil }
+        let circuit = found.row.circuit
+        // A closed circuit lets calls through at any time.
+        if circuit.state != .closed || circuit.hold != nil { found.clock = try ClockRow.read(database) }
+        if case .halfOpen = circuit.state {
+            found.row.circuit.probes = try database.probes(of: found.row.id, under: circuit.rules)
         }
         return found
     }
