@@ -13,6 +13,8 @@ struct bb_floor {
     sqlite3_stmt *statement[statements];
     int circuits;
     int64_t made;
+    // Tells the rows of processes that share the file apart.
+    int worker;
 };
 
 static const char *const texts[statements] = {
@@ -76,8 +78,7 @@ bb_floor *bb_floor_open(const char *path, const char *model, int circuits) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     int failed = sqlite3_open_v2(path, &floor->database, flags, NULL) != SQLITE_OK
         || sqlite3_exec(floor->database, pragmas, NULL, NULL, NULL) != SQLITE_OK
-        || copy_schema(floor->database, model) != 0
-        || add_circuits(floor->database, circuits) != 0;
+        || (model && (copy_schema(floor->database, model) != 0 || add_circuits(floor->database, circuits) != 0));
     for (int i = 0; i < statements && !failed; i++)
         failed = sqlite3_prepare_v3(
             floor->database, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &floor->statement[i], NULL) != SQLITE_OK;
@@ -85,8 +86,14 @@ bb_floor *bb_floor_open(const char *path, const char *model, int circuits) {
         bb_floor_close(floor);
         return NULL;
     }
-    bb_floor_checkpoint(floor);
+    if (model) bb_floor_checkpoint(floor);
     return floor;
+}
+
+int bb_floor_share(bb_floor *floor, int worker) {
+    floor->worker = worker;
+    return sqlite3_busy_timeout(floor->database, 60000) != SQLITE_OK
+        || sqlite3_wal_autocheckpoint(floor->database, 1000) != SQLITE_OK;
 }
 
 static int fail_once(bb_floor *floor) {
@@ -99,7 +106,7 @@ static int fail_once(bb_floor *floor) {
     if (run(floor->statement[look]) != 0) return -1;
     sqlite3_bind_int64(floor->statement[insert], 1, circuit);
     sqlite3_bind_int64(floor->statement[insert], 2, 1700000000000000 + made * 50);
-    sqlite3_bind_int64(floor->statement[insert], 3, 1234567890123456789);
+    sqlite3_bind_int64(floor->statement[insert], 3, 1234567890123456789 + floor->worker);
     sqlite3_bind_int64(floor->statement[insert], 4, made);
     if (run(floor->statement[insert]) != 0) return -1;
     sqlite3_bind_int64(floor->statement[update], 1, circuit);
@@ -120,7 +127,7 @@ static int insert_failure(bb_floor *floor, int64_t circuit) {
     int64_t made = ++floor->made;
     sqlite3_bind_int64(floor->statement[insert], 1, circuit);
     sqlite3_bind_int64(floor->statement[insert], 2, 1700000000000000 + made * 50);
-    sqlite3_bind_int64(floor->statement[insert], 3, 1234567890123456789);
+    sqlite3_bind_int64(floor->statement[insert], 3, 1234567890123456789 + floor->worker);
     sqlite3_bind_int64(floor->statement[insert], 4, made);
     return run(floor->statement[insert]);
 }

@@ -32,6 +32,7 @@ struct BreakerBench {
             ("refused", RefusedCall.measure),
             ("failures", Failures.measure),
             ("recording", Recording.measure),
+            ("crowds", Crowds.measure),
             ("opening", OpeningStore.measure),
         ]
     }
@@ -68,6 +69,9 @@ struct BreakerBench {
         case .opening: try await OpeningStore.open(path)
         case .connecting: try OpeningStore.connect(path)
         case .staying: try OpeningStore.stay(path)
+        case .failing: try Crowds.fail(path)
+        case .failingInC: try Crowds.failInC(path)
+        case .failingPaced: try Crowds.failPaced(path)
         }
     }
 }

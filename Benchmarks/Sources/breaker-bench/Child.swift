@@ -10,6 +10,9 @@ enum Child {
         case opening = "child-opening"
         case connecting = "child-connecting"
         case staying = "child-staying"
+        case failing = "child-failing"
+        case failingInC = "child-failing-in-c"
+        case failingPaced = "child-failing-paced"
     }
 
     struct Result {
@@ -22,6 +25,15 @@ enum Child {
         let code = unsafe bb_run(try Program.path(), role.rawValue, path, &output, output.count)
         let bytes = output.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
         return Result(code: code, output: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Runs that many processes in that role, which begin at once; returns what they print after their first line.
+    static func crowd(_ role: Role, _ path: String, _ count: Int) throws -> String {
+        var output = [CChar](repeating: 0, count: 1 << 20)
+        guard unsafe bb_crowd(try Program.path(), role.rawValue, path, Int32(count), &output, output.count) == 0 else {
+            throw BenchmarkError("a process of a crowd failed")
+        }
+        return String(decoding: output.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     /// Runs `body` while a process in that role is alive.

@@ -1,12 +1,23 @@
 import BreakerStore
 import CBenchmarks
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Failures, one at a time and many at once.
 struct Failures {
-    /// Circuits that take the failures of a round in turn: each stays short of its threshold, as circuits do.
+    /// Circuits that take the failures of a round in turn.
     static let circuits = 16
-    /// Failures of one round: with the commits of a round the log stays short of a checkpoint most of the time.
-    static let perRound = 64
+    /// Failures of one round, after one of each circuit: all of them stay short of a checkpoint.
+    static let perRound = 32
+    /// Failures of a round with checkpoints, and how many there are between two of them.
+    private static let checkpoints = 5
+    private static let perCheckpoint = 66
     static let tasks = 64
 
     static func measure(_ table: inout Table, _ effort: Effort) async throws {
@@ -17,27 +28,41 @@ struct Failures {
                 throw BenchmarkError("the floor's database can't be made")
             }
             defer { unsafe bb_floor_close(floor) }
+            let breakers = try Self.breakers(store, "alone")
+            // Until then every commit looks at each file: a file system may stamp its directories by two seconds.
+            sleep(4)
             var round = 0
             let rounds = try await Rounds.run(
                 effort.rounds, effort,
                 [
                     {
-                        round += 1
-                        return try Self.oneByOne(try Self.breakers(store, "alone-\(round)"))
+                        guard unsafe bb_begin_log(path) == 0 else { throw BenchmarkError("the log can't be begun anew") }
+                        for breaker in breakers { Self.fail(breaker) }
+                        return Self.oneByOne(breakers, Self.perRound)
                     },
-                    { try unsafe Self.floor(floor) },
-                    { try await Self.atOnce(try Self.crowdBreaker(store, "crowd-\(round)")) },
+                    {
+                        unsafe bb_floor_checkpoint(floor)
+                        return try unsafe Self.floor(floor, Self.perRound)
+                    },
+                    { Self.oneByOne(breakers, Self.checkpoints * Self.perCheckpoint) },
+                    { try unsafe Self.floorWithCheckpoints(floor) },
+                    {
+                        round += 1
+                        return try await Self.atOnce(try Self.crowdBreaker(store, "crowd-\(round)"))
+                    },
                 ]
             )
-            let (ours, floorTime, crowd) = (rounds[0], rounds[1], rounds[2])
             table.addRatio(
-                "one failure, sync form, against C", ours: ours / 1_000, floor: floorTime / 1_000, .atMost(1.5),
+                "one failure, sync form, against C", ours: rounds[0] / 1_000, floor: rounds[1] / 1_000, .atMost(1.5),
                 .microseconds)
+            table.addRatio(
+                "  the same with checkpoints, against C that makes them itself", ours: rounds[2] / 1_000,
+                floor: rounds[3] / 1_000, .atMost(1.5), .microseconds)
             try Self.countSyncs(&table, directory + "/syncs.db")
             table.addRatio(
                 "64 tasks failing at once, against one by one",
-                ours: 1e9 / crowd,
-                floor: 1e9 / ours,
+                ours: 1e9 / rounds[4],
+                floor: 1e9 / rounds[0],
                 .atLeast(8),
                 .perSecond
             )
@@ -45,8 +70,8 @@ struct Failures {
             _ = try await Self.atOnce(last)
             table.addCount("  failures in the file when 64 tasks have been answered", last.failureCount, .exactly(64))
             table.note(
-                "one failure: medians of rounds of \(Self.perRound) on \(Self.circuits) circuits with a threshold of 5; "
-                    + "most rounds are short of the checkpoint at 200 frames, which the store's own thread makes")
+                "one failure: rounds of \(Self.perRound) on \(Self.circuits) circuits, in a log that has just begun; "
+                    + "with checkpoints: one every 200 frames, made by the store's own thread")
             table.note(
                 "syncs: those of the calling thread; a guarded checkpoint syncs on the store's thread, and the first "
                     + "commit after it syncs the log's header once, which is not counted here")
@@ -54,7 +79,8 @@ struct Failures {
     }
 
     private static func breakers(_ store: CircuitStore, _ name: String) throws -> [CircuitBreaker] {
-        try (0..<Self.circuits).map { try store.breaker(CircuitBreaker.Config(name: "\(name)-\($0)")) }
+        try store.breakers(
+            (0..<Self.circuits).map { .init(name: "\(name)-\($0)", trip: .failures(1_000_000, within: .seconds(10))) })
     }
 
     private static func crowdBreaker(_ store: CircuitStore, _ name: String) throws -> CircuitBreaker {
@@ -62,10 +88,10 @@ struct Failures {
     }
 
     /// In nanoseconds for each failure.
-    private static func oneByOne(_ breakers: [CircuitBreaker]) throws -> Double {
+    private static func oneByOne(_ breakers: [CircuitBreaker], _ count: Int) -> Double {
         let watch = Stopwatch()
-        for index in 0..<Self.perRound { Self.fail(breakers[index % breakers.count]) }
-        return watch.nanoseconds / Double(Self.perRound)
+        for index in 0..<count { Self.fail(breakers[index % breakers.count]) }
+        return watch.nanoseconds / Double(count)
     }
 
     private static func fail(_ breaker: CircuitBreaker) {
@@ -73,11 +99,20 @@ struct Failures {
     }
 
     @unsafe
-    private static func floor(_ floor: OpaquePointer) throws -> Double {
-        unsafe bb_floor_checkpoint(floor)
-        let time = unsafe bb_floor_fail(floor, Int32(Self.perRound))
+    private static func floor(_ floor: OpaquePointer, _ count: Int) throws -> Double {
+        let time = unsafe bb_floor_fail(floor, Int32(count))
         guard time >= 0 else { throw BenchmarkError("the floor's transaction failed") }
-        return Double(time) / Double(Self.perRound)
+        return Double(time) / Double(count)
+    }
+
+    @unsafe
+    private static func floorWithCheckpoints(_ floor: OpaquePointer) throws -> Double {
+        let watch = Stopwatch()
+        for _ in 0..<Self.checkpoints {
+            _ = try unsafe Self.floor(floor, Self.perCheckpoint)
+            unsafe bb_floor_checkpoint(floor)
+        }
+        return watch.nanoseconds / Double(Self.checkpoints * Self.perCheckpoint)
     }
 
     /// In nanoseconds for each failure; each task goes on when its own is committed.

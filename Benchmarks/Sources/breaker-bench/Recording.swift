@@ -23,19 +23,14 @@ struct Recording {
             defer { store.close() }
             let few = try Self.breaker(store, "few", filledWith: 10)
             let crowded = try Self.breaker(store, "crowded", filledWith: Self.many)
-            guard let floor = unsafe bb_floor_open(directory + "/floor.db", path, 1),
-                unsafe bb_floor_fill(floor, Int32(Self.many)) == 0, let other = unsafe bb_other_open(path)
-            else { throw BenchmarkError("the floor's database can't be made") }
-            defer {
-                unsafe bb_other_close(other)
-                unsafe bb_floor_close(floor)
-            }
+            let floor = try Floor(directory + "/floor.db", model: path, failures: Self.many)
+            let other = try Other(path)
             // Until then every commit looks at each file: a file system may stamp its directories by two seconds.
             sleep(4)
-            try await Self.beside(&table, effort, few, crowded)
-            try unsafe await Self.inTurn(&table, effort, crowded, floor, other)
-            try unsafe await Self.inTasks(&table, effort, few, floor)
-            try unsafe await Self.afterACommit(&table, effort, few, floor, other)
+            try await Self.beside(&table, effort, few, crowded, other)
+            try await Self.inTurn(&table, effort, crowded, floor, other)
+            try await Self.inTasks(&table, effort, few, floor, other)
+            try await Self.afterACommit(&table, effort, few, floor, other)
         }
         try Self.amongMany(&table)
         try await Self.temporary(&table, effort)
@@ -53,7 +48,7 @@ struct Recording {
         _ = try? breaker.run { () throws -> Void in throw ServiceError() }
     }
 
-    private static func fail(_ breaker: CircuitBreaker) async {
+    private static func failInTask(_ breaker: CircuitBreaker) async {
         _ = try? await breaker.run { () async throws -> Void in throw ServiceError() }
     }
 
@@ -63,46 +58,34 @@ struct Recording {
         return watch.nanoseconds / Double(count)
     }
 
-    private static func require(_ time: Int64) throws -> Double {
-        guard time >= 0 else { throw BenchmarkError("the floor's transaction failed") }
-        return Double(time)
-    }
-
     // MARK: - Rows
 
     private static func beside(
-        _ table: inout Table, _ effort: Effort, _ few: CircuitBreaker, _ crowded: CircuitBreaker
+        _ table: inout Table, _ effort: Effort, _ few: CircuitBreaker, _ crowded: CircuitBreaker, _ other: Other
     ) async throws {
         let rounds = try await Rounds.run(
             effort.rounds, effort,
-            [few, crowded].map { breaker in { try await Self.time(Self.perRound) { () throws in Self.fail(breaker) } } }
+            [few, crowded].map { breaker in
+                {
+                    try other.beginLog()
+                    Self.fail(breaker)
+                    return try await Self.time(Self.perRound) { () throws in Self.fail(breaker) }
+                }
+            }
         )
         table.addRatio(
             "one failure beside 10,000 in the window, against beside 10", ours: rounds[1] / 1_000,
             floor: rounds[0] / 1_000, .atMost(1.3), .microseconds)
     }
 
-    @unsafe
     private static func inTurn(
-        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer,
-        _ other: OpaquePointer
+        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: Floor, _ other: Other
     ) async throws {
         let rounds = try await Rounds.run(
             effort.rounds, effort,
             [
-                {
-                    var sum = 0.0
-                    for _ in 0..<Self.perRound {
-                        guard unsafe bb_other_commit(other) == 0 else { throw BenchmarkError("the other can't commit") }
-                        sum += try await Self.time(1) { () throws in Self.fail(breaker) }
-                    }
-                    return sum / Double(Self.perRound)
-                },
-                {
-                    var sum = 0.0
-                    for _ in 0..<Self.perRound { sum += try Self.require(unsafe bb_floor_fail_counting(floor)) }
-                    return sum / Double(Self.perRound)
-                },
+                { try await other.afterEachCommit(Self.perRound) { Self.fail(breaker) } },
+                { try await floor.other.afterEachCommit(Self.perRound) { try floor.failCounting() } },
             ]
         )
         table.addRatio(
@@ -110,28 +93,33 @@ struct Recording {
             floor: rounds[1] / 1_000, .atMost(1.3), .microseconds)
     }
 
-    @unsafe
     private static func inTasks(
-        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer
+        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: Floor, _ other: Other
     ) async throws {
         var times: [Double] = []
         let tasks = Failures.tasks
         let rounds = try await Rounds.run(
             effort.rounds, effort,
             [
-                { try await Self.time(Self.perRound) { () throws in Self.fail(breaker) } },
                 {
+                    try other.beginLog()
+                    Self.fail(breaker)
+                    return try await Self.time(Self.perRound) { () throws in Self.fail(breaker) }
+                },
+                {
+                    try other.beginLog()
+                    Self.fail(breaker)
                     var sum = 0.0
                     for _ in 0..<Self.perRound {
-                        let time = try await Self.time(1) { await Self.fail(breaker) }
+                        let time = try await Self.time(1) { await Self.failInTask(breaker) }
                         times.append(time)
                         sum += time
                     }
                     return sum / Double(Self.perRound)
                 },
-                { try await Self.storm(tasks) { await Self.fail(breaker) } },
+                { try await Self.storm(tasks) { await Self.failInTask(breaker) } },
                 { try await Self.storm(tasks) { await Task.yield() } },
-                { try Self.require(unsafe bb_floor_fail_batch(floor, Int32(tasks))) / Double(tasks) },
+                { try floor.failBatch(tasks) / Double(tasks) },
             ]
         )
         table.addRatio(
@@ -139,8 +127,7 @@ struct Recording {
             .atMost(1.3), .microseconds)
         times.sort()
         table.addTime(
-            "  its 99.9th percentile, checkpoints included", ours: times[times.count * 999 / 1_000] / 1_000,
-            atMost: 5_000, .microseconds)
+            "  its 99.9th percentile", ours: times[times.count * 999 / 1_000] / 1_000, atMost: 5_000, .microseconds)
         table.addRatio(
             "64 tasks failing, a failure, against a task's switch and C's batch", ours: rounds[2] / 1_000,
             floor: (rounds[3] + rounds[4]) / 1_000, .atMost(2), .microseconds)
@@ -152,36 +139,20 @@ struct Recording {
         return watch.nanoseconds / Double(tasks)
     }
 
-    @unsafe
     private static func afterACommit(
-        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: OpaquePointer,
-        _ other: OpaquePointer
+        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: Floor, _ other: Other
     ) async throws {
         let operation = Operations.answer(CommandLine.arguments.count)
+        let pause: UInt32 = 300
         let rounds = try await Rounds.run(
             effort.rounds, effort,
             [
-                {
-                    var sum = 0.0
-                    for _ in 0..<Self.perRound {
-                        guard unsafe bb_other_commit(other) == 0 else { throw BenchmarkError("the other can't commit") }
-                        usleep(300)
-                        sum += try await Self.time(1) { _ = try await breaker.run(operation) }
-                    }
-                    return sum / Double(Self.perRound)
-                },
-                {
-                    var sum = 0.0
-                    for _ in 0..<Self.perRound {
-                        usleep(300)
-                        sum += try Self.require(unsafe bb_floor_look(floor))
-                    }
-                    return sum / Double(Self.perRound)
-                },
+                { try await other.afterEachCommit(Self.perRound, pause) { _ = try await breaker.run(operation) } },
+                { try await floor.other.afterEachCommit(Self.perRound, pause) { try floor.look() } },
             ]
         )
         table.addRatio(
-            "a healthy call after another process's commit, against a paced SELECT", ours: rounds[0] / 1_000,
+            "a healthy call after another process's commit, against a SELECT after one", ours: rounds[0] / 1_000,
             floor: rounds[1] / 1_000, .atMost(1.5), .microseconds)
     }
 

@@ -143,7 +143,7 @@ enum Goal {
 
 /// How a number is shown.
 enum Unit {
-    case nanoseconds, microseconds, milliseconds, perSecond
+    case nanoseconds, microseconds, milliseconds, perSecond, plain
 
     func text(_ value: Double) -> String {
         switch self {
@@ -151,6 +151,7 @@ enum Unit {
         case .microseconds: "\(Self.decimal(value, 1)) µs"
         case .milliseconds: "\(Self.decimal(value, 2)) ms"
         case .perSecond: "\(Self.decimal(value, 0)) /s"
+        case .plain: Self.decimal(value, 2)
         }
     }
 

@@ -38,14 +38,21 @@ int bb_run(const char *program, const char *role, const char *path, char *output
 int bb_start(const char *program, const char *role, const char *path, int *input);
 // Closes the input of a program that `bb_start` has started, and waits for its end.
 void bb_stop(int process, int input);
+// Starts a program `count` times, waits until each has printed something, lets all begin at once by a byte on their
+// standard inputs, and reads what they print from then on, one after the other, into `output` (zero-terminated). 0, or
+// -1 if any fails.
+int bb_crowd(const char *program, const char *role, const char *path, int count, char *output, size_t size);
 
 // MARK: - Floors
 
 typedef struct bb_floor bb_floor;
 
 // Creates a database with the schema of the store at `model`, the pragmas of a store, `circuits` rows in its table and
-// five prepared statements. Null if anything fails.
+// prepared statements; without a model, opens one that was made so. Null if anything fails.
 bb_floor *bb_floor_open(const char *path, const char *model, int circuits);
+// From now on other processes write, too: waits for them as SQLite does, copies the log as SQLite does by default, and
+// writes the failures of this worker. 0, or not.
+int bb_floor_share(bb_floor *floor, int worker);
 // `count` times the fixed transaction, one after the other: BEGIN IMMEDIATE; SELECT the circuit's row; INSERT a
 // failure; UPDATE the circuit's row; COMMIT. Returns the nanoseconds it took, or -1.
 int64_t bb_floor_fail(bb_floor *floor, int count);

@@ -1,0 +1,82 @@
+import CBenchmarks
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The transactions of a store, written in C, on a database of their own.
+///
+/// Sendable: one measurement at a time uses a floor, each after the other.
+@safe
+final class Floor: @unchecked Sendable {
+    private let raw: OpaquePointer
+    /// Another connection to the same database.
+    let other: Other
+
+    /// - Parameter model: a store's file, whose schema the database gets.
+    init(_ path: String, model: String, failures: Int) throws {
+        guard let raw = unsafe bb_floor_open(path, model, 1), unsafe bb_floor_fill(raw, Int32(failures)) == 0 else {
+            throw BenchmarkError("the floor's database can't be made")
+        }
+        unsafe self.raw = raw
+        self.other = try Other(path)
+    }
+
+    deinit { unsafe bb_floor_close(self.raw) }
+
+    func failCounting() throws { _ = try Self.require(unsafe bb_floor_fail_counting(self.raw)) }
+
+    /// In nanoseconds.
+    func failBatch(_ count: Int) throws -> Double {
+        try Self.require(unsafe bb_floor_fail_batch(self.raw, Int32(count)))
+    }
+
+    func look() throws { _ = try Self.require(unsafe bb_floor_look(self.raw)) }
+
+    private static func require(_ time: Int64) throws -> Double {
+        guard time >= 0 else { throw BenchmarkError("the floor's transaction failed") }
+        return Double(time)
+    }
+}
+
+/// Another connection to a file, as another process has one.
+///
+/// Sendable as a floor is.
+@safe
+final class Other: @unchecked Sendable {
+    private let raw: OpaquePointer
+    private let path: String
+
+    init(_ path: String) throws {
+        guard let raw = unsafe bb_other_open(path) else { throw BenchmarkError("\(path) can't be opened") }
+        unsafe self.raw = raw
+        self.path = path
+    }
+
+    deinit { unsafe bb_other_close(self.raw) }
+
+    /// Begins the log anew: SQLite finds a page the slower, the more often the log has it.
+    func beginLog() throws {
+        guard unsafe bb_begin_log(self.path) == 0 else { throw BenchmarkError("the log can't be begun anew") }
+    }
+
+    /// The nanoseconds that `body` takes after a commit of this connection; the mean of `count`.
+    ///
+    /// - Parameter pause: microseconds between the commit and `body`.
+    func afterEachCommit(_ count: Int, _ pause: UInt32 = 0, _ body: () async throws -> Void) async throws -> Double {
+        try self.beginLog()
+        var sum = 0.0
+        for _ in 0..<count {
+            guard unsafe bb_other_commit(self.raw) == 0 else { throw BenchmarkError("the other can't commit") }
+            usleep(pause)
+            let watch = Stopwatch()
+            try await body()
+            sum += watch.nanoseconds
+        }
+        return sum / Double(count)
+    }
+}
