@@ -4,17 +4,20 @@ public final class CircuitBreaker: Sendable {
     let store: CircuitStore
     let core: StoreCore
     let circuit: SharedCircuit
-    let policy: CallPolicy
+    private let calls: KeptPolicy
     /// Neither timeout nor retry nor metrics: most calls.
     let isPlain: Bool
 
-    init(store: CircuitStore, core: StoreCore, circuit: SharedCircuit, policy: CallPolicy) {
+    init(store: CircuitStore, core: StoreCore, circuit: SharedCircuit, calls: KeptPolicy) {
         self.store = store
         self.core = core
         self.circuit = circuit
-        self.policy = policy
+        self.calls = calls
+        let policy = calls.policy
         self.isPlain = policy.timeout == nil && policy.retry == nil && policy.onOutcome == nil
     }
+
+    var policy: CallPolicy { self.calls.policy }
 
     /// The circuit's name.
     public var name: String { self.circuit.name }
@@ -106,4 +109,11 @@ public final class CircuitBreaker: Sendable {
 extension CircuitBreaker: Equatable {
     /// Handles of one circuit in one store are equal, whatever their calls' policies.
     public static func == (left: CircuitBreaker, right: CircuitBreaker) -> Bool { left.circuit === right.circuit }
+}
+
+/// The policy that handles made together share, without a copy for each.
+final class KeptPolicy: Sendable {
+    let policy: CallPolicy
+
+    init(_ policy: CallPolicy) { self.policy = policy }
 }

@@ -111,6 +111,7 @@ public final class CircuitStore: Sendable {
             try config.validate()
             try calls.validate(for: config)
         }
+        let policy = KeptPolicy(calls)
         let core = try self.usableCore()
         let known = self.state.withLock { state in
             configs.compactMap { config in
@@ -118,28 +119,29 @@ public final class CircuitStore: Sendable {
             }
         }
         if known.count == configs.count, !configs.contains(where: { core.isUnregistered(CircuitName($0.name)) }) {
-            return (known.map { CircuitBreaker(store: self, core: core, circuit: $0, policy: calls) }, false)
+            return (known.map { CircuitBreaker(store: self, core: core, circuit: $0, calls: policy) }, false)
         }
+        let kept = configs.map(KeptConfig.init)
         do throws(BreakerStoreError) {
-            try core.register(configs, until: self.deadline)
+            try core.register(kept, until: self.deadline)
         } catch {
             // Memory guards until the file is there, whatever keeps it away.
             if error.code == .closed || error.code == .forked { throw error }
         }
-        let breakers = configs.map { config in
+        let breakers = kept.map { config in
             let circuit = self.circuit(registeredWith: config, core)
             core.happened { $0.used(config) }
-            return CircuitBreaker(store: self, core: core, circuit: circuit, policy: calls)
+            return CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
         }
         return (breakers, true)
     }
 
     /// What all handles of the circuit in this store share.
-    private func circuit(registeredWith config: CircuitBreaker.Config, _ core: StoreCore) -> SharedCircuit {
-        let name = CircuitName(config.name)
+    private func circuit(registeredWith config: KeptConfig, _ core: StoreCore) -> SharedCircuit {
+        let name = CircuitName(config.config.name)
         return self.state.withLock {
             if let known = $0.circuits[name] {
-                if known.registeredConfig != config { known.registeredConfig = config }
+                if known.registeredConfig != config.config { known.register(config) }
                 return known
             }
             let circuit = SharedCircuit(config, refusals: core.refusals.counter(of: name))

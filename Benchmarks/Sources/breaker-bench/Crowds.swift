@@ -66,7 +66,9 @@ struct Crowds {
                 unsafe bb_floor_close(floor)
             }
             let output = try Child.crowd(role, role == .failingInC ? directory + "/floor.db" : path, count)
-            let processes = output.split(separator: "\n").map { line in line.split(separator: " ").compactMap { Double($0) } }
+            let processes = output.split(separator: "\n").map { line in
+                line.split(separator: " ").compactMap { Double($0) }
+            }
             guard processes.count == count, processes.allSatisfy({ $0.count > 1 }) else {
                 throw BenchmarkError("a crowd printed \(output)")
             }
@@ -119,7 +121,9 @@ struct Crowds {
         }
         defer { unsafe bb_floor_close(floor) }
         try Self.time(Self.failures, pause: 0) {
-            guard unsafe bb_floor_fail_counting(floor) >= 0 else { throw BenchmarkError("the floor's transaction failed") }
+            guard unsafe bb_floor_fail_counting(floor) >= 0 else {
+                throw BenchmarkError("the floor's transaction failed")
+            }
         }
     }
 

@@ -36,7 +36,9 @@ struct Failures {
                 effort.rounds, effort,
                 [
                     {
-                        guard unsafe bb_begin_log(path) == 0 else { throw BenchmarkError("the log can't be begun anew") }
+                        guard unsafe bb_begin_log(path) == 0 else {
+                            throw BenchmarkError("the log can't be begun anew")
+                        }
                         for breaker in breakers { Self.fail(breaker) }
                         return Self.oneByOne(breakers, Self.perRound)
                     },

@@ -41,7 +41,7 @@ final class Gate: @unchecked Sendable {
 /// Sendable: the pointer never changes, and what lies behind it is a seqlock of atomics, which lets one writer in at a
 /// time.
 @safe
-final class AnswerSlot: @unchecked Sendable {
+struct AnswerSlot: ~Copyable, @unchecked Sendable {
     private let raw: UnsafeMutablePointer<bs_slot>
 
     init() { unsafe self.raw = bs_slot_new() }

@@ -135,13 +135,12 @@ extension CircuitBreaker {
     /// Makes and counts the refusal; its last error is the file's unless another is given.
     func refusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
         self.circuit.refusals.add()
-        let lastRead = self.circuit.lastRead
         return CircuitOpenError(
             name: self.name,
-            group: lastRead.group,
+            group: self.circuit.group,
             cause: cause,
             retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) },
-            lastError: lastError ?? lastRead.lastError
+            lastError: lastError ?? self.circuit.lastRead?.lastError
         )
     }
 }

@@ -64,7 +64,7 @@ extension CircuitBreaker {
     ///
     /// The failure counts there if the circuit's epoch is still the one that was read last, or if none was ever read.
     private func keepFailure(_ report: Report) {
-        guard let epoch = self.circuit.lastRead.epoch else {
+        guard let epoch = self.circuit.lastRead?.epoch else {
             self.keep(.failedUnread(report))
             return
         }

@@ -8,10 +8,18 @@ struct CircuitName: Hashable, Sendable {
 
     init(_ text: String) { self.text = text }
 
-    static func == (left: CircuitName, right: CircuitName) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    static func == (left: CircuitName, right: CircuitName) -> Bool {
+        var (one, other) = (left.text, right.text)
+        return one.withUTF8 { one in
+            other.withUTF8 { other in
+                unsafe one.elementsEqual(other)
+            }
+        }
+    }
 
     func hash(into hasher: inout Hasher) {
-        for byte in self.text.utf8 { hasher.combine(byte) }
+        var text = self.text
+        text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xff as UInt8)
     }
 }

@@ -123,7 +123,7 @@ extension CircuitColumn {
     static let insert = SQL(
         composed: """
             INSERT INTO circuit (id, name, \(Self.list(Self.inserted) { _, column in column.name }))
-            VALUES (?1, ?2, \(Self.list(Self.inserted) { place, _ in "?\(place + 3)" })) RETURNING id
+            VALUES (?1, ?2, \(Self.list(Self.inserted) { place, _ in "?\(place + 3)" }))
             """
     )
 

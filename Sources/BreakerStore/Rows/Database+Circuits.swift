@@ -3,8 +3,9 @@ extension Database {
     /// Writes the row of a circuit that is not there, and returns its number.
     ///
     /// - Parameter id: the number that it has to have; nil for a new one.
-    func insert(_ row: CircuitRow, named name: String, id: Int64? = nil) throws(BreakerStoreError) -> Int64? {
-        try self.first(CircuitColumn.insert, CircuitColumn.inserted(row, named: name, id: id)) { $0.integer(0) }
+    func insert(_ row: CircuitRow, named name: String, id: Int64? = nil) throws(BreakerStoreError) -> Int64 {
+        try self.run(CircuitColumn.insert, CircuitColumn.inserted(row, named: name, id: id))
+        return self.connection.lastInsertedRow
     }
 
     /// Deletes the row of a circuit, and what belongs to it.

@@ -12,7 +12,7 @@ extension Transaction {
         let circuit = Circuit(rules: rules, at: self.now, epochFloor: self.epochFloor)
         let row = CircuitRow(
             id: 0, label: config.group, refusals: 0, registered: self.now.microseconds, circuit: circuit)
-        if let id = try self.database.insert(row, named: config.name) { try self.noteWorker(uses: id) }
+        try self.noteWorker(uses: self.database.insert(row, named: config.name))
     }
 
     /// Registers a config that could not be stored at the time of its registration; a config that another process has

@@ -156,15 +156,16 @@ final class Transaction {
     /// Adds a row to the history.
     func write(_ transition: Transition, of name: String?, by operator: String?) throws(BreakerStoreError) {
         if transition.kind.mustSurvivePowerLoss { self.hasTransitions = true }
-        let id = try self.database.first(
+        try self.database.run(
             """
             INSERT INTO event (circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
             """,
             SQLValue(name), .text(transition.kind.rawValue), .integer(self.now.microseconds),
             SQLValue(transition.from), SQLValue(transition.to), SQLValue(transition.reason),
             .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`)
-        ) { $0.integer(0) }
+        )
+        let id = self.database.connection.lastInsertedRow
         try self.database.run(
             """
             DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
@@ -174,7 +175,7 @@ final class Transaction {
         )
         self.events.append(
             StoredEvent(
-                id: id ?? 0,
+                id: id,
                 circuit: name,
                 transition: transition,
                 at: self.now,

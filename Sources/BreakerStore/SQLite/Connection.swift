@@ -181,6 +181,11 @@ struct Connection: ~Copyable {
     /// Whether a transaction is open; SQLite itself rolls back after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.handle) == 0 }
 
+    /// The number of the row that this connection has inserted last.
+    ///
+    /// `RETURNING` tells it, too, but makes a table in memory for each row.
+    var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(self.handle) }
+
     /// How many rows this connection has changed since it was opened.
     var changes: Int64 { unsafe sqlite3_total_changes64(self.handle) }
 

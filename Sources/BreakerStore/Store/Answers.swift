@@ -182,7 +182,7 @@ final class Answers: Sendable {
             asker.circuit.slot.publish(kept, readUnder: held.tag, generation: held.generation)
         }
         let before = asker.circuit.lastRead
-        if circuit.rules.isKnown, before.rules != circuit.rules || before.group != found.row.label {
+        if circuit.rules.isKnown, before?.rules != circuit.rules || before?.group != found.row.label {
             answer.newConfig = CircuitBreaker.Config(
                 name: asker.circuit.name, group: found.row.label, rules: circuit.rules)
         }

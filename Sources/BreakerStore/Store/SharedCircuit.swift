@@ -7,47 +7,53 @@ struct Asker: Sendable {
 /// What all handles of one circuit in one store share: the kept answer, and what refusals tell.
 final class SharedCircuit: Sendable {
     /// What the last reading of the file told about the circuit, for refusals and for memory.
-    struct LastRead: Sendable {
-        var group: String?
-        var lastError: String?
-        /// The epoch when the file was last read; nil before that.
-        var epoch: Int64?
+    final class LastRead: Sendable {
+        let group: String?
+        let lastError: String?
+        /// The epoch when the file was last read.
+        let epoch: Int64
         /// The rules that were in force then.
-        var rules: Rules?
+        let rules: Rules
+
+        init(group: String?, lastError: String?, epoch: Int64, rules: Rules) {
+            self.group = group
+            self.lastError = lastError
+            self.epoch = epoch
+            self.rules = rules
+        }
     }
 
     let name: String
     let slot = AnswerSlot()
     let refusals: Refusals.Counter
-    private let registered: ForkSafe<CircuitBreaker.Config>
-    private let storedLastRead: ForkSafe<LastRead>
+    private let registered: ForkSafe<KeptConfig>
+    private let storedLastRead = ForkSafe<LastRead?>(nil)
 
-    init(_ config: CircuitBreaker.Config, refusals: Refusals.Counter) {
-        self.name = config.name
+    init(_ config: KeptConfig, refusals: Refusals.Counter) {
+        self.name = config.config.name
         self.refusals = refusals
         self.registered = ForkSafe(config)
-        self.storedLastRead = ForkSafe(LastRead(group: config.group))
     }
 
     /// The config that this process registered last.
-    var registeredConfig: CircuitBreaker.Config {
-        get { self.registered.value }
-        set { self.registered.value = newValue }
-    }
+    var registeredConfig: CircuitBreaker.Config { self.registered.value.config }
+
+    func register(_ config: KeptConfig) { self.registered.value = config }
+
+    /// The label of the circuit.
+    var group: String? { self.lastRead.map(\.group) ?? self.registeredConfig.group }
 
     /// The rules by which memory guards: those that the file told last, or this process's own if the file was never
     /// read.
-    var rulesInMemory: Rules { .inMemory(self.lastRead.rules ?? Rules(self.registeredConfig)) }
+    var rulesInMemory: Rules { .inMemory(self.lastRead?.rules ?? Rules(self.registeredConfig)) }
 
-    var lastRead: LastRead {
-        get { self.storedLastRead.value }
-        set { self.storedLastRead.value = newValue }
-    }
+    /// Nil before the file was read.
+    var lastRead: LastRead? { self.storedLastRead.value }
 
     /// Notes what was read, unless the file has changed since: another thread may have noted something newer.
     ///
     /// - Parameter isCurrent: asked under the lock, so that a newer reading comes later.
     func note(_ read: LastRead, if isCurrent: () -> Bool) {
-        self.storedLastRead.change { if $0.epoch == nil || isCurrent() { $0 = read } }
+        self.storedLastRead.change { if $0 == nil || isCurrent() { $0 = read } }
     }
 }

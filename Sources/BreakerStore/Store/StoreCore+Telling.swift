@@ -1,17 +1,17 @@
 /// Registers circuits, and tells the file later what could not be committed at once.
 extension StoreCore {
     /// Registers circuits, all in one transaction.
-    func register(_ configs: [CircuitBreaker.Config], until deadline: Deadline) throws(BreakerStoreError) {
+    func register(_ configs: [KeptConfig], until deadline: Deadline) throws(BreakerStoreError) {
         for config in configs { self.happened { $0.registering(config) } }
         let uptime = self.clock.uptime
         do throws(BreakerStoreError) {
             try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
-                for config in configs { try transaction.register(config) }
+                for config in configs { try transaction.register(config.config) }
             }
-            for config in configs { self.ask { $0.registered(CircuitName(config.name)) } }
+            for config in configs { self.ask { $0.registered(CircuitName(config.config.name)) } }
         } catch {
             for config in configs {
-                self.ask { $0.registrationFailed(StoreLife.Circuits.Unstored(config: config, uptime: uptime)) }
+                self.ask { $0.registrationFailed(StoreLife.Circuits.Unstored(config: config.config, uptime: uptime)) }
             }
             throw error
         }

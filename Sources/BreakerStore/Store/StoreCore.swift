@@ -128,7 +128,9 @@ final class StoreCore: Sendable {
         try self.writer.register(self.circuitsInForce, isSameDatabase: isSameDatabase)
     }
 
-    var circuitsInForce: [CircuitName: CircuitBreaker.Config] { self.ask { $0.circuits.inForce } }
+    var circuitsInForce: [CircuitName: CircuitBreaker.Config] {
+        self.ask { $0.circuits.inForce }.mapValues(\.config)
+    }
 
     // MARK: - Gates
 

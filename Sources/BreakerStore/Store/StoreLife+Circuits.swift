@@ -8,7 +8,7 @@ extension StoreLife {
         }
 
         /// The config in force of each circuit; the circuit is registered with it in a new file.
-        fileprivate(set) var inForce: [CircuitName: CircuitBreaker.Config] = [:]
+        fileprivate(set) var inForce: [CircuitName: KeptConfig] = [:]
         fileprivate(set) var unstored: [CircuitName: Unstored] = [:]
 
         var areUsed: Bool { !self.inForce.isEmpty }
@@ -17,15 +17,15 @@ extension StoreLife {
     /// A circuit is being registered.
     ///
     /// The first circuit wakes the thread: from then on the thread looks whether the files are in their places.
-    mutating func registering(_ config: CircuitBreaker.Config) -> Actions {
+    mutating func registering(_ config: KeptConfig) -> Actions {
         let isFirst = !self.circuits.areUsed
-        self.circuits.inForce[CircuitName(config.name)] = config
+        self.circuits.inForce[CircuitName(config.config.name)] = config
         return Actions(wakesThread: isFirst)
     }
 
     /// A handle for a circuit was made: another thread may have dropped the circuit since it was registered.
-    mutating func used(_ config: CircuitBreaker.Config) -> Actions {
-        self.circuits.inForce[CircuitName(config.name)] == nil ? self.registering(config) : Actions()
+    mutating func used(_ config: KeptConfig) -> Actions {
+        self.circuits.inForce[CircuitName(config.config.name)] == nil ? self.registering(config) : Actions()
     }
 
     mutating func registered(_ name: CircuitName) { self.circuits.unstored[name] = nil }
@@ -56,8 +56,9 @@ extension StoreLife {
     /// one of this process.
     mutating func ruled(by config: CircuitBreaker.Config) {
         let name = CircuitName(config.name)
-        guard self.circuits.unstored[name] == nil, self.circuits.inForce[name] != nil else { return }
-        self.circuits.inForce[name] = config
+        guard self.circuits.unstored[name] == nil, let known = self.circuits.inForce[name], known.config != config
+        else { return }
+        self.circuits.inForce[name] = KeptConfig(config)
     }
 
     /// Nobody in this process uses the circuit any longer.

@@ -88,10 +88,10 @@ typedef struct {
 } bs_gate;
 
 // An answer, the header under which it was read, and a sequence that tells a reader of a write in between: a seqlock of
-// relaxed atomics.
+// relaxed atomics. Of a header that counts both copies are alike: the slot keeps one, for there may be many slots.
 typedef struct {
     uint64_t sequence, verdict, epoch, until, generation;
-    uint64_t tag[bs_words];
+    uint64_t tag[bs_words / 2];
 } bs_slot;
 
 typedef struct { uint64_t verdict, epoch, until; } bs_answer;  // verdict 0: none
@@ -107,7 +107,7 @@ static inline bs_gate *bs_gate_new(const bs_process *process) {
 
 static inline bs_slot *bs_slot_new(void) {
     void *slot = 0;
-    if (posix_memalign(&slot, 128, sizeof(bs_slot))) abort();
+    if (posix_memalign(&slot, 64, sizeof(bs_slot))) abort();
     memset(slot, 0, sizeof(bs_slot));
     return (bs_slot *)slot;
 }
@@ -137,8 +137,11 @@ static inline bs_answer bs_ask(const bs_slot *slot, const bs_gate *gate) {
     if (sequence & 1) return none;
     uint64_t differs = __atomic_load_n(&gate->generation, __ATOMIC_ACQUIRE)
         ^ __atomic_load_n(&slot->generation, __ATOMIC_RELAXED);
-    for (int i = 0; i < bs_words; i++)
-        differs |= __atomic_load_n(&page[i], __ATOMIC_ACQUIRE) ^ __atomic_load_n(&slot->tag[i], __ATOMIC_RELAXED);
+    for (int i = 0; i < bs_words / 2; i++) {
+        uint64_t word = __atomic_load_n(&slot->tag[i], __ATOMIC_RELAXED);
+        differs |= __atomic_load_n(&page[i], __ATOMIC_ACQUIRE) ^ word;
+        differs |= __atomic_load_n(&page[i + bs_words / 2], __ATOMIC_ACQUIRE) ^ word;
+    }
     bs_answer answer = {
         __atomic_load_n(&slot->verdict, __ATOMIC_RELAXED),
         __atomic_load_n(&slot->epoch, __ATOMIC_RELAXED),
@@ -149,13 +152,13 @@ static inline bs_answer bs_ask(const bs_slot *slot, const bs_gate *gate) {
     return answer;
 }
 
-// One thread at a time publishes; another that comes meanwhile drops its answer.
+// One thread at a time publishes; another that comes meanwhile drops its answer. The tag must count.
 static inline void bs_publish(bs_slot *slot, const bs_tag *tag, uint64_t generation, bs_answer answer) {
     uint64_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
     if (sequence & 1 || !__atomic_compare_exchange_n(&slot->sequence, &sequence, sequence + 1, 0,
                                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    for (int i = 0; i < bs_words; i++) __atomic_store_n(&slot->tag[i], tag->words[i], __ATOMIC_RELAXED);
+    for (int i = 0; i < bs_words / 2; i++) __atomic_store_n(&slot->tag[i], tag->words[i], __ATOMIC_RELAXED);
     __atomic_store_n(&slot->generation, generation, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->verdict, answer.verdict, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->epoch, answer.epoch, __ATOMIC_RELAXED);

@@ -77,8 +77,8 @@ struct DrivenLife {
         case .idleSweepBegan:
             let isDue = self.life.idleSweepBegan(at: Int64(time), every: Int64(LifeEvent.idlePause))
             return LifeReply(decision: isDue ? "looks" : "")
-        case .registering(let name): return Self.reply(self.life.registering(Self.config(name, time)))
-        case .used(let name): return Self.reply(self.life.used(Self.config(name, time)))
+        case .registering(let name): return Self.reply(self.life.registering(KeptConfig(Self.config(name, time))))
+        case .used(let name): return Self.reply(self.life.used(KeptConfig(Self.config(name, time))))
         case .registered(let name):
             self.life.registered(CircuitName(name))
             return LifeReply()
@@ -119,7 +119,7 @@ struct DrivenLife {
             "timers": "\(self.life.timers.map(Self.milliseconds).sorted())",
             "checkpoint": "\(self.life.checkpoint)",
             "gates": self.life.opensGates ? "open" : "shut",
-            "in force": Self.list(self.life.circuits.inForce.map { "\($0.key.text)\($0.value.time)" }),
+            "in force": Self.list(self.life.circuits.inForce.map { "\($0.key.text)\($0.value.config.time)" }),
             "unstored": Self.list(self.life.circuits.unstored.map { "\($0.key.text)\($0.value.uptime)" }),
         ]
     }

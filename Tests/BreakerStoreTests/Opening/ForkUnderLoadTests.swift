@@ -61,8 +61,8 @@ private struct Used: Sendable {
             switch number {
             case 0:
                 self.breaker.recordFailure()
-                self.breaker.circuit.registeredConfig = self.breaker.circuit.registeredConfig
-                self.breaker.circuit.lastRead = self.breaker.circuit.lastRead
+                self.breaker.circuit.register(KeptConfig(self.breaker.circuit.registeredConfig))
+                if let read = self.breaker.circuit.lastRead { self.breaker.circuit.note(read) { true } }
                 _ = self.store.health
                 _ = self.store.backend.core?.isDegraded
             case 1:

@@ -7,11 +7,16 @@ import Testing
 
 /// The cached answer as a seqlock: what is read was published as a whole, or it is no answer.
 @Suite struct AnswerSlotTests {
+    /// A slot for several threads.
+    private final class Shared: Sendable {
+        let slot = AnswerSlot()
+    }
+
     @Test func neverGivesHalfAnAnswer() throws {
         let store = try StoreFixture.makeStore()
         defer { store.close() }
         let held = try #require(store.gate.tag())
-        let slot = AnswerSlot()
+        let shared = Shared()
         let rounds: Int64 = 20_000
         let group = DispatchGroup()
         let torn = Locked(0)
@@ -20,7 +25,7 @@ import Testing
             Thread.detach(group) {
                 var last: Int64 = 0
                 while last < rounds {
-                    let answer = slot.ask(store.gate)
+                    let answer = shared.slot.ask(store.gate)
                     guard answer.verdict != .none else { continue }
                     if answer.epoch != answer.until || answer.epoch < last { torn.withLock { $0 += 1 } }
                     last = answer.epoch
@@ -29,7 +34,7 @@ import Testing
             }
         }
         for round in 1...rounds {
-            slot.publish(
+            shared.slot.publish(
                 CachedAnswer(.open, epoch: round, until: round),
                 readUnder: held.tag,
                 generation: held.generation
