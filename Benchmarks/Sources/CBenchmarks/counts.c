@@ -15,7 +15,17 @@ uint64_t bb_nanoseconds(void) {
 
 #ifdef __GLIBC__
 
+#include <malloc.h>
 #include <sys/syscall.h>
+
+#if __GLIBC_PREREQ(2, 33)
+int64_t bb_heap(void) {
+    struct mallinfo2 info = mallinfo2();
+    return (int64_t)(info.uordblks + info.hblkhd);
+}
+#else
+int64_t bb_heap(void) { return -1; }
+#endif
 
 #define INSTEAD __attribute__((used, visibility("default")))
 
@@ -82,6 +92,7 @@ int64_t bb_process_syncs(void) { return __atomic_load_n(&process_syncs, __ATOMIC
 
 #else
 
+int64_t bb_heap(void) { return -1; }
 int64_t bb_allocations(void) { return -1; }
 int64_t bb_thread_syncs(void) { return -1; }
 int64_t bb_process_syncs(void) { return -1; }

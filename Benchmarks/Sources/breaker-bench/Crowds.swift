@@ -45,10 +45,10 @@ struct Crowds {
             "  the slowest failure, against C's slowest", ours: Self.median(ours.map(\.slowest)),
             floor: Self.median(floor.map(\.slowest)), .atMost(2), .milliseconds)
         let paced = try await Self.run(.failingPaced, 16)
-        table.addTime(
+        table.addAmount(
             "16 processes failing 5 ms apart, the 99th percentile of the worst", ours: paced.percentile(0.99) * 1_000,
             atMost: 1_500, .microseconds)
-        table.addTime(
+        table.addAmount(
             "  the 99.9th percentile of the worst", ours: paced.percentile(0.999) * 1_000, atMost: 5_000, .microseconds)
     }
 

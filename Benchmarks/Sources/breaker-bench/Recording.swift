@@ -126,7 +126,7 @@ struct Recording {
             "one failure, async form, alone, against the sync form", ours: rounds[1] / 1_000, floor: rounds[0] / 1_000,
             .atMost(1.3), .microseconds)
         times.sort()
-        table.addTime(
+        table.addAmount(
             "  its 99.9th percentile", ours: times[times.count * 999 / 1_000] / 1_000, atMost: 5_000, .microseconds)
         table.addRatio(
             "64 tasks failing, a failure, against a task's switch and C's batch", ours: rounds[2] / 1_000,
@@ -160,11 +160,16 @@ struct Recording {
         let store = try CircuitStore.temporary()
         defer { store.close() }
         let configs = (0..<Self.circuits).map { CircuitBreaker.Config(name: "tenant-\($0)") }
+        let heap = bb_heap()
         let watch = Stopwatch()
         let breakers = try store.breakers(configs)
-        table.addTime(
+        table.addAmount(
             "registering 100,000 circuits at once, each", ours: watch.nanoseconds / Double(Self.circuits) / 1_000,
             atMost: 10, .microseconds)
+        if heap >= 0 {
+            table.addAmount(
+                "  memory of each handle", ours: Double(bb_heap() - heap) / Double(Self.circuits), atMost: 600, .bytes)
+        }
         withExtendedLifetime(breakers) {}
     }
 
@@ -180,6 +185,6 @@ struct Recording {
                 }
             ]
         )
-        table.addTime("a temporary store", ours: rounds[0] / 1_000_000, atMost: 4, .milliseconds)
+        table.addAmount("a temporary store", ours: rounds[0] / 1_000_000, atMost: 4, .milliseconds)
     }
 }

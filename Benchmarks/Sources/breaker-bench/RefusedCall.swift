@@ -8,7 +8,7 @@ struct RefusedCall {
             let operation = Operations.answer(CommandLine.arguments.count)
             let rounds = try await Rounds.run(
                 effort.rounds, effort, [{ try await Self.refused(effort.fastCalls / 4, breaker, operation) }])
-            table.addTime("refused call, thrown and caught", ours: rounds[0], atMost: 150, .nanoseconds)
+            table.addAmount("refused call, thrown and caught", ours: rounds[0], atMost: 150, .nanoseconds)
             let before = Counts.allocations
             _ = try await Self.refused(10_000, breaker, operation)
             let growth = Counts.growth(from: before, to: Counts.allocations)

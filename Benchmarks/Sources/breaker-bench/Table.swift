@@ -69,7 +69,8 @@ struct Table: Codable {
         )
     }
 
-    mutating func addTime(_ what: String, ours: Double, atMost limit: Double, _ unit: Unit) {
+    /// A time or another amount without a floor; printed, never judged by the exit code.
+    mutating func addAmount(_ what: String, ours: Double, atMost limit: Double, _ unit: Unit) {
         self.rows.append(
             Row(
                 what: what,
@@ -143,7 +144,7 @@ enum Goal {
 
 /// How a number is shown.
 enum Unit {
-    case nanoseconds, microseconds, milliseconds, perSecond, plain
+    case nanoseconds, microseconds, milliseconds, perSecond, bytes, plain
 
     func text(_ value: Double) -> String {
         switch self {
@@ -151,6 +152,7 @@ enum Unit {
         case .microseconds: "\(Self.decimal(value, 1)) µs"
         case .milliseconds: "\(Self.decimal(value, 2)) ms"
         case .perSecond: "\(Self.decimal(value, 0)) /s"
+        case .bytes: "\(Self.decimal(value, 0)) B"
         case .plain: Self.decimal(value, 2)
         }
     }

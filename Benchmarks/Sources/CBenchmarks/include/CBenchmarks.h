@@ -11,6 +11,8 @@ uint64_t bb_nanoseconds(void);
 
 // Allocations that the calling thread has made so far.
 int64_t bb_allocations(void);
+// Bytes that the process has allocated and not freed.
+int64_t bb_heap(void);
 // Syncs (fsync, fdatasync) by the calling thread, and by the whole process.
 int64_t bb_thread_syncs(void);
 int64_t bb_process_syncs(void);
