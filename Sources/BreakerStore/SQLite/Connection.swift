@@ -38,6 +38,7 @@ struct Connection: ~Copyable {
     init(path: String, access: Access) throws(BreakerStoreError) {
         self.path = path
         self.access = access
+        if let refusal = Versions.refusal(of: sqlite3_libversion_number(), path: path) { throw refusal }
         try StoreFile.requireSafe(path)
         guard Self.looksBeforeOpening else {
             throw BreakerStoreError(

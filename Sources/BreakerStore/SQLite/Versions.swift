@@ -6,4 +6,17 @@ package enum Versions {
     package static var schema: String { "\(Schema.version / 1_000).\(Schema.version % 1_000)" }
     /// The version of the SQLite library that was loaded.
     package static var sqlite: String { unsafe String(cString: sqlite3_libversion()) }
+    /// The oldest SQLite that can use a store's file: the first one that knows STRICT tables.
+    static let oldestSQLite: Int32 = 3_037_000
+
+    /// Why SQLite of this version can't be used, or nil if it can.
+    ///
+    /// A program may be built with one library and load an older one, which takes the tables of a file for damage.
+    static func refusal(of version: Int32, path: String) -> BreakerStoreError? {
+        guard version < Self.oldestSQLite else { return nil }
+        let name = "\(version / 1_000_000).\(version / 1_000 % 1_000).\(version % 1_000)"
+        return BreakerStoreError(
+            code: .unavailable, message: "SQLite \(name) is too old for a store",
+            advice: "let the program load SQLite 3.37 or newer", path: path)
+    }
 }
