@@ -108,6 +108,10 @@ extension Database {
             return try self.first(Self.nameOf, .integer(circuit)) { $0.text(0) } ?? ""
         } catch {
             guard error.isOfRefusedValue else { throw error }
+            let name = try self.connection.reading("name", of: "circuit", row: circuit) {
+                () throws(BreakerStoreError) in try self.first(Self.nameOf, .integer(circuit)) { $0.text(0) }
+            }
+            if case let name?? = name { return name }
             return try self.connection.beginning(of: "name", in: "circuit", row: circuit, atMost: 100) + "\u{FFFD}"
         }
     }

@@ -96,7 +96,10 @@ struct Healing {
         row.circuit.takeStampsAhead(for: self.now)
         // The higher epoch makes results of calls that were admitted earlier stale.
         row.circuit.epoch = max(row.circuit.epoch.addingSaturating(1), self.now.microseconds)
-        try self.database.run("DELETE FROM circuit WHERE id = ?1", .integer(id))
+        // Of the row SQLite reads the name, which is short.
+        try self.database.connection.withoutLimit { () throws(BreakerStoreError) in
+            try self.database.run("DELETE FROM circuit WHERE id = ?1", .integer(id))
+        }
         _ = try self.database.insert(row, named: name, id: id)
         let what =
             unreadable.isEmpty
@@ -123,12 +126,16 @@ private struct SalvagedColumns: ColumnSource {
     }
 
     private func read<Value>(_ column: CircuitColumn, _ value: (Row) -> Value?) -> Value? {
-        self.read("SELECT \(column.name) FROM circuit WHERE id = ?1", value)
+        self.read(column.name, value)
     }
 
-    private func read<Value>(_ sql: String, _ value: (Row) -> Value?) -> Value? {
-        let found = try? self.database.connection.prepare(sql).first([.integer(self.id)]) { value($0) }
-        return found ?? nil
+    private func read<Value>(_ column: String, _ value: (Row) -> Value?) -> Value? {
+        let sql = "SELECT \(column) FROM circuit WHERE id = ?1"
+        let found = try? self.database.connection.reading(column, of: "circuit", row: self.id) {
+            () throws(BreakerStoreError) in
+            try self.database.connection.prepare(sql).first([.integer(self.id)]) { value($0) } ?? nil
+        }
+        return (found ?? nil) ?? nil
     }
 
     func typedInteger(_ column: CircuitColumn) -> Int64? { self.read(column) { $0.typedInteger(0) } }
@@ -138,7 +145,7 @@ private struct SalvagedColumns: ColumnSource {
 
     /// The circuit's name; nil if no service could ask for a circuit of this name.
     var name: String? {
-        let name = self.read("SELECT name FROM circuit WHERE id = ?1") { row -> String? in
+        let name = self.read("name") { row -> String? in
             guard let name = row.typedText(0), row.isUTF8(name, 0) else { return nil }
             return name
         }

@@ -239,7 +239,7 @@ struct Connection: ~Copyable {
         atMost count: Int32
     ) throws(BreakerStoreError) -> String {
         var value: OpaquePointer?
-        let code = unsafe sqlite3_blob_open(self.handle, "main", table, column, row, 0, &value)
+        let code = unsafe self.openValue(column, table, row, &value)
         defer { unsafe sqlite3_blob_close(value) }
         guard code == SQLITE_OK else { throw self.error(code) }
         let count = min(count, unsafe sqlite3_blob_bytes(value))
@@ -247,6 +247,41 @@ struct Connection: ~Copyable {
         let readCode = unsafe sqlite3_blob_read(value, &bytes, count, 0)
         guard readCode == SQLITE_OK else { throw self.error(readCode) }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Runs `body`, which reads one value of a row, however long the row is; nil if the value itself is too long.
+    ///
+    /// SQLite before 3.40 holds a whole row against the limit of a text when it reads any of its columns.
+    func reading<Value>(
+        _ column: String,
+        of table: String,
+        row: Int64,
+        _ body: () throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value? {
+        var value: OpaquePointer?
+        let code = unsafe self.openValue(column, table, row, &value)
+        // A number and NULL can't be opened so, and are short.
+        let size = code == SQLITE_OK ? unsafe sqlite3_blob_bytes(value) : 0
+        unsafe sqlite3_blob_close(value)
+        guard size <= Self.longestText else { return nil }
+        return try self.withoutLimit(body)
+    }
+
+    /// Opens a value, of which nothing is read by that.
+    private func openValue(
+        _ column: String,
+        _ table: String,
+        _ row: Int64,
+        _ value: inout OpaquePointer?
+    ) -> Int32 {
+        self.withoutLimit { unsafe sqlite3_blob_open(self.handle, "main", table, column, row, 0, &value) }
+    }
+
+    /// Runs `body`, which must not read a value that may be long, however long its rows are.
+    func withoutLimit<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, .max)
+        defer { unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText) }
+        return try body()
     }
 
     /// The file's first bytes, or nil if it is shorter.

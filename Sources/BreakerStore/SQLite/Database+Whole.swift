@@ -71,17 +71,17 @@ extension Database {
     }
 
     private func lines(_ pragma: String, atMost most: Int) throws(BreakerStoreError) -> [String] {
+        var lines: [String] = []
         do throws(BreakerStoreError) {
-            var lines: [String] = []
             let statement = try self.connection.prepare(pragma)
             try statement.forEach([]) { row in
                 if lines.count < most { lines.append(row.text(0)) }
             }
-            return lines.filter { $0 != "ok" }
         } catch {
-            // A value that is too long to be looked at harms its own row alone.
+            // A value that is too long to be looked at harms its own row alone. What SQLite finds wrong with the pages
+            // comes before the rows.
             guard error.sqliteCode.map(SQLiteCode.isOfValue) == true else { throw error }
-            return []
         }
+        return lines.filter { $0 != "ok" }
     }
 }

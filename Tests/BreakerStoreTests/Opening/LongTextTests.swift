@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CSQLite
 import Testing
 
 @testable import BreakerStore
@@ -17,6 +18,9 @@ import Testing
         Foreign.run(path, "PRAGMA ignore_check_constraints = ON; \(sql.replacing("LONG", with: long))")
         return path
     }
+
+    /// SQLite before 3.40 can't look at any column of a long row, so that the store mends it before it is forgotten.
+    private static let isMendedAtOnce = sqlite3_libversion_number() < 3_040_000
 
     static let circuitTexts = [
         "last_error", "label", "hold_reason", "hold_by", "trip_rule", "state", "name",
@@ -52,8 +56,16 @@ import Testing
         let store = try CircuitStore(path: path, configuration: Stores.configuration(.existing))
         defer { store.close() }
         let name = column == "name" ? String(repeating: "x", count: 100) + "\u{FFFD}" : "a"
-        let changes = try store.forget([.named(name)], evenIfInUse: true)
-        #expect(changes.map(\.from) == [StateChange.unreadable])
+        if Self.isMendedAtOnce, column == "name" {
+            // What mends the row removes it: that can't be the name of a circuit. Then there is none to forget.
+            let error = #expect(throws: BreakerStoreError.self) {
+                try store.forget([.named(name)], evenIfInUse: true)
+            }
+            #expect(error?.code == .noSuchCircuit)
+        } else {
+            let changes = try store.forget([.named(name)], evenIfInUse: true)
+            #expect(changes.map(\.from) == [Self.isMendedAtOnce ? "closed" : StateChange.unreadable])
+        }
         #expect(Foreign.value(path, "SELECT group_concat(name) FROM circuit") == "b")
         #expect(store.isHealthy)
     }
