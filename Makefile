@@ -18,15 +18,16 @@ test: setup ## run all tests
 
 # Which part, and for how many seconds each: `make torture PART=kill DURATION=60 SEED=7`. All of it by default.
 # Of `hostile`, ONLY='text' repeats the cases whose names hold that. Of `power`, WITHOUT=trip-sync leaves out syncs, which it
-# must notice.
+# must notice. In `kill` and `stale`, SQLITE='FOLDER FOLDER' makes each process load the libsqlite3.so.0 of one of these.
 PART :=
 DURATION :=
 SEED :=
 ONLY :=
 WITHOUT :=
+SQLITE :=
 
 torture: setup ## break stores on purpose, for long
-	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(WITHOUT),--without $(WITHOUT))
+	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(WITHOUT),--without $(WITHOUT)) $(foreach folder,$(SQLITE),--sqlite '$(folder)')
 
 # For how many seconds each, and what: `make fuzz DURATION=1800 TARGET="log rows"`.
 TARGET :=

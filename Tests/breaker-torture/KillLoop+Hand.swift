@@ -16,6 +16,8 @@ extension KillLoop {
         /// Where it died, as far as it said so.
         private(set) var place = Place.random
         private(set) var calls = 0
+        /// The number of the SQLite with which it has opened the store.
+        private(set) var version: Int64?
         private let start = KillLoop.uptime
         private var worker: Int64 = 0
         /// The places of its calls in the ledger, by number.
@@ -61,7 +63,9 @@ extension KillLoop {
                 self.dueAt = KillLoop.uptime + self.delay
             }
             switch note.mark {
-            case .opened: self.worker = note.number
+            case .opened:
+                self.worker = note.number
+                self.version = note.what
             case .began:
                 guard let verb = Verb(rawValue: note.what >> 8) else { return }
                 self.acts[note.number] = ledger.acts.count

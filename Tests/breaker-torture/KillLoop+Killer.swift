@@ -16,12 +16,15 @@ extension KillLoop {
     /// It has one thread and no store open, so that its children can have theirs.
     enum Killer {
         /// One line asks for a round, one line tells how it went.
-        static func run() -> Int32 {
+        ///
+        /// - Parameter libraries: folders with libraries of SQLite for the workers.
+        static func run(_ libraries: [String]) -> Int32 {
             _ = signal(SIGPIPE, SIG_IGN)
             while let line = readLine() {
                 let words = line.split(separator: " ")
                 guard words.count == 3, let seed = UInt64(words[0]) else { return 64 }
-                var round = Round(directory: String(words[1]), seed: seed, isShort: words[2] == "short")
+                var round = Round(
+                    directory: String(words[1]), seed: seed, isShort: words[2] == "short", libraries: libraries)
                 round.run()
                 let violations = round.violations.prefix(30).map { text in
                     "!" + text.map { $0.isNewline || $0 == "\t" ? " " : $0 }

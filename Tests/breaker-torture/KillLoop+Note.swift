@@ -11,7 +11,7 @@ extension KillLoop {
     /// them.
     struct Note {
         enum Mark: Int64 {
-            /// The store is open; `number` is the worker's id.
+            /// The store is open; `number` is the worker's id, `what` the number of SQLite's version.
             case opened
             /// A call begins: `number`, what it is, and its `detail`.
             case began

@@ -1,6 +1,6 @@
 extension KillLoop {
     /// Where a worker is when it is killed.
-    enum Place: Int, CaseIterable {
+    enum Place: Int, CaseIterable, Codable {
         /// Wherever the killer's signal finds it.
         case random
         case calls, transaction, checkpoint, open, migration, creation, quarantine, close

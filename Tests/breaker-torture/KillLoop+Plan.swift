@@ -1,7 +1,7 @@
 extension KillLoop {
     /// What one worker is to do, and how it is to end.
-    struct Plan {
-        enum End {
+    struct Plan: Codable {
+        enum End: Codable {
             /// It kills itself at a step of a place; if it never comes there, it is killed as the next case says.
             case atStep(Place, Int)
             /// Killed once it has said so many things, and so many microseconds later.

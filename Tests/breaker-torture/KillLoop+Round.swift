@@ -17,6 +17,7 @@ extension KillLoop {
         private let directory: String
         private var random: SeededRandom
         private let isShort: Bool
+        private let libraries: [String]
         private var ledger = Ledger()
         private var waiting: [Plan] = []
         private var hands: [Hand] = []
@@ -26,11 +27,12 @@ extension KillLoop {
         private(set) var counts: [String: Int] = [:]
         private(set) var violations: [String] = []
 
-        init(directory: String, seed: UInt64, isShort: Bool) {
+        init(directory: String, seed: UInt64, isShort: Bool, libraries: [String]) {
             self.directory = directory
             self.path = directory + "/a.db"
             self.random = SeededRandom(seed: seed)
             self.isShort = isShort
+            self.libraries = libraries
         }
 
         mutating func run() {
@@ -131,8 +133,11 @@ extension KillLoop {
             let plan = self.waiting.removeFirst()
             self.processes += 1
             let (process, path) = (self.processes, self.path)
+            let library = self.libraries.randomElement(using: &self.random)
             let (pid, pipe) = try Killer.fork { pipe, parent in
-                Worker(process: process, plan: plan, path: path, pipe: pipe).run(childOf: parent)
+                let worker = Worker(process: process, plan: plan, path: path, pipe: pipe)
+                guard let library else { return worker.run(childOf: parent) }
+                return Recruit(worker, parent).start(library)
             }
             self.hands.append(Hand(pid: pid, pipe: pipe, process: process, plan: plan))
         }
@@ -164,6 +169,11 @@ extension KillLoop {
                 self.violations.append("process \(hand.process) ended with \(code)")
             }
             self.counts["calls", default: 0] += hand.calls
+            if let version = hand.version {
+                self.counts[
+                    "opened with SQLite \(version / 1_000_000).\(version / 1_000 % 1_000).\(version % 1_000)",
+                    default: 0] += 1
+            }
         }
     }
 }

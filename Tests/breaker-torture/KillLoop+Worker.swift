@@ -1,4 +1,5 @@
 import BreakerStore
+import CSQLite
 import Foundation
 
 #if canImport(Glibc)
@@ -83,7 +84,7 @@ extension KillLoop {
             guard let own = try store.workers().first(where: { $0.pid == getpid() }) else {
                 throw Lost(what: "no row of its own")
             }
-            Note(.opened, own.id).write(to: self.pipe)
+            Note(.opened, own.id, what: Int64(sqlite3_libversion_number())).write(to: self.pipe)
             return (store, breakers)
         }
 

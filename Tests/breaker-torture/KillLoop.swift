@@ -41,7 +41,8 @@ struct KillLoop {
     /// One process after the other round, in which it forks the workers: to start them anew would take most of the
     /// time.
     private func runLane() async throws {
-        let killer = try WorkerProcess(program: "breaker-torture", arguments: ["role", Role.killer.rawValue])
+        let killer = try WorkerProcess(
+            program: "breaker-torture", arguments: ["role", Role.killer.rawValue] + self.stage.options.libraries)
         while self.report.goesOn, !self.isDone {
             let round = self.nextRound.withLock { next in
                 defer { next += 1 }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// What the command line asks for.
 struct Options: Sendable {
     struct Misuse: Error, CustomStringConvertible {
@@ -15,12 +23,14 @@ struct Options: Sendable {
     var only: String?
     /// Of the part `power`, the syncs that the disk is never told of.
     var without: PowerFault?
+    /// Folders with libraries of SQLite, one of which each process of `kill` and `stale` loads; none for the usual one.
+    var libraries: [String] = []
     /// Goes on after many violations.
     var isPatient = false
 
     static let help = """
         usage: breaker-torture [--part NAME[,NAME…]] [--duration SECONDS] [--seed N] [--short] [--only TEXT]
-               [--without SYNC] [--patient]
+               [--without SYNC] [--sqlite FOLDER]… [--patient]
         parts: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all of them by default
 
           --duration SECONDS  how long each part may take; by default until its own count is reached
@@ -30,6 +40,8 @@ struct Options: Sendable {
                               one scene: \(PowerPlan.Scene.allCases.map(\.rawValue).joined(separator: ", "))
           --without SYNC      a disk of `power` that is never told of these syncs, which must be noticed:
                               \(PowerFault.allCases.map(\.rawValue).joined(separator: ", "))
+          --sqlite FOLDER     of `kill` and `stale`: each process loads the SQLite of this folder, or of one of these
+                              folders, in which libsqlite3.so.0 is
           --patient           goes on after twenty violations, and tells all of them
 
         Says every ten seconds how far it is. Exit code 1: something was violated; 64: wrong usage.
@@ -42,6 +54,7 @@ struct Options: Sendable {
             case "--short": self.isShort = true
             case "--patient": self.isPatient = true
             case "--only": self.only = try Self.value(of: option, &rest)
+            case "--sqlite": self.libraries.append(try Self.library(Self.value(of: option, &rest)))
             case "--without": self.without = try Self.fault(Self.value(of: option, &rest))
             case "--part": self.parts = try Self.parts(Self.value(of: option, &rest))
             case "--seed": self.seed = try Self.number(of: option, &rest)
@@ -63,6 +76,14 @@ struct Options: Sendable {
     private static func fault(_ name: String) throws -> PowerFault {
         guard let fault = PowerFault(rawValue: name) else { throw Misuse(description: "there is no sync '\(name)'") }
         return fault
+    }
+
+    /// Without the file a process would load the usual library.
+    private static func library(_ folder: String) throws -> String {
+        guard unsafe access(folder + "/libsqlite3.so.0", R_OK) == 0 else {
+            throw Misuse(description: "there is no libsqlite3.so.0 in '\(folder)'")
+        }
+        return folder
     }
 
     private static func value(of option: String, _ rest: inout ArraySlice<String>) throws -> String {

@@ -23,6 +23,7 @@ enum Role: String {
     case busyWorker = "busy-worker"
     case disk
     case killer
+    case killWorker = "kill-worker"
     case opener
     case peer
     case powerRound = "power-round"
@@ -31,6 +32,7 @@ enum Role: String {
     case staleReader = "stale-reader"
     case staleWriter = "stale-writer"
     case squatter
+    case version
     case victim
 
     /// Returns the exit code.
@@ -40,7 +42,8 @@ enum Role: String {
         switch role {
         case .busyWorker: return await BusyWorker.main(arguments)
         case .disk: return await FullDisk.main(arguments)
-        case .killer: return KillLoop.Killer.run()
+        case .killer: return KillLoop.Killer.run(arguments)
+        case .killWorker: return KillLoop.Recruit.run(arguments)
         case .opener: return await Opener.run()
         case .peer: return await Peer.main(arguments)
         case .powerRound: return await PowerCuts.judge()
@@ -49,6 +52,7 @@ enum Role: String {
         case .staleReader: return await StaleAnswersReader.run(arguments)
         case .staleWriter: return StaleAnswersWriter.run(arguments)
         case .squatter: return Squatter.run(arguments)
+        case .version: return SQLiteLibrary.tell()
         case .victim: return await Victim.run()
         }
     }

@@ -30,6 +30,8 @@ final class StaleAnswers: Sendable {
         var random: SeededRandom
         var writers: [StaleAnswersProcess] = []
         var readers: [StaleAnswersProcess] = []
+        /// One of which each process loads; empty for the usual one.
+        var libraries: [SQLiteLibrary] = []
         var told: [StaleAnswersBoard.Word: Int64] = [:]
     }
 
@@ -47,6 +49,10 @@ final class StaleAnswers: Sendable {
     }
 
     func run() async throws {
+        for folder in self.stage.options.libraries {
+            let library = try await SQLiteLibrary(in: folder)
+            self.state.withLock { $0.libraries.append(library) }
+        }
         let readers = try (0..<Self.readers).map { try self.startReader($0) }
         let writers = try (0..<Self.writers).map { try self.startWriter($0) }
         self.state.withLock { ($0.readers, $0.writers) = (readers, writers) }
@@ -112,8 +118,11 @@ final class StaleAnswers: Sendable {
     }
 
     private func start(_ role: String, _ index: Int) throws -> StaleAnswersProcess {
-        try StaleAnswersProcess(
+        let library = self.state.withLock { $0.libraries.randomElement(using: &$0.random) }
+        if let library { self.stage.report.add(1, "with SQLite \(library.version)") }
+        return try StaleAnswersProcess(
             [role, self.board.directory, "\(index)", "\(self.random())"],
+            through: library?.launcher ?? [],
             self.stage.report
         )
     }
@@ -176,8 +185,9 @@ final class StaleAnswersProcess: Sendable {
     private let report: Report
     private let isTold = Locked(false)
 
-    init(_ arguments: [String], _ report: Report) throws {
-        let process = try WorkerProcess(program: "breaker-torture", arguments: ["role"] + arguments)
+    init(_ arguments: [String], through launcher: [String], _ report: Report) throws {
+        let process = try WorkerProcess(
+            program: "breaker-torture", arguments: ["role"] + arguments, through: launcher)
         self.process = process
         self.report = report
         let isTold = self.isTold
