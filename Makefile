@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test torture fuzz tsan coverage bench bench-inspect install lint docs clean
+.PHONY: help setup demo test torture versions fuzz tsan coverage bench bench-inspect install lint docs clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -28,6 +28,12 @@ SQLITE :=
 
 torture: setup ## break stores on purpose, for long
 	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(WITHOUT),--without $(WITHOUT)) $(foreach folder,$(SQLITE),--sqlite '$(folder)')
+
+# The folder that has a folder for each version, with its sqlite3.h and libsqlite3.so.0 (scripts/versions.sh).
+SQLITES :=
+
+versions: setup ## hold the library against versions of SQLite, and let processes with different ones share a file
+	@scripts/versions.sh "$(SQLITES)" $(DURATION)
 
 # For how many seconds each, and what: `make fuzz DURATION=1800 TARGET="log rows"`.
 TARGET :=

@@ -251,7 +251,7 @@ struct Connection: ~Copyable {
 
     /// Runs `body`, which reads one value of a row, however long the row is; nil if the value itself is too long.
     ///
-    /// SQLite before 3.40 holds a whole row against the limit of a text when it reads any of its columns.
+    /// SQLite 3.37 holds a whole row against the limit of a text when it reads any of its columns.
     func reading<Value>(
         _ column: String,
         of table: String,

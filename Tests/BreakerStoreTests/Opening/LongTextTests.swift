@@ -19,8 +19,8 @@ import Testing
         return path
     }
 
-    /// SQLite before 3.40 can't look at any column of a long row, so that the store mends it before it is forgotten.
-    private static let isMendedAtOnce = sqlite3_libversion_number() < 3_040_000
+    /// SQLite 3.37 can't look at any column of a long row, so that the store mends it before it is forgotten.
+    private static let isMendedAtOnce = sqlite3_libversion_number() < 3_039_000
 
     static let circuitTexts = [
         "last_error", "label", "hold_reason", "hold_by", "trip_rule", "state", "name",
