@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test torture versions fuzz tsan coverage bench bench-inspect install lint docs clean
+.PHONY: help setup demo test torture versions filesystems fuzz tsan coverage bench bench-inspect install lint docs clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -17,8 +17,9 @@ test: setup ## run all tests
 	@scripts/test.sh $(FLAGS)
 
 # Which part, and for how many seconds each: `make torture PART=kill DURATION=60 SEED=7`. All of it by default.
-# Of `hostile`, ONLY='text' repeats the cases whose names hold that. Of `power`, WITHOUT=trip-sync leaves out syncs, which it
-# must notice. In `kill` and `stale`, SQLITE='FOLDER FOLDER' makes each process load the libsqlite3.so.0 of one of these.
+# Of `hostile`, ONLY='text' repeats the cases whose names hold that; of `block` it names a file system. Of `power` and
+# `block`, WITHOUT=trip-sync leaves out syncs, which they must notice. In `kill` and `stale`, SQLITE='FOLDER FOLDER' makes
+# each process load the libsqlite3.so.0 of one of these.
 PART :=
 DURATION :=
 SEED :=
@@ -34,6 +35,12 @@ SQLITES :=
 
 versions: setup ## hold the library against versions of SQLite, and let processes with different ones share a file
 	@scripts/versions.sh "$(SQLITES)" $(DURATION)
+
+# Which ones: `make filesystems KINDS="ext4 btrfs"`. All of them by default.
+KINDS :=
+
+filesystems: setup ## as root: run what depends on the file system on ext4, xfs, btrfs, overlay and tmpfs
+	@scripts/filesystems.sh $(KINDS)
 
 # For how many seconds each, and what: `make fuzz DURATION=1800 TARGET="log rows"`.
 TARGET :=

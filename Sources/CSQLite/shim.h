@@ -7,6 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
+#ifdef __linux__
+#include <linux/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#endif
 
 // MARK: - Variadic functions of SQLite, which Swift can't call
 
@@ -22,10 +28,12 @@ static inline int bs_bind_text(sqlite3_stmt *statement, int place, const void *t
 // MARK: - What SQLite opens by itself
 
 // SQLite opens the database, its journal, log and wal-index by name, with an open(2) that waits for ever at a pipe that
-// nobody writes to. These VFSes are the system's, but they look at each name directly before SQLite opens it.
+// nobody writes to. These VFSes are the system's, but they look at each name directly before SQLite opens it. The one
+// for connections that may write also keeps a full disk from ending the process that uses the wal-index.
 typedef struct {
     sqlite3_vfs vfs;
     sqlite3_vfs *system;
+    int is_for_readers;
     int has_private_index;
 } bs_vfs;
 
@@ -91,6 +99,61 @@ static inline void bs_make_private(sqlite3_file *file, bs_private_index *index) 
     file->pMethods = &index->methods;
 }
 
+// The methods of a connection that may write, which lie behind the system's own file object, too.
+typedef struct {
+    sqlite3_io_methods methods;
+    const sqlite3_io_methods *system;
+} bs_checked_index;
+
+// Maps a region of the wal-index, and lets the file system find room for all of it.
+//
+// SQLite writes one byte of each 4,096, and relies on the file system to keep room for the others. One with smaller
+// blocks does not: on a full disk the kernel ends the process that stores into the rest (SIGBUS). madvise(2) of
+// MADV_POPULATE_WRITE: "EFAULT: populating page tables failed because a SIGBUS would have been generated on actual
+// memory access". It is told where the kernel knows it, which is Linux 5.14.
+static inline int bs_map_checked(sqlite3_file *file, int region, int size, int extend, void volatile **page) {
+    const sqlite3_io_methods *system = ((const bs_checked_index *)file->pMethods)->system;
+    int rc = system->xShmMap(file, region, size, extend, page);
+#ifdef __linux__
+    enum { populate_write = 23 };
+    if (rc == SQLITE_OK && *page && madvise((void *)*page, (size_t)size, populate_write) != 0 && errno == EFAULT) {
+        *page = 0;
+        return SQLITE_FULL;
+    }
+#endif
+    return rc;
+}
+
+static inline void bs_check_index(sqlite3_file *file, bs_checked_index *index) {
+    index->methods = *file->pMethods;
+    index->system = file->pMethods;
+    if (index->methods.iVersion < 2 || !index->methods.xShmMap) return;
+    index->methods.xShmMap = bs_map_checked;
+    file->pMethods = &index->methods;
+}
+
+// Makes the wal-index, if there is none, such that btrfs writes it in place.
+//
+// btrfs writes nothing twice to one place: each store into a page of a mapped file needs new room once that page was
+// written out, and on a full disk the kernel ends the process (SIGBUS). Only an empty file can be told to be otherwise.
+// Closing a file that was made just now drops no locks. SQLite gives an empty index the database's mode.
+static inline void bs_make_index(const char *path) {
+#ifdef __linux__
+    int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor < 0) return;
+    // FS_IOC_GETFLAGS, FS_IOC_SETFLAGS and FS_NOCOW_FL: their header and ioctl's would give types of other modules to
+    // this one.
+    int flags = 0;
+    if (syscall(SYS_ioctl, descriptor, _IOR('f', 1, long), &flags) == 0) {
+        flags |= 0x00800000;
+        syscall(SYS_ioctl, descriptor, _IOW('f', 2, long), &flags);
+    }
+    close(descriptor);
+#else
+    (void)path;
+#endif
+}
+
 static inline int bs_is_regular_or_absent(const char *path) {
     struct stat info;
     if (lstat(path, &info) != 0) return errno == ENOENT;
@@ -102,15 +165,25 @@ static inline int bs_is_regular_or_absent(const char *path) {
 
 static inline int bs_place_of_index(const sqlite3_vfs *system) { return (system->szOsFile + 7) / 8 * 8; }
 
+static inline int bs_is_btrfs(const char *path) {
+#ifdef __linux__
+    struct statfs info;
+    return statfs(path, &info) == 0 && (uint32_t)info.f_type == 0x9123683E;
+#else
+    (void)path;
+    return 0;
+#endif
+}
+
 static inline int bs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out) {
     bs_vfs *own = (bs_vfs *)vfs;
+    char index[1024] = "";
     file->pMethods = 0;
     // Not SQLITE_CANTOPEN: SQLite takes a journal that can't be opened for one that it must roll back (pager.c,
     // hasHotJournal).
     if (name && !bs_is_regular_or_absent(name)) return SQLITE_IOERR;
     if (name && (flags & SQLITE_OPEN_WAL)) {
         // The wal-index, which the system's VFS opens next, and by itself.
-        char index[1024];
         size_t length = strlen(name);
         if (length < 4 || length >= sizeof index) return SQLITE_IOERR;
         memcpy(index, name, length + 1);
@@ -123,6 +196,11 @@ static inline int bs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file 
     int rc = own->system->xOpen(own->system, name, file, flags, flags_out);
     if (rc == SQLITE_OK && own->has_private_index && (flags & SQLITE_OPEN_MAIN_DB) && file->pMethods)
         bs_make_private(file, (bs_private_index *)((char *)file + bs_place_of_index(own->system)));
+    if (rc == SQLITE_OK && !own->is_for_readers) {
+        if ((flags & SQLITE_OPEN_MAIN_DB) && file->pMethods)
+            bs_check_index(file, (bs_checked_index *)((char *)file + bs_place_of_index(own->system)));
+        if (*index && bs_is_btrfs(name)) bs_make_index(index);
+    }
     return rc;
 }
 
@@ -143,8 +221,10 @@ static inline int bs_register_vfs(const char *name, int is_for_readers, int has_
     own->vfs.zName = name;
     own->vfs.xOpen = bs_open_file;
     if (is_for_readers) own->vfs.xDelete = bs_delete_nothing;
-    own->vfs.szOsFile = bs_place_of_index(system) + (has_private_index ? (int)sizeof(bs_private_index) : 0);
+    size_t more = has_private_index ? sizeof(bs_private_index) : is_for_readers ? 0 : sizeof(bs_checked_index);
+    own->vfs.szOsFile = bs_place_of_index(system) + (int)more;
     own->system = system;
+    own->is_for_readers = is_for_readers;
     own->has_private_index = has_private_index;
     return sqlite3_vfs_register(&own->vfs, 0);
 }

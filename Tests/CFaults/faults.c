@@ -84,18 +84,12 @@ static void *faulty_mmap(void *at, size_t size, int protection, int flags, int f
     return fails(FAULTS_MAP) ? MAP_FAILED : mmap(at, size, protection, flags, file, offset);
 }
 
-// The methods of a file, with another xSync; the original ones beside them.
-struct methods {
-    sqlite3_io_methods faulty;
-    const sqlite3_io_methods *original;
-};
-
-static const sqlite3_io_methods *original(sqlite3_file *file) {
-    return ((const struct methods *)file->pMethods)->original;
-}
+// That of the system, which is one for all kinds of files. It is not looked up by the methods that a file has by then:
+// the library may have put its own in their place.
+static int (*real_sync)(sqlite3_file *, int);
 
 static int faulty_sync(sqlite3_file *file, int flags) {
-    return fails(FAULTS_SYNC) ? SQLITE_IOERR_FSYNC : original(file)->xSync(file, flags);
+    return fails(FAULTS_SYNC) ? SQLITE_IOERR_FSYNC : real_sync(file, flags);
 }
 
 static sqlite3_vfs shim;
@@ -105,12 +99,12 @@ static int shim_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     int code = real_open(vfs, name, file, flags, out);
     if (code != SQLITE_OK || file->pMethods == NULL) return code;
     // One for each file, never freed: a few hundred bytes for each file that a test opens.
-    struct methods *methods = malloc(sizeof *methods);
+    sqlite3_io_methods *methods = malloc(sizeof *methods);
     if (methods == NULL) return code;
-    methods->original = file->pMethods;
-    methods->faulty = *file->pMethods;
-    methods->faulty.xSync = faulty_sync;
-    file->pMethods = &methods->faulty;
+    *methods = *file->pMethods;
+    real_sync = methods->xSync;
+    methods->xSync = faulty_sync;
+    file->pMethods = methods;
     return code;
 }
 

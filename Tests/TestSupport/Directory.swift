@@ -28,4 +28,20 @@ package enum Directory {
         for name in self.names(in: path) { self.remove("\(path)/\(name)") }
         unsafe rmdir(path)
     }
+
+    /// A new directory that no symbolic link leads to; by default in memory, where syncing takes no time.
+    ///
+    /// `scripts/filesystems.sh` names another place by `BREAKERSTORE_FILES`, on the file system that is tested.
+    package static func make(_ name: String) throws -> String {
+        let asked = unsafe getenv("BREAKERSTORE_FILES").map { unsafe String(cString: $0) }
+        let temporary = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        for base in asked.map({ [$0] }) ?? ["/dev/shm", temporary] {
+            guard let real = unsafe realpath(base, nil) else { continue }
+            defer { unsafe free(real) }
+            var template = unsafe Array("\(String(cString: real))/\(name)-XXXXXX".utf8CString)
+            guard unsafe mkdtemp(&template) != nil else { continue }
+            return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+        throw SystemError("make a directory")
+    }
 }

@@ -16,20 +16,19 @@ import Darwin
 struct FullDisk {
     private static let rounds = 100
 
-    private let stage: Stage
+    private let report: Report
+    private let disk: SmallDisk
 
-    init(_ stage: Stage) { self.stage = stage }
-
-    func run() async throws {
+    static func run(_ stage: Stage) async throws {
         #if os(Linux)
         guard geteuid() == 0 else {
             Report.say("disk: only root may mount a file system")
             return
         }
         var arguments = [
-            "role", Role.disk.rawValue, "--part", Part.disk.rawValue, "--seed", "\(self.stage.options.seed)",
+            "role", Role.disk.rawValue, "--part", Part.disk.rawValue, "--seed", "\(stage.options.seed)",
         ]
-        if self.stage.options.isShort { arguments.append("--short") }
+        if stage.options.isShort { arguments.append("--short") }
         let process = try WorkerProcess(
             program: "breaker-torture",
             arguments: arguments,
@@ -37,7 +36,7 @@ struct FullDisk {
         )
         defer { process.clear() }
         let code = await process.end()
-        if code != 0 { self.stage.report.violated("the process with the full disk ended with \(code)") }
+        if code != 0 { stage.report.violated("the process with the full disk ended with \(code)") }
         #else
         Report.say("disk: there are no mount namespaces here")
         #endif
@@ -51,11 +50,9 @@ struct FullDisk {
             let stage = try Stage(options, report)
             defer { stage.clear() }
             #if os(Linux)
-            guard unsafe mount("tmpfs", stage.directory, "tmpfs", 0, "size=8m") == 0 else {
-                throw SystemError("mount a file system")
-            }
-            defer { unsafe umount2(stage.directory, Int32(MNT_DETACH)) }
-            let disk = FullDisk(stage)
+            let small = try SmallDisk(at: stage.directory, megabytes: 8)
+            defer { small.clear() }
+            let disk = FullDisk(report: report, disk: small)
             while report.goesOn, report.count(of: "rounds") < (options.isShort ? 1 : Self.rounds) {
                 try await disk.runWithoutReserve()
                 try await disk.runUntilReserveIsUsedUp()
@@ -69,22 +66,6 @@ struct FullDisk {
             return 1
         }
     }
-
-    private var report: Report { self.stage.report }
-    private var filler: String { "\(self.stage.directory)/filler" }
-
-    /// Takes all that is left, but for some bytes.
-    private func fill(leaving rest: Int = 0) throws {
-        let descriptor = unsafe open(self.filler, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw SystemError("make \(self.filler)") }
-        defer { close(descriptor) }
-        let bytes = [UInt8](repeating: 1, count: 4_096)
-        while unsafe write(descriptor, bytes, bytes.count) > 0 {}
-        let size = lseek(descriptor, 0, SEEK_END)
-        guard ftruncate(descriptor, max(0, size - off_t(rest))) == 0 else { throw SystemError("cut \(self.filler)") }
-    }
-
-    private func free() { unsafe unlink(self.filler) }
 
     private func isDegraded(_ store: CircuitStore) -> Bool {
         if case .degraded = store.health { true } else { false }
@@ -102,23 +83,38 @@ struct FullDisk {
 
     /// There was too little room for the reserve when the store was created.
     private func runWithoutReserve() async throws {
-        defer { self.free() }
-        try self.fill(leaving: 500_000)
+        defer { self.disk.free() }
         let what = "without a reserve"
-        let scene = try Scene("\(self.stage.directory)/scene", what, self.report)
+        let scene = try self.createWithLittleRoom(what)
         defer { scene.clear() }
-        try self.fill()
+        try self.disk.fill()
         try await self.exhaust(scene, what)
         try await self.comeBack(scene, what)
     }
 
+    /// btrfs, which needs new room for all that it writes, needs more than others until a store is complete.
+    private func createWithLittleRoom(_ what: String) throws -> Scene {
+        var room = 500_000
+        while true {
+            try self.disk.fill(leaving: room)
+            let directory = "\(self.disk.directory)/scene"
+            do {
+                return try Scene(directory, what, self.report)
+            } catch let error as BreakerStoreError where error.code == .full && room < 16_000_000 {
+                Directory.remove(directory)
+                self.disk.free()
+                room *= 2
+            }
+        }
+    }
+
     /// Names of circuits take all the room that was kept.
     private func runUntilReserveIsUsedUp() async throws {
-        defer { self.free() }
+        defer { self.disk.free() }
         let what = "with the reserve used up"
-        let scene = try Scene("\(self.stage.directory)/scene", what, self.report)
+        let scene = try Scene("\(self.disk.directory)/scene", what, self.report)
         defer { scene.clear() }
-        try self.fill()
+        try self.disk.fill()
         try await self.exhaust(scene, what)
         try await self.comeBack(scene, what)
     }
@@ -154,7 +150,7 @@ struct FullDisk {
 
     private func comeBack(_ scene: Scene, _ what: String) async throws {
         if try await scene.protectInMemory() { self.report.add(1, "circuits tripped in memory") }
-        self.free()
+        self.disk.free()
         let start = ContinuousClock.now
         try await scene.comeBack()
         self.report.raise(Int((ContinuousClock.now - start) / .milliseconds(1)), "ms until it was back at most")
@@ -169,10 +165,10 @@ struct FullDisk {
 
     /// A store that may degrade opens, guards in memory, and comes to the file later.
     private func openOnFullDisk() async throws {
-        let path = "\(self.stage.directory)/new.db"
-        defer { self.free() }
+        let path = "\(self.disk.directory)/new.db"
+        defer { self.disk.free() }
         defer { for ending in ["", "-wal", "-shm", "-lock"] { unsafe unlink(path + ending) } }
-        try self.fill()
+        try self.disk.fill()
         var configuration = CircuitStore.Configuration()
         configuration.clock = ManualHostClock()
         do {
@@ -187,7 +183,7 @@ struct FullDisk {
         let breaker = try store.breaker(.init(name: "a", trip: .failures(3, within: .seconds(60))))
         for _ in 0..<3 { await breaker.recordFailure() }
         if breaker.isCallPermitted { self.report.violated("memory lets a call through on a full disk") }
-        self.free()
+        self.disk.free()
         let deadline = ContinuousClock.now + .seconds(20)
         while self.isDegraded(store) || (try? store.circuit(named: "a")) == nil {
             guard ContinuousClock.now < deadline else {

@@ -8,7 +8,7 @@ enum Part: String, CaseIterable {
         case .kill: try await KillLoop(stage).run()
         case .power: try await PowerCuts(stage).run()
         case .errors: try await SystemErrors(stage).run()
-        case .disk: try await FullDisk(stage).run()
+        case .disk: try await FullDisk.run(stage)
         case .files: try await FilesUnderFeet(stage).run()
         case .torn: try await TornFiles(stage).run()
         case .hostile: try await HostileFiles(stage).run()

@@ -18,12 +18,7 @@ final class Stage: Sendable {
     init(_ options: Options, _ report: Report) throws {
         self.options = options
         self.report = report
-        var template = Array("/dev/shm/breaker-torture-XXXXXX".utf8CString)
-        if unsafe mkdtemp(&template) == nil {
-            template = Array("/tmp/breaker-torture-XXXXXX".utf8CString)
-            guard unsafe mkdtemp(&template) != nil else { throw SystemError("make a directory") }
-        }
-        self.directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.directory = try Directory.make("breaker-torture")
     }
 
     func clear() { Directory.remove(self.directory) }

@@ -20,12 +20,8 @@ enum Files {
         return try body(directory)
     }
 
-    /// In memory where the system has a place for that: syncing takes no time there.
-    static func makeDirectory() throws -> String {
-        var template = Array("/dev/shm/breaker-store-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { return try TemporaryDirectory.make() }
-        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
+    /// In memory where the system has a place for that.
+    static func makeDirectory() throws -> String { try Directory.make("breaker-store") }
 
     static func remove(_ path: String) { Directory.remove(path) }
 

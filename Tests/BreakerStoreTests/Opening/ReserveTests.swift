@@ -45,7 +45,7 @@ import Darwin
     @Test(.enabled(if: geteuid() == 0, "only root may mount a small file system"))
     func aFullDiskStopsNothing() async {
         await #expect(processExitsWith: .success) {
-            try FullDisk.use { path, store, breaker in
+            try FullDisk.use { disk, path, store, breaker in
                 for _ in 0..<100 {
                     for _ in 0..<5 { breaker.recordFailure() }
                     guard case .open = breaker.state, store.isHealthy else {
@@ -60,6 +60,8 @@ import Darwin
                 }
                 #expect(try store.history(of: "a", limit: 1_000).count >= 200)
                 store.close()
+                // SQLite by itself can die of a full disk.
+                disk.free()
                 #expect(Foreign.value(path, "PRAGMA quick_check") == "ok")
             }
         }
@@ -69,7 +71,7 @@ import Darwin
     @Test(.enabled(if: geteuid() == 0, "only root may mount a small file system"))
     func aLogThatOutgrewItsReserveIsCopiedThoughTheDiskIsFull() async {
         await #expect(processExitsWith: .success) {
-            try FullDisk.use { path, store, breaker in
+            try FullDisk.use { disk, path, store, breaker in
                 let lock = try LockFile(path: path + "-lock", creatingWith: nil, owner: nil)
                 try lock.withGuard(until: Deadline(after: .seconds(20))) { () throws(BreakerStoreError) in
                     let file = try StoreFile(resolving: path)
@@ -83,6 +85,8 @@ import Darwin
                 while !store.isHealthy, !end.isOver { usleep(1_000) }
                 #expect(store.isHealthy)
                 store.close()
+                // SQLite by itself can die of a full disk.
+                disk.free()
                 #expect(Foreign.value(path, "PRAGMA quick_check") == "ok")
             }
         }
@@ -93,21 +97,15 @@ import Darwin
 #if os(Linux)
 /// A file system of a few megabytes with a store, filled up to the last byte.
 private enum FullDisk {
-    static func use(_ body: (String, CircuitStore, CircuitBreaker) throws -> Void) throws {
+    static func use(_ body: (SmallDisk, String, CircuitStore, CircuitBreaker) throws -> Void) throws {
         try Files.withDirectory { directory in
-            guard unsafe mount("tmpfs", directory, "tmpfs", 0, "size=6m") == 0 else {
-                Issue.record("cannot mount: \(errno)")
-                return
-            }
-            defer { unsafe umount2(directory, 2) }
-            let path = "\(directory)/a.db"
+            let disk = try SmallDisk(at: directory, megabytes: 6)
+            defer { disk.clear() }
+            let path = "\(disk.directory)/a.db"
             let store = try CircuitStore(path: path, configuration: Stores.configuration())
             let breaker = try store.breaker(Stores.config(maxFailures: 5))
-            let filler = unsafe open("\(directory)/filler", O_WRONLY | O_CREAT, 0o600)
-            let bytes = [UInt8](repeating: 1, count: 4096)
-            while unsafe write(filler, bytes, bytes.count) > 0 {}
-            close(filler)
-            try body(path, store, breaker)
+            try disk.fill()
+            try body(disk, path, store, breaker)
         }
     }
 }
