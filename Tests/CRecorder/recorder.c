@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -39,6 +40,10 @@ static char directory[PATH_MAX];
 static size_t directory_length;
 /// The file that each descriptor is of: 0 for one that is not recorded, -1 for the directory.
 static atomic_int_least64_t files[MOST_DESCRIPTORS];
+
+/// Whether frames of a log were written by a descriptor just now, not the log's header.
+static atomic_bool has_frames[MOST_DESCRIPTORS];
+static atomic_bool leaves_out_syncs;
 
 static atomic_bool has_stopped;
 
@@ -134,6 +139,8 @@ void recorder_leave_room(int64_t bytes) {
     atomic_store(&to->has_room, bytes >= 0);
 }
 
+void recorder_leave_out_syncs_of_writers(void) { atomic_store(&leaves_out_syncs, true); }
+
 bool recorder_has_overflown(void) {
     struct record *to = atomic_load(&record);
     return to && atomic_load(&to->overflown);
@@ -154,6 +161,7 @@ static int open_file(const char *path, int flags, mode_t mode) {
     if (descriptor >= 0 && descriptor < MOST_DESCRIPTORS && !fstat(descriptor, &info)) {
         int64_t file = *name ? (int64_t)info.st_ino : -1;
         atomic_store(&files[descriptor], file);
+        atomic_store(&has_frames[descriptor], false);
         if (is_new) append(to, RECORDER_CREATE, file, descriptor, 0, 0, name, strlen(name));
         if (!is_new && (flags & O_TRUNC)) append(to, RECORDER_RESIZE, file, descriptor, 0, 0, NULL, 0);
     }
@@ -207,6 +215,7 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
     if (has_room(to, descriptor, offset + (int64_t)count)) {
         written = syscall(SYS_pwrite64, descriptor, bytes, count, offset);
         error = errno;
+        atomic_store(&has_frames[descriptor], offset > 0);
         if (written > 0) append(to, RECORDER_WRITE, file, descriptor, offset, written, bytes, (size_t)written);
     }
     unlock(to);
@@ -272,6 +281,13 @@ int posix_fallocate64(int descriptor, off64_t offset, off64_t count) {
     return posix_fallocate(descriptor, offset, count);
 }
 
+static bool is_log(int descriptor) {
+    char link[64], name[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, name, sizeof name);
+    return length > 4 && !memcmp(name + length - 4, "-wal", 4);
+}
+
 static int sync_file(long call, int descriptor) {
     int64_t file = file_of(descriptor);
     struct record *to = atomic_load(&record);
@@ -279,7 +295,9 @@ static int sync_file(long call, int descriptor) {
     lock(to);
     append(to, RECORDER_SYNC_BEGIN, file, descriptor, 0, 0, NULL, 0);
     unlock(to);
-    int code = (int)syscall(call, descriptor);
+    int code = atomic_load(&leaves_out_syncs) && is_log(descriptor) && atomic_load(&has_frames[descriptor])
+        ? 0
+        : (int)syscall(call, descriptor);
     int error = errno;
     if (!code) {
         lock(to);
@@ -333,6 +351,7 @@ bool recorder_start(const char *record, const char *directory) { return false; }
 void recorder_mark(const char *text, long length) {}
 void recorder_stop(void) {}
 void recorder_leave_room(int64_t bytes) {}
+void recorder_leave_out_syncs_of_writers(void) {}
 bool recorder_has_overflown(void) { return false; }
 
 #endif

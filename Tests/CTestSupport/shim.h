@@ -13,6 +13,7 @@
 #ifdef __APPLE__
 #include <util.h>
 #else
+#include <linux/fs.h>
 #include <pty.h>
 #endif
 
@@ -135,4 +136,37 @@ static inline int ts_is_halted(pid_t child) {
     memset(&info, 0, sizeof info);
     if (waitid(P_PID, child, &info, WSTOPPED | WNOHANG | WNOWAIT)) return -1;
     return info.si_pid == child;
+}
+
+// Syncs the file system of a directory. Swift hides syncfs.
+#ifdef __linux__
+extern int syncfs(int descriptor);
+#endif
+static inline void ts_sync_all(const char *directory) {
+#ifdef __linux__
+    int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    syncfs(descriptor);
+    close(descriptor);
+#else
+    (void)directory;
+    sync();
+#endif
+}
+
+// Makes a copy of a file that shares its blocks, as they are at one instant; 0, or -1 where the file system can't.
+static inline int ts_share_blocks(const char *from, const char *to) {
+#ifdef __linux__
+    int source = open(from, O_RDONLY | O_CLOEXEC);
+    int copy = open(to, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int code = source < 0 || copy < 0 ? -1 : ioctl(copy, FICLONE, source);
+    int error = errno;
+    if (source >= 0) close(source);
+    if (copy >= 0) close(copy);
+    errno = error;
+    return code;
+#else
+    (void)from, (void)to;
+    return -1;
+#endif
 }

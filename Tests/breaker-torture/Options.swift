@@ -37,9 +37,10 @@ struct Options: Sendable {
           --seed N            repeats the choices of a run that ended with it
           --short             the few rounds that the tests run
           --only TEXT         the cases of `hostile` alone whose names hold TEXT, as a violation tells them; of `power`
-                              one scene: \(PowerPlan.Scene.allCases.map(\.rawValue).joined(separator: ", "))
+                              one scene: \(PowerPlan.Scene.allCases.map(\.rawValue).joined(separator: ", "));
+                              of `block` one file system: \(BlockDisk.Kind.allCases.map(\.rawValue).joined(separator: ", "))
           --without SYNC      a disk of `power` that is never told of these syncs, which must be noticed:
-                              \(PowerFault.allCases.map(\.rawValue).joined(separator: ", "))
+                              \(PowerFault.allCases.map(\.rawValue).joined(separator: ", ")); of `block` the first
           --sqlite FOLDER     of `kill` and `stale`: each process loads the SQLite of this folder, or of one of these
                               folders, in which libsqlite3.so.0 is
           --patient           goes on after twenty violations, and tells all of them

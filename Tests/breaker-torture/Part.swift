@@ -1,12 +1,13 @@
 /// One way of breaking things.
 enum Part: String, CaseIterable {
     // The order is that of a whole run.
-    case kill, power, errors, disk, files, torn, hostile, schedule, stale
+    case kill, power, block, errors, disk, files, torn, hostile, schedule, stale
 
     func run(_ stage: Stage) async throws {
         switch self {
         case .kill: try await KillLoop(stage).run()
         case .power: try await PowerCuts(stage).run()
+        case .block: try await BlockCuts.run(stage)
         case .errors: try await SystemErrors(stage).run()
         case .disk: try await FullDisk.run(stage)
         case .files: try await FilesUnderFeet(stage).run()
@@ -21,6 +22,7 @@ enum Part: String, CaseIterable {
 /// What a process does that a part starts.
 enum Role: String {
     case busyWorker = "busy-worker"
+    case block
     case disk
     case killer
     case killWorker = "kill-worker"
@@ -41,6 +43,7 @@ enum Role: String {
         guard let name = given.first, let role = Role(rawValue: name) else { return 64 }
         switch role {
         case .busyWorker: return await BusyWorker.main(arguments)
+        case .block: return await BlockCuts.main(arguments)
         case .disk: return await FullDisk.main(arguments)
         case .killer: return KillLoop.Killer.run(arguments)
         case .killWorker: return KillLoop.Recruit.run(arguments)

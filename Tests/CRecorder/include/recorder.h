@@ -47,6 +47,10 @@ void recorder_stop(void);
 /// How many bytes the files may still grow, in all processes, before writes fail with ENOSPC; below zero: without end.
 void recorder_leave_room(int64_t bytes);
 
+/// Leaves out, from now on, this process's syncs of a log through descriptors by which frames were written to it: those
+/// behind a commit that must survive. They are recorded all the same.
+void recorder_leave_out_syncs_of_writers(void);
+
 /// Whether something could not be recorded.
 bool recorder_has_overflown(void);
 

@@ -24,6 +24,12 @@ struct PowerJudge {
         try Self.put(files, in: directory)
     }
 
+    /// Takes the files that are in a directory already.
+    init(_ files: [String: [UInt8]], areIn directory: String) {
+        self.directory = directory
+        self.files = files
+    }
+
     /// Makes these the files of a directory.
     static func put(_ files: [String: [UInt8]], in directory: String) throws {
         Directory.remove(directory)

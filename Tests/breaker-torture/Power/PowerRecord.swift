@@ -23,6 +23,15 @@ struct PowerRecord {
     /// By which the process knows the file; -1 where it names it.
     let descriptor: Int32
 
+    /// How many bytes of records there are by now; 0 if there is no record yet.
+    static func length(of path: String) -> Int {
+        let header = FileBytes.read(path, atMost: Int(RECORDER_HEADER)) ?? []
+        return header.count == Int(RECORDER_HEADER) ? Int(Self.number(header, Int(RECORDER_USED_AT))) : 0
+    }
+
+    /// How many bytes of the record this one takes.
+    let length: Int
+
     /// Reads a whole record; throws if it can't be read or is not whole.
     static func all(in path: String) throws -> [PowerRecord] {
         let header = FileBytes.read(path, atMost: Int(RECORDER_HEADER)) ?? []
@@ -44,6 +53,7 @@ struct PowerRecord {
     }
 
     private init?(_ numbers: [Int64], _ padded: ArraySlice<UInt8>) {
+        self.length = Int(numbers[0])
         self.process = Int32(truncatingIfNeeded: numbers[2] >> 32)
         self.thread = Int32(truncatingIfNeeded: numbers[2])
         self.descriptor = Int32(truncatingIfNeeded: numbers[4])

@@ -89,9 +89,11 @@ struct PowerReferences {
     var commitCount: Int { self.commits.count - 1 }
 
     /// What is wrong with a file after a cut behind so many records; nil if it is as it must be.
-    func fault(of look: PowerLook, after number: Int) -> String? {
+    ///
+    /// - Parameter last: so many records there were at most when the power went.
+    func fault(of look: PowerLook, after number: Int, atMost last: Int) -> String? {
         guard let dump = look.dump else { return "it can't be read" }
-        let written = self.commits.prefix { $0.number < number }.count
+        let written = self.commits.prefix { $0.number < last }.count
         let needed = self.acknowledged.prefix { $0.number < number }.max { $0.commit < $1.commit }
         let found = (self.places[dump] ?? []).filter { $0 < written }
         guard let last = found.max() else { return "it is as after no commit: a change is half there" }

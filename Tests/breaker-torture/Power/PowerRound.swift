@@ -28,14 +28,25 @@ struct PowerRound {
     /// What one of the cuts has left, for a run that goes on from there.
     private(set) var remainder: [String: [UInt8]]?
 
-    private var store: String { self.directory + "/store" }
+    /// Where the processes have their files.
+    private let store: String
+    /// How many bytes of the record there are up to the end of each of the records.
+    private var bytes: [Int] = []
     private var scratch: String { self.directory + "/scratch" }
     /// Says which cut is tried, for whoever finds this process dead.
     static func note(in directory: String) -> String { directory + "/cut" }
 
-    init(_ plan: PowerPlan, in directory: String, without fault: PowerFault?, isShort: Bool) {
+    /// - Parameter store: where the processes have their files; by default in `directory`.
+    init(
+        _ plan: PowerPlan,
+        in directory: String,
+        store: String? = nil,
+        without fault: PowerFault?,
+        isShort: Bool
+    ) {
         self.plan = plan
         self.directory = directory
+        self.store = store ?? directory + "/store"
         self.fault = fault
         self.isShort = isShort
     }
@@ -50,12 +61,47 @@ struct PowerRound {
         let records = try await self.record()
         try self.checkIsWhole(records, disk)
         let shown = self.fault?.applied(to: records, on: disk) ?? records
-        let references = try PowerReferences(shown, on: disk, self.plan.durability) { try self.look(at: $0) }
+        let references = try self.references(shown, disk)
+        try self.cut(shown, disk, references, broken, seed)
+    }
+
+    /// A run on a real file system, of which copies are taken meanwhile.
+    ///
+    /// - Parameters:
+    ///   - settle: called when the files are there with which the run begins.
+    ///   - meanwhile: called while the processes run, with the path of the record; returns when they have ended.
+    /// - Returns: what judges the files of a copy.
+    mutating func runForReal(
+        from remainder: [String: [UInt8]]?,
+        settle: () -> Void,
+        meanwhile: @escaping @Sendable (String) async throws -> Void
+    ) async throws -> (PowerCopy, inout Self) throws -> [String] {
+        try self.prepare(remainder)
+        settle()
+        let disk = try PowerDisk(self.store)
+        let broken = disk.current["a.db"]
+        let records = try await self.record(meanwhile)
+        try self.checkIsWhole(records, disk)
+        self.bytes = records.reduce(into: []) { $0.append(($0.last ?? 0) + $1.length) }
+        let references = try self.references(records, disk)
+        return { copy, round in
+            let isBroken = round.plan.scene == .quarantine && FileBytes.areEqual(copy.files["a.db"], broken)
+            return try round.faults(of: copy, references, isBroken)
+        }
+    }
+
+    /// How many records there are in so many bytes.
+    func number(ofByte bytes: Int) -> Int { self.bytes.prefix { $0 <= bytes }.count }
+
+    mutating func add(_ violation: String) { self.violations.append(violation) }
+
+    private mutating func references(_ records: [PowerRecord], _ disk: PowerDisk) throws -> PowerReferences {
+        let references = try PowerReferences(records, on: disk, self.plan.durability) { try self.look(at: $0) }
         self.add(1, "runs")
         self.add(references.commitCount, "commits")
         self.add(references.acknowledged.count, "acknowledged changes that must survive")
-        self.add(shown.count { if case .syncEnd = $0.change { true } else { false } }, "syncs")
-        try self.cut(shown, disk, references, broken, seed)
+        self.add(records.count { if case .syncEnd = $0.change { true } else { false } }, "syncs")
+        return references
     }
 
     // MARK: - The run
@@ -93,7 +139,9 @@ struct PowerRound {
         try FileBytes.write(bytes, to: path)
     }
 
-    private func record() async throws -> [PowerRecord] {
+    private func record(
+        _ meanwhile: (@Sendable (String) async throws -> Void)? = nil
+    ) async throws -> [PowerRecord] {
         let record = self.directory + "/record"
         let clock = self.directory + "/clock"
         for path in [record, clock] { unsafe unlink(path) }
@@ -102,12 +150,16 @@ struct PowerRound {
             try WorkerProcess(
                 program: "breaker-torture",
                 arguments: ["role", Role.powerWorker.rawValue, self.store, record, clock]
-                    + self.plan.words(worker: number))
+                    + self.plan.words(worker: number) + (meanwhile == nil ? [] : [self.fault?.rawValue ?? "nothing"]))
         }
+        defer { for worker in workers { worker.clear() } }
+        let copying = Task { try await meanwhile?(record) }
         for worker in workers {
             let code = await worker.end()
             guard code == 0 else { throw Failed(what: "a recorded process ended with \(code)") }
         }
+        copying.cancel()
+        try await copying.value
         return try PowerRecord.all(in: record)
     }
 
@@ -199,14 +251,32 @@ struct PowerRound {
         _ place: Int,
         _ isBroken: Bool
     ) throws -> [String] {
+        let (look, faults) = try self.faults(of: left, references, place, place, isBroken)
+        let judge = try PowerJudge(left, in: self.scratch)
+        return faults + judge.faults(look, mayMove: isBroken)
+    }
+
+    /// The files of a copy are used where they are: on the file system that has just been mounted.
+    private func faults(of copy: PowerCopy, _ references: PowerReferences, _ isBroken: Bool) throws -> [String] {
+        let (look, faults) = try self.faults(of: copy.files, references, copy.begun, copy.ended, isBroken)
+        return faults + PowerJudge(copy.files, areIn: copy.directory).faults(look, mayMove: isBroken)
+    }
+
+    /// What SQLite alone finds in copies of the files.
+    private func faults(
+        of left: [String: [UInt8]],
+        _ references: PowerReferences,
+        _ begun: Int,
+        _ ended: Int,
+        _ isBroken: Bool
+    ) throws -> (PowerLook, [String]) {
         try PowerJudge.put(left.filter { !PowerDisk.isIndex($0.key) }, in: self.scratch)
         let look = PowerLook(self.scratch + "/a.db")
         var faults: [String] = []
-        if !isBroken || references.hasAcknowledged(before: place) {
+        if !isBroken || references.hasAcknowledged(before: begun) {
             faults += look.problems.prefix(2).map { "SQLite says: \($0)" }
-            if let fault = references.fault(of: look, after: place) { faults.append(fault) }
+            if let fault = references.fault(of: look, after: begun, atMost: ended) { faults.append(fault) }
         }
-        let judge = try PowerJudge(left, in: self.scratch)
-        return faults + judge.faults(look, mayMove: isBroken)
+        return (look, faults)
     }
 }

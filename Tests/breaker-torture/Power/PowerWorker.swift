@@ -46,11 +46,12 @@ final class PowerWorker {
 
     /// Returns the exit code.
     ///
-    /// - Parameter arguments: the directory, the record, the clock, and the plan.
+    /// - Parameter arguments: the directory, the record, the clock, the plan, and a sync that is left out.
     static func run(_ arguments: [String]) -> Int32 {
         do {
-            guard arguments.count > 3, let plan = PowerPlan(arguments[3...]) else { return 64 }
+            guard arguments.count > 6, let plan = PowerPlan(arguments[3..<7]) else { return 64 }
             guard unsafe recorder_start(arguments[1], arguments[0]) else { throw SystemError("record") }
+            if arguments.dropFirst(7).first == PowerFault.tripSync.rawValue { recorder_leave_out_syncs_of_writers() }
             let worker = try PowerWorker(arguments[0] + "/a.db", SharedClock(path: arguments[2]), plan)
             try worker.play()
             recorder_stop()
