@@ -16,6 +16,7 @@ struct BlockCuts {
     private static let goal = 1_000
     private static let shortGoal = 10
     private static let mostCopies = 40
+    private static let mostShortCopies = 12
     private static let scenes: [PowerPlan.Scene] = [
         .calls, .creation, .calls, .quarantine, .again, .calls, .migration, .again,
     ]
@@ -34,6 +35,9 @@ struct BlockCuts {
             return Report.say("block: no mkfs.btrfs and no mkfs.xfs here; Debian has them in btrfs-progs and xfsprogs")
         }
         let options = stage.options
+        guard options.without == nil || options.without == .tripSync else {
+            return stage.report.violated("of the real syncs only trip-sync can be left out")
+        }
         var arguments = ["role", Role.block.rawValue, "--part", Part.block.rawValue, "--seed", "\(options.seed)"]
         if options.isShort { arguments.append("--short") }
         if let duration = options.duration { arguments += ["--duration", "\(duration.components.seconds)"] }
@@ -110,11 +114,12 @@ struct BlockCuts {
     ) async throws -> [String: [UInt8]]? {
         let copies = Locked<[(begun: Int, ended: Int)]>([])
         let seed = random.next()
+        let most = self.options.isShort ? Self.mostShortCopies : Self.mostCopies
         let judge = try await round.runForReal(from: remainder, settle: disk.settle) { record in
             var random = SeededRandom(seed: seed)
             // Near each other, or up to the end of the run.
             let pause = [2_000, 20_000, 60_000].randomElement(using: &random) ?? 20_000
-            while !Task.isCancelled, copies.withLock({ $0.count }) < Self.mostCopies {
+            while !Task.isCancelled, copies.withLock({ $0.count }) < most {
                 try? await Task.sleep(for: .microseconds(Int64.random(in: 0...Int64(pause), using: &random)))
                 let begun = PowerRecord.length(of: record)
                 try disk.take(copies.withLock { $0.count })
