@@ -122,9 +122,9 @@ small_megabytes() {
     esac
 }
 
-# As in test.sh.
+# As in test.sh. grep reads to the end here: the command would fail at a pipe that is closed.
 width=
-if swift test --help-hidden 2>/dev/null | grep -q maximum-parallelization-width; then
+if swift test --help-hidden 2>&1 | grep maximum-parallelization-width >/dev/null; then
     width='--experimental-maximum-parallelization-width 6'
 fi
 failed=0
