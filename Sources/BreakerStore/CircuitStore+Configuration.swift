@@ -60,6 +60,9 @@ extension CircuitStore {
         /// The default is 10 s.
         package var openingPatience: Duration = Opening.patience
 
+        /// Whether anything is ever synced; not where the file is deleted on close.
+        var syncs = true
+
         /// How long opening waits for others: a service that can go on without the file does not wait longer at its
         /// start than in a call.
         var patience: Duration {

@@ -206,6 +206,37 @@ void bb_floor_close(bb_floor *floor) {
     free(floor);
 }
 
+enum { reserved_pages = 256 };
+
+static int reserve(sqlite3 *database) {
+    int failed = sqlite3_exec(
+        database, "BEGIN IMMEDIATE; CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;"
+        "INSERT INTO reserve VALUES (zeroblob(4096))", NULL, NULL, NULL) != SQLITE_OK;
+    for (int pages = 1; pages < reserved_pages && !failed; pages *= 2)
+        failed = sqlite3_exec(database, "INSERT INTO reserve SELECT filler FROM reserve", NULL, NULL, NULL) != SQLITE_OK;
+    return failed || sqlite3_exec(
+        database, "COMMIT; BEGIN IMMEDIATE; DROP TABLE reserve; COMMIT; PRAGMA wal_checkpoint", NULL, NULL, NULL) != SQLITE_OK;
+}
+
+int64_t bb_floor_create(const char *path, const char *model) {
+    sqlite3 *database = NULL, *reader = NULL;
+    uint64_t start = bb_nanoseconds();
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    int failed = sqlite3_open_v2(path, &database, flags, NULL) != SQLITE_OK
+        || sqlite3_exec(database, pragmas, NULL, NULL, NULL) != SQLITE_OK
+        || sqlite3_exec(database, "PRAGMA synchronous = OFF; BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK
+        || copy_schema(database, model) != 0
+        || sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK
+        || sqlite3_open_v2(path, &reader, flags, NULL) != SQLITE_OK
+        || sqlite3_exec(reader, pragmas, NULL, NULL, NULL) != SQLITE_OK
+        || reserve(database) != 0
+        || sqlite3_exec(reader, "SELECT count(*) FROM clock", NULL, NULL, NULL) != SQLITE_OK;
+    int64_t took = (int64_t)(bb_nanoseconds() - start);
+    sqlite3_close(reader);
+    sqlite3_close(database);
+    return failed ? -1 : took;
+}
+
 int64_t bb_floor_connect(const char *path) {
     sqlite3 *database = NULL;
     sqlite3_stmt *statement = NULL;

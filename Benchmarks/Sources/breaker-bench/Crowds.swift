@@ -15,7 +15,7 @@ struct Crowds {
         name: "crowd", trip: .failures(1_000_000, within: .seconds(3_600)))
     private static let pacedConfig = CircuitBreaker.Config(
         name: "paced", trip: .failures(1_000_000, within: .milliseconds(100)))
-    private static let failures = 300
+    private static let failures = 1_000
     private static let pacedFailures = 1_000
     /// In microseconds.
     private static let pause: UInt32 = 5_000

@@ -81,8 +81,8 @@ struct Failures {
     }
 
     private static func breakers(_ store: CircuitStore, _ name: String) throws -> [CircuitBreaker] {
-        try store.breakers(
-            (0..<Self.circuits).map { .init(name: "\(name)-\($0)", trip: .failures(1_000_000, within: .seconds(10))) })
+        let trip = TripRule.failures(1_000_000, within: .seconds(3_600))
+        return try store.breakers((0..<Self.circuits).map { .init(name: "\(name)-\($0)", trip: trip) })
     }
 
     private static func crowdBreaker(_ store: CircuitStore, _ name: String) throws -> CircuitBreaker {

@@ -32,7 +32,7 @@ struct Recording {
             try await Self.inTasks(&table, effort, few, floor, other)
             try await Self.afterACommit(&table, effort, few, floor, other)
         }
-        try Self.amongMany(&table)
+        try await Self.amongMany(&table, effort)
         try await Self.temporary(&table, effort)
     }
 
@@ -156,35 +156,112 @@ struct Recording {
             floor: rounds[1] / 1_000, .atMost(1.5), .microseconds)
     }
 
-    private static func amongMany(_ table: inout Table) throws {
-        let store = try CircuitStore.temporary()
-        defer { store.close() }
-        let configs = (0..<Self.circuits).map { CircuitBreaker.Config(name: "tenant-\($0)") }
-        let heap = bb_heap()
-        let watch = Stopwatch()
-        let breakers = try store.breakers(configs)
-        table.addAmount(
-            "registering 100,000 circuits at once, each", ours: watch.nanoseconds / Double(Self.circuits) / 1_000,
-            atMost: 10, .microseconds)
-        if heap >= 0 {
+    private static func amongMany(_ table: inout Table, _ effort: Effort) async throws {
+        try await Program.withDirectory { directory in
+            let path = directory + "/many.db"
+            let store = try CircuitStore(path: path)
+            defer { store.close() }
+            let configs = (0..<Self.circuits).map {
+                CircuitBreaker.Config(name: "tenant-\($0)", trip: .failures(1_000_000, within: .seconds(3_600)))
+            }
+            let heap = bb_heap()
+            let watch = Stopwatch()
+            let breakers = try store.breakers(configs)
             table.addAmount(
-                "  memory of each handle", ours: Double(bb_heap() - heap) / Double(Self.circuits), atMost: 600, .bytes)
+                "registering 100,000 circuits at once, each",
+                ours: watch.nanoseconds / Double(Self.circuits) / 1_000, atMost: 10, .microseconds)
+            if heap >= 0 {
+                table.addAmount(
+                    "  memory of each handle", ours: Double(bb_heap() - heap) / Double(Self.circuits), atMost: 600,
+                    .bytes)
+            }
+            guard let floor = unsafe bb_floor_open(directory + "/floor.db", path, Int32(Self.circuits)) else {
+                throw BenchmarkError("the floor's database can't be made")
+            }
+            defer { unsafe bb_floor_close(floor) }
+            let other = try Other(path)
+            sleep(4)
+            try unsafe await Self.failingAmongMany(&table, effort, breakers, floor, other)
+            try await Self.callingAmongMany(&table, effort, breakers)
         }
-        withExtendedLifetime(breakers) {}
+    }
+
+    @unsafe
+    private static func failingAmongMany(
+        _ table: inout Table, _ effort: Effort, _ breakers: [CircuitBreaker], _ floor: OpaquePointer, _ other: Other
+    ) async throws {
+        var next = 0
+        let rounds = try await Rounds.run(
+            effort.rounds, effort,
+            [
+                {
+                    try other.beginLog()
+                    Self.fail(breakers[next])
+                    return try await Self.time(Self.perRound) { () throws in
+                        next = (next + 1) % breakers.count
+                        Self.fail(breakers[next])
+                    }
+                },
+                {
+                    unsafe bb_floor_checkpoint(floor)
+                    let time = unsafe bb_floor_fail(floor, Int32(Self.perRound))
+                    guard time >= 0 else { throw BenchmarkError("the floor's transaction failed") }
+                    return Double(time) / Double(Self.perRound)
+                },
+            ]
+        )
+        table.addRatio(
+            "  a failure of one after the other, against C on as many circuits", ours: rounds[0] / 1_000,
+            floor: rounds[1] / 1_000, .atMost(1.5), .microseconds)
+    }
+
+    private static func callingAmongMany(
+        _ table: inout Table, _ effort: Effort, _ breakers: [CircuitBreaker]
+    ) async throws {
+        let operation = Operations.answer(CommandLine.arguments.count)
+        let called = breakers.prefix(1_000)
+        func call(_ breakers: some Sequence<CircuitBreaker>) async throws -> Double {
+            var count = 0
+            let watch = Stopwatch()
+            for breaker in breakers {
+                _ = try await breaker.run(operation)
+                count += 1
+            }
+            return watch.nanoseconds / Double(count)
+        }
+        let rounds = try await Rounds.run(
+            effort.rounds * 10, effort,
+            [{ try await call(called) }, { try await call(repeatElement(breakers[0], count: called.count)) }])
+        table.addRatio(
+            "  a healthy call of 1,000 of them in turn, against one of them alone", ours: rounds[0], floor: rounds[1],
+            .atMost(2), .nanoseconds)
     }
 
     private static func temporary(_ table: inout Table, _ effort: Effort) async throws {
-        let rounds = try await Rounds.run(
-            effort.processes, effort,
-            [
-                {
-                    let watch = Stopwatch()
-                    let store = try CircuitStore.temporary()
-                    defer { store.close() }
-                    return watch.nanoseconds
-                }
-            ]
-        )
-        table.addAmount("a temporary store", ours: rounds[0] / 1_000_000, atMost: 4, .milliseconds)
+        try await Program.withDirectory { directory in
+            let model = directory + "/model.db"
+            try CircuitStore(path: model).close()
+            var files = 0
+            let rounds = try await Rounds.run(
+                effort.processes, effort,
+                [
+                    {
+                        let watch = Stopwatch()
+                        let store = try CircuitStore.temporary()
+                        defer { store.close() }
+                        return watch.nanoseconds
+                    },
+                    {
+                        files += 1
+                        let time = unsafe bb_floor_create("\(directory)/\(files).db", model)
+                        guard time >= 0 else { throw BenchmarkError("the floor's database can't be made") }
+                        return Double(time)
+                    },
+                ]
+            )
+            table.addRatio(
+                "a temporary store, against C that makes such a file without a sync", ours: rounds[0] / 1_000_000,
+                floor: rounds[1] / 1_000_000, .atMost(2), .milliseconds)
+        }
     }
 }

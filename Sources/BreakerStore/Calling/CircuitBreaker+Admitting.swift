@@ -135,12 +135,13 @@ extension CircuitBreaker {
     /// Makes and counts the refusal; its last error is the file's unless another is given.
     func refusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
         self.circuit.refusals.add()
+        let lastRead = self.circuit.lastRead
         return CircuitOpenError(
             name: self.name,
-            group: self.circuit.group,
+            group: lastRead == nil ? self.circuit.registeredConfig.group : lastRead?.group,
             cause: cause,
             retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) },
-            lastError: lastError ?? self.circuit.lastRead?.lastError
+            lastError: lastError ?? lastRead?.lastError
         )
     }
 }

@@ -25,8 +25,10 @@ extension Database {
     }
 
     /// Another connection to a store that is open: these files and no others.
-    static func sharing(_ file: StoreFile, as identity: FileIdentity) throws(BreakerStoreError) -> Database {
-        let database = Database(try Connection(path: file.path, access: .readWrite))
+    static func sharing(
+        _ file: StoreFile, as identity: FileIdentity, syncs: Bool
+    ) throws(BreakerStoreError) -> Database {
+        let database = Database(try Connection(path: file.path, access: .readWrite, syncs: syncs))
         guard database.isOpen(at: file, as: identity) else { throw .moved(file.path) }
         try database.connection.configureForSharing()
         guard FileIdentity(of: file).hasAll(of: identity) else { throw .moved(file.path) }

@@ -33,10 +33,14 @@ struct Connection: ~Copyable {
     private let authorizer = Authorizer()
     private let commits = CommitHook()
     let path: String
+    private let syncs: Bool
 
     /// Opens `path`, which must have been resolved: no part of it may be a symbolic link.
-    init(path: String, access: Access) throws(BreakerStoreError) {
+    ///
+    /// - Parameter syncs: whether what must survive a power loss is synced; false for a file that nobody keeps.
+    init(path: String, access: Access, syncs: Bool = true) throws(BreakerStoreError) {
         self.path = path
+        self.syncs = syncs
         self.access = access
         if let refusal = Versions.refusal(of: sqlite3_libversion_number(), path: path) { throw refusal }
         try StoreFile.requireSafe(path)
@@ -154,7 +158,7 @@ struct Connection: ~Copyable {
         try self.execute(
             """
             PRAGMA wal_autocheckpoint = 0;
-            PRAGMA synchronous = NORMAL;
+            PRAGMA synchronous = \(self.syncs ? "NORMAL" : "OFF");
             PRAGMA journal_size_limit = -1;
             PRAGMA mmap_size = 0;
             PRAGMA cell_size_check = ON;
@@ -195,6 +199,7 @@ struct Connection: ~Copyable {
 
     /// Syncs the write-ahead log to the disk.
     func syncLog() throws(BreakerStoreError) {
+        guard self.syncs else { return }
         let code = unsafe bs_sync_wal(self.handle)
         guard code == SQLITE_OK else {
             throw BreakerStoreError(

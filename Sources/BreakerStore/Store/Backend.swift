@@ -44,6 +44,8 @@ struct Backend: Sendable {
     /// A store in a new directory of its own.
     static func temporary(_ configuration: CircuitStore.Configuration) throws(BreakerStoreError) -> Backend {
         let directory = try TemporaryDirectory.make()
+        var configuration = configuration
+        configuration.syncs = false
         do throws(BreakerStoreError) {
             return try Backend(
                 path: directory + "/circuits.db",

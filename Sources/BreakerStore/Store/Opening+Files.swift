@@ -128,8 +128,12 @@ extension Opening {
                     """
                 )
                 // One page a row: no row may be longer than the limit of the connection.
-                for _ in 0..<Self.reservedPages {
-                    try writer.connection.changeSchema("INSERT INTO reserve VALUES (zeroblob(\(pageSize)))")
+                try writer.connection.changeSchema("INSERT INTO reserve VALUES (zeroblob(\(pageSize)))")
+                var pages: Int64 = 1
+                while pages < Self.reservedPages {
+                    let added = min(pages, Self.reservedPages - pages)
+                    try writer.connection.changeSchema("INSERT INTO reserve SELECT filler FROM reserve LIMIT \(added)")
+                    pages += added
                 }
             }
             Hook.reached("creation.filled")

@@ -178,7 +178,8 @@ struct Opening {
         _ quarantined: String?
     ) throws(BreakerStoreError) -> Opened {
         let files = self.filesToOpen()
-        let writer = Database(try Connection(path: self.file.path, access: .readWrite))
+        let writer = Database(
+            try Connection(path: self.file.path, access: .readWrite, syncs: self.configuration.syncs))
         Hook.reached("open.connected")
         guard files.hasDatabase(of: found), writer.isOpen(at: self.file, as: files) else {
             throw .moved(self.file.path)
@@ -202,7 +203,7 @@ struct Opening {
         _ = try writer.connection.integer("SELECT count(*) FROM clock")
         let identity = FileIdentity(of: self.file)
         guard identity.isComplete, identity.hasAll(of: files) else { throw .moved(self.file.path) }
-        let reader = try Database.sharing(self.file, as: identity)
+        let reader = try Database.sharing(self.file, as: identity, syncs: self.configuration.syncs)
         self.giveTheGroup()
         try writer.connection.waitWhenBusy(.zero)
         try self.reserveSpace(writer, reader, deadline)

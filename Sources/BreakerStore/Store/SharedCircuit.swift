@@ -40,9 +40,6 @@ final class SharedCircuit: Sendable {
 
     func register(_ config: KeptConfig) { self.registered.value = config }
 
-    /// The label of the circuit.
-    var group: String? { self.lastRead.map(\.group) ?? self.registeredConfig.group }
-
     /// The rules by which memory guards: those that the file told last, or this process's own if the file was never
     /// read.
     var rulesInMemory: Rules { .inMemory(self.lastRead?.rules ?? Rules(self.registeredConfig)) }

@@ -97,6 +97,6 @@ extension StoreCore {
     private func openViewer() throws(BreakerStoreError) -> Database {
         guard let identity = self.answers.identity else { throw self.lossOrClosed }
         guard FileIdentity(of: self.file) == identity else { throw .moved(self.file.path) }
-        return try Database.sharing(self.file, as: identity)
+        return try Database.sharing(self.file, as: identity, syncs: self.configuration.syncs)
     }
 }

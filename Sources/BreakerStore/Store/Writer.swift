@@ -164,7 +164,8 @@ final class Writer: @unchecked Sendable {
         try opened.lock.withGuard(until: Deadline(after: .zero)) { () throws(BreakerStoreError) in
             guard self.hasFilesAndLock(opened) else { throw .moved(self.file.path) }
             if checkpointer == nil {
-                checkpointer = try Database.sharing(self.file, as: opened.identity)
+                checkpointer = try Database.sharing(
+                    self.file, as: opened.identity, syncs: self.configuration.syncs)
                 try checkpointer?.connection.syncLog()
             }
             guard let other = checkpointer else { return }

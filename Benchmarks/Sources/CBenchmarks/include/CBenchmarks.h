@@ -79,6 +79,10 @@ void bb_other_close(bb_other *other);
 void bb_floor_checkpoint(bb_floor *floor);
 void bb_floor_close(bb_floor *floor);
 
+// Creates a database as a new store is one, reserve included, without a sync, and a second connection. Returns the
+// nanoseconds it took, or -1.
+int64_t bb_floor_create(const char *path, const char *model);
+
 // Opens a connection, runs one SELECT; returns the nanoseconds it took, or -1. The connection stays open.
 int64_t bb_floor_connect(const char *path);
 
