@@ -9,81 +9,102 @@ public final class CallPermit: Sendable {
     private let began: ContinuousClock.Instant?
     private let isUsed = Atomic<Bool>(false)
 
-    init(_ breaker: CircuitBreaker, _ admitted: Admitted, began: ContinuousClock.Instant?) {
+    init(_ breaker: CircuitBreaker, _ admitted: Admitted) {
         self.breaker = breaker
         self.admitted = admitted
-        self.began = began
+        self.began = breaker.newStopwatch()
     }
 
     deinit { self.discard() }
 
     /// Reports that the call succeeded; suspends until that is committed, if there is anything to commit.
-    public func succeed() async { await self.end(CircuitBreaker.Ending(verdict: .success)) }
+    public func succeed() async { await self.end(.success) }
 
     /// Reports that the call succeeded; commits on the calling thread.
     @_disfavoredOverload
-    public func succeed() { self.end(CircuitBreaker.Ending(verdict: .success)) }
+    public func succeed() { self.end(.success) }
+
+    /// Reports that the call succeeded, without waiting: the store's thread commits soon, if there is anything to
+    /// commit.
+    ///
+    /// For event loops and callbacks.
+    public func succeedLater() { self.endLater(.success) }
 
     /// Reports that the call failed; suspends until that is committed.
     ///
-    /// The policy's `classify` judges the error.
+    /// The policy's `classify` judges the error; the failure counts though the calling task be cancelled.
     /// - Parameter error: what went wrong, if that is known.
-    public func fail(_ error: (any Error)? = nil) async { await self.end(self.breaker.ending(error)) }
+    public func fail(_ error: (any Error)? = nil) async { await self.end(self.breaker.reportedEnding(error)) }
 
     /// Reports that the call failed; commits on the calling thread.
     /// - Parameter error: what went wrong, if that is known.
     @_disfavoredOverload
-    public func fail(_ error: (any Error)? = nil) { self.end(self.breaker.ending(error)) }
+    public func fail(_ error: (any Error)? = nil) { self.end(self.breaker.reportedEnding(error)) }
+
+    /// Reports that the call failed, without waiting: the store's thread commits soon.
+    ///
+    /// For event loops and callbacks. What can't be committed by `busyTimeout` counts in memory, and in the file as
+    /// soon as it can be used again. A process that is killed before the commit loses the report.
+    /// - Parameter error: what went wrong, if that is known.
+    public func failLater(_ error: (any Error)? = nil) { self.endLater(self.breaker.reportedEnding(error)) }
 
     /// Gives the permit back without a verdict: a probe's slot is freed, nothing is counted.
     ///
     /// Returns at once; the store's thread commits.
-    public func discard() {
-        guard self.use() else { return }
-        self.breaker.discard(self.admitted)
-        self.breaker.tell(.ignored, self.began)
-    }
+    public func discard() { self.endLater(Ending(verdict: .ignored)) }
 
     private func use() -> Bool { !self.isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 
-    private func end(_ ending: CircuitBreaker.Ending) {
+    private func end(_ judged: @autoclosure () -> Ending) {
         guard self.use() else { return }
+        let duration = self.breaker.elapsed(since: self.began)
+        let ending = judged()
         self.breaker.report(ending, of: self.admitted)
-        self.breaker.tell(CallOutcome.Result(ending.verdict), self.began)
+        self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
     }
 
-    private func end(_ ending: CircuitBreaker.Ending) async {
+    private func end(_ judged: @autoclosure () -> Ending) async {
         guard self.use() else { return }
+        let duration = self.breaker.elapsed(since: self.began)
+        let ending = judged()
         await self.breaker.report(ending, of: self.admitted)
-        self.breaker.tell(CallOutcome.Result(ending.verdict), self.began)
+        self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
+    }
+
+    private func endLater(_ judged: @autoclosure () -> Ending) {
+        guard self.use() else { return }
+        let duration = self.breaker.elapsed(since: self.began)
+        let ending = judged()
+        self.breaker.reportLater(ending, of: self.admitted)
+        self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
     }
 }
 
 extension CircuitBreaker {
     /// Leave to make one call, for callback code: a permit to report with.
     ///
-    /// Throws `CircuitOpenError`. Suspends while a probe is claimed.
-    public func admit() async throws -> CallPermit {
-        let began = self.newStopwatch()
+    /// Suspends while a probe is claimed.
+    public func admit() async throws(CircuitOpenError) -> CallPermit {
+        let admitted: Admitted
         do throws(CircuitOpenError) {
-            return CallPermit(self, try await self.admitted(), began: began)
+            admitted = try await self.admitted()
         } catch {
-            self.tell(.refused, began)
+            self.tell(.refused, .zero)
             throw error
         }
+        return CallPermit(self, admitted)
     }
 
     /// Leave to make one call, for callback code; a probe is claimed on the calling thread.
-    ///
-    /// Throws `CircuitOpenError`.
     @_disfavoredOverload
-    public func admit() throws -> CallPermit {
-        let began = self.newStopwatch()
+    public func admit() throws(CircuitOpenError) -> CallPermit {
+        let admitted: Admitted
         do throws(CircuitOpenError) {
-            return CallPermit(self, try self.admitted(), began: began)
+            admitted = try self.admitted()
         } catch {
-            self.tell(.refused, began)
+            self.tell(.refused, .zero)
             throw error
         }
+        return CallPermit(self, admitted)
     }
 }

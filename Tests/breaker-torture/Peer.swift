@@ -162,11 +162,11 @@ final class Peer {
     private func admit(_ name: String) throws -> String {
         let breaker = try self.breaker(name)
         let start = ContinuousClock.now
-        do {
+        do throws(CircuitOpenError) {
             let permit: CallPermit = try breaker.admit()
             self.permit = permit
             return "admitted=true slowest=\(Int64((ContinuousClock.now - start) / .microseconds(1)))"
-        } catch let error as CircuitOpenError {
+        } catch {
             return "admitted=false cause=\(error.cause.rawValue)"
                 + " slowest=\(Int64((ContinuousClock.now - start) / .microseconds(1)))"
         }

@@ -63,11 +63,11 @@ extension Worker {
     func admit(_ command: Command) throws -> String {
         let breaker = try self.breaker(command.word(0))
         var tally = Tally()
-        do {
+        do throws(CircuitOpenError) {
             let permit: CallPermit = try breaker.admit()
             self.permit = permit
             tally.ran = 1
-        } catch let error as CircuitOpenError {
+        } catch {
             tally.refuse(error)
         }
         return tally.text

@@ -33,7 +33,7 @@ extension CircuitBreaker {
 
     /// Counts the end of a call that memory let through; a failure is kept for the file, too.
     func tellMemory(_ ending: Ending, after admission: Circuit.Admission) {
-        var report = self.newReport(0, ending.error)
+        var report = self.newReport(0, ending.text)
         self.inMemory(at: report.at) { circuit, moment, failures in
             switch (admission, ending.verdict) {
             case (.proceed(let epoch), .failure):
@@ -43,7 +43,7 @@ extension CircuitBreaker {
                 report.epoch = epoch
                 _ = circuit.callSucceeded(report, at: moment)
             case (.probe(let token, let epoch), let verdict):
-                _ = circuit.probeEnded(token: token, epoch: epoch, verdict, error: ending.error, at: moment)
+                _ = circuit.probeEnded(token: token, epoch: epoch, verdict, error: ending.text, at: moment)
             case (.proceed, .ignored), (.uncounted, _), (.refuse, _):
                 break
             }

@@ -1,75 +1,64 @@
 /// Makes calls with metrics, retries or a timeout; each attempt is one call to the circuit.
 extension CircuitBreaker {
-    /// How one attempt went.
-    private enum Attempt<T> {
-        case returned(T, Verdict)
-        case threw(any Error, Verdict)
-        case refused(CircuitOpenError)
-    }
+    /// Judges a value that an operation has returned.
+    typealias Judge<T> = (T) -> Ending
 
-    func runByPolicy<T>(
-        _ operation: () async throws -> T,
-        failingWhen isFailure: (T) -> Bool
-    ) async throws -> T {
+    /// Makes a call with as many attempts as the policy allows; returns the last one that ran, or the refusal if none
+    /// ran.
+    func attempts<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async -> Attempt<T> {
         var last: Attempt<T>?
         var attempts = 0
         while true {
-            let attempt = await self.attempt(operation, failingWhen: isFailure)
+            let attempt = await self.attempt(operation, judge)
             attempts += 1
-            guard let delay = self.delay(after: attempt, attempts) else {
-                return try Self.conclude(attempt, after: last)
-            }
+            guard let delay = self.delay(after: attempt, attempts) else { return Self.conclude(attempt, after: last) }
             last = attempt
             do {
                 try await Task.sleep(for: delay)
             } catch {
-                return try Self.conclude(attempt, after: nil)
+                return attempt
             }
         }
     }
 
-    func runByPolicy<T>(_ operation: () throws -> T, failingWhen isFailure: (T) -> Bool) throws -> T {
+    func attempts<T>(_ operation: () throws -> T, _ judge: Judge<T>) -> Attempt<T> {
         var last: Attempt<T>?
         var attempts = 0
         while true {
-            let attempt = self.attempt(operation, failingWhen: isFailure)
+            let attempt = self.attempt(operation, judge)
             attempts += 1
-            guard let delay = self.delay(after: attempt, attempts) else {
-                return try Self.conclude(attempt, after: last)
-            }
+            guard let delay = self.delay(after: attempt, attempts) else { return Self.conclude(attempt, after: last) }
             last = attempt
             Deadline(after: delay).sleep()
         }
     }
 
-    private func attempt<T>(
-        _ operation: () async throws -> T,
-        failingWhen isFailure: (T) -> Bool
-    ) async -> Attempt<T> {
-        let watch = self.newStopwatch()
+    private func attempt<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async -> Attempt<T> {
         let admitted: Admitted
         do throws(CircuitOpenError) {
             admitted = try await self.admitted()
         } catch {
-            self.tell(.refused, watch)
+            self.tell(.refused, .zero)
             return .refused(error)
         }
+        let watch = self.newStopwatch()
         let attempt: Attempt<T>
+        let duration: Duration
         do {
             if let timeout = self.policy.timeout {
-                attempt = try await self.attempt(operation, failingWhen: isFailure, within: timeout, admitted)
+                attempt = try await self.attempt(operation, judge, within: timeout, admitted)
+                duration = self.elapsed(since: watch)
             } else {
                 let value = try await operation()
-                let ending = self.ending(value, failingWhen: isFailure)
-                attempt = .returned(value, ending.verdict)
-                await self.report(ending, of: admitted)
+                duration = self.elapsed(since: watch)
+                attempt = .returned(value, judge(value))
             }
         } catch {
-            let ending = self.ending(error)
-            attempt = .threw(error, ending.verdict)
-            await self.report(ending, of: admitted)
+            duration = self.elapsed(since: watch)
+            attempt = .threw(error, self.ending(error))
         }
-        self.tell(attempt, watch)
+        if let ending = attempt.unreported { await self.report(ending, of: admitted) }
+        self.tell(attempt.result, duration)
         return attempt
     }
 
@@ -77,48 +66,54 @@ extension CircuitBreaker {
     /// waited for.
     private func attempt<T>(
         _ operation: () async throws -> T,
-        failingWhen isFailure: (T) -> Bool,
+        _ judge: Judge<T>,
         within timeout: Duration,
         _ admitted: Admitted
     ) async throws -> Attempt<T> {
         let error = CallTimeoutError(name: self.name, timeout: timeout)
-        let timeoutEnding = Ending(verdict: .failure, error: self.text(of: error))
+        // A time-out is a failure whatever `classify` would say: the library itself cancels the operation.
+        var ending = Ending(verdict: .failure, text: self.text(of: error), error: error)
         let value = try await TimedCall.run(operation, within: timeout) {
-            await self.report(timeoutEnding, of: admitted)
+            await self.report(ending, of: admitted)
+            ending.isReported = true
         }
-        guard let value else { return .threw(error, .failure) }
-        let ending = self.ending(value, failingWhen: isFailure)
-        await self.report(ending, of: admitted)
-        return .returned(value, ending.verdict)
+        guard let value else { return .threw(error, ending) }
+        return .returned(value, judge(value))
     }
 
-    private func attempt<T>(_ operation: () throws -> T, failingWhen isFailure: (T) -> Bool) -> Attempt<T> {
-        let watch = self.newStopwatch()
+    private func attempt<T>(_ operation: () throws -> T, _ judge: Judge<T>) -> Attempt<T> {
         let admitted: Admitted
         do throws(CircuitOpenError) {
             admitted = try self.admitted()
         } catch {
-            self.tell(.refused, watch)
+            self.tell(.refused, .zero)
             return .refused(error)
         }
+        let watch = self.newStopwatch()
         let attempt: Attempt<T>
-        let ending: Ending
+        let duration: Duration
         do {
             let value = try operation()
-            ending = self.ending(value, failingWhen: isFailure)
-            attempt = .returned(value, ending.verdict)
+            duration = self.elapsed(since: watch)
+            attempt = .returned(value, judge(value))
         } catch {
-            ending = self.ending(error)
-            attempt = .threw(error, ending.verdict)
+            duration = self.elapsed(since: watch)
+            attempt = .threw(error, self.ending(error))
         }
-        self.report(ending, of: admitted)
-        self.tell(attempt, watch)
+        if let ending = attempt.unreported { self.report(ending, of: admitted) }
+        self.tell(attempt.result, duration)
         return attempt
     }
 
-    private func ending<T>(_ value: T, failingWhen isFailure: (T) -> Bool) -> Ending {
-        isFailure(value)
-            ? Ending(verdict: .failure, error: "a value that counts as a failure") : Ending(verdict: .success)
+    // MARK: - Values
+
+    /// The policy judges the error that `failure` gives for a value as if it had been thrown.
+    func ending<T>(of value: T, _ failure: (T) -> (any Error)?) -> Ending {
+        failure(value).map { self.ending($0) } ?? .success
+    }
+
+    func ending<T>(of value: T, failingWhen isFailure: (T) -> Bool) -> Ending {
+        isFailure(value) ? Ending(verdict: .failure, text: StoredText.of(value)) : .success
     }
 
     // MARK: - Retries
@@ -127,41 +122,36 @@ extension CircuitBreaker {
     ///
     /// A call does not wait for a circuit that refuses: the operation's error is known already.
     private func delay<T>(after attempt: Attempt<T>, _ attempts: Int) -> Duration? {
-        guard let retry = self.policy.retry, attempts <= retry.maxRetries else { return nil }
-        switch attempt {
-        case .returned(_, .failure), .threw(_, .failure):
-            guard self.isCallPermitted else { return nil }
-            return retry.delay(beforeRetry: attempts, draw: .random(in: 0..<1))
-        case .returned, .threw, .refused:
-            return nil
-        }
+        guard let retry = self.policy.retry, attempts <= retry.maxRetries, attempt.isFailure, self.isCallPermitted
+        else { return nil }
+        return retry.delay(beforeRetry: attempts, draw: .random(in: 0..<1))
     }
 
-    /// What the caller gets: the result of the last attempt that ran, or the refusal if none ran.
-    private static func conclude<T>(_ attempt: Attempt<T>, after last: Attempt<T>?) throws -> T {
-        switch attempt {
-        case .returned(let value, _): return value
-        case .threw(let error, _): throw error
-        case .refused(let refusal):
-            guard let last else { throw refusal }
-            return try Self.conclude(last, after: nil)
-        }
+    /// What the caller gets: the last attempt that ran, or the refusal if none ran.
+    private static func conclude<T>(_ attempt: Attempt<T>, after last: Attempt<T>?) -> Attempt<T> {
+        if case .refused = attempt, let last { return last }
+        return attempt
     }
 
     // MARK: - Metrics
 
-    /// When an attempt began; nil if the policy has no `onOutcome`.
+    /// When an operation began; nil if the policy has no `onOutcome`.
     func newStopwatch() -> ContinuousClock.Instant? { self.policy.onOutcome == nil ? nil : .now }
 
-    func tell(_ result: CallOutcome.Result, _ watch: ContinuousClock.Instant?) {
-        guard let onOutcome = self.policy.onOutcome, let watch else { return }
-        onOutcome(CallOutcome(circuit: self.name, result: result, duration: .now - watch))
-    }
+    func elapsed(since watch: ContinuousClock.Instant?) -> Duration { watch.map { .now - $0 } ?? .zero }
 
-    private func tell<T>(_ attempt: Attempt<T>, _ watch: ContinuousClock.Instant?) {
-        switch attempt {
-        case .returned(_, let verdict), .threw(_, let verdict): self.tell(CallOutcome.Result(verdict), watch)
-        case .refused: self.tell(.refused, watch)
+    func tell(_ result: CallOutcome.Result, _ duration: Duration) {
+        guard let onOutcome = self.policy.onOutcome else { return }
+        onOutcome(CallOutcome(circuit: self.name, result: result, duration: duration))
+    }
+}
+
+extension Attempt {
+    /// What the circuit has not been told yet.
+    fileprivate var unreported: Ending? {
+        switch self {
+        case .returned(_, let ending), .threw(_, let ending): ending.isReported ? nil : ending
+        case .refused: nil
         }
     }
 }

@@ -5,30 +5,35 @@ extension CircuitBreaker {
     /// If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
     ///
     /// Suspends until the report is committed, if there is anything to commit.
-    public func recordSuccess() async { await self.record(Ending(verdict: .success)) }
+    public func recordSuccess() async { await self.record(.success) }
 
     /// Reports a success without a permit; commits on the calling thread.
     @_disfavoredOverload
-    public func recordSuccess() { self.record(Ending(verdict: .success)) }
+    public func recordSuccess() { self.record(.success) }
 
     /// Reports a failure without a permit.
     ///
     /// If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
     ///
-    /// Suspends until the report is committed. The policy's `classify` judges the error.
+    /// Suspends until the report is committed. The policy's `classify` judges the error; the failure counts though the
+    /// calling task be cancelled.
     /// - Parameter error: what went wrong, if that is known.
-    public func recordFailure(_ error: (any Error)? = nil) async { await self.record(self.ending(error)) }
+    public func recordFailure(_ error: (any Error)? = nil) async { await self.record(self.reportedEnding(error)) }
 
     /// Reports a failure without a permit; commits on the calling thread.
     /// - Parameter error: what went wrong, if that is known.
     @_disfavoredOverload
-    public func recordFailure(_ error: (any Error)? = nil) { self.record(self.ending(error)) }
+    public func recordFailure(_ error: (any Error)? = nil) { self.record(self.reportedEnding(error)) }
 
-    func ending(_ error: (any Error)?) -> Ending { error.map(self.ending) ?? Ending(verdict: .failure) }
+    private func record(_ ending: Ending) {
+        self.commit(self.input(ending))
+        self.tell(CallOutcome.Result(ending.verdict), .zero)
+    }
 
-    private func record(_ ending: Ending) { self.commit(self.input(ending)) }
-
-    private func record(_ ending: Ending) async { await self.commit(self.input(ending)) }
+    private func record(_ ending: Ending) async {
+        await self.commit(self.input(ending))
+        self.tell(CallOutcome.Result(ending.verdict), .zero)
+    }
 
     /// What is to be committed of a call that asked for no admission; nil if nothing is.
     private func input(_ ending: Ending) -> CircuitInput? {
@@ -43,7 +48,7 @@ extension CircuitBreaker {
             isFailure = false
         }
         let input = CircuitInput.recorded(
-            self.newReport(0, ending.error),
+            self.newReport(0, ending.text),
             failed: isFailure,
             token: self.core.newToken()
         )

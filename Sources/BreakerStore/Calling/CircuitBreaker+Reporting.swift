@@ -1,27 +1,17 @@
 /// Reports to the circuit how calls ended.
 extension CircuitBreaker {
-    /// How a call ended, as the policy judges it.
-    struct Ending: Sendable {
-        var verdict: Verdict
-        var error: String?
-    }
-
     func ending(_ error: any Error) -> Ending {
         let verdict = self.policy.classify(error)
-        switch verdict {
-        case .failure: return Ending(verdict: .failure, error: self.text(of: error))
-        case .success, .ignored: return Ending(verdict: verdict)
-        }
+        return Ending(verdict: verdict, text: verdict.isFailure ? self.text(of: error) : nil, error: error)
     }
 
-    /// What is stored of an error: at most 500 characters and 4,000 bytes.
-    ///
-    /// A character may have any number of marks, so one character of somebody else's text may have megabytes.
-    func text(of error: any Error) -> String {
-        let text = self.policy.describe(error).prefix(500)
-        guard text.utf8.count > 4_000 else { return String(text) }
-        return String(decoding: text.utf8.prefix(4_000), as: UTF8.self)
+    /// How a call ended that somebody reports on purpose: it counts though the reporting task be cancelled.
+    func reportedEnding(_ error: (any Error)?) -> Ending {
+        guard let error else { return Ending(verdict: .failure) }
+        return Cancellation.$isDisregarded.withValue(true) { self.ending(error) }
     }
+
+    func text(of error: any Error) -> String { StoredText.cut(self.policy.describe(error)) }
 
     /// Commits on the calling thread; what can't be committed counts in memory.
     func report(_ ending: Ending, of admitted: Admitted) { self.commit(self.input(ending, of: admitted)) }
@@ -29,11 +19,14 @@ extension CircuitBreaker {
     /// Suspends until the report is committed; if the task is cancelled, the report is committed all the same.
     func report(_ ending: Ending, of admitted: Admitted) async { await self.commit(self.input(ending, of: admitted)) }
 
-    /// Gives back a probe's slot without waiting for the commit.
-    func discard(_ admitted: Admitted) {
-        guard let input = self.input(Ending(verdict: .ignored), of: admitted) else { return }
+    /// Reports without waiting for the commit, which the store's thread makes.
+    func reportLater(_ ending: Ending, of admitted: Admitted) {
+        guard let input = self.input(ending, of: admitted) else { return }
         self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
     }
+
+    /// Gives back a probe's slot without waiting for the commit.
+    func discard(_ admitted: Admitted) { self.reportLater(Ending(verdict: .ignored), of: admitted) }
 
     func commit(_ input: CircuitInput?) {
         guard let input else { return }
@@ -74,10 +67,10 @@ extension CircuitBreaker {
             case .ignored: return nil
             case .success:
                 return reportsSuccess && self.hasFailuresToForget ? .succeeded(self.newReport(epoch, nil)) : nil
-            case .failure: return .failed(self.newReport(epoch, ending.error))
+            case .failure: return .failed(self.newReport(epoch, ending.text))
             }
         case .probe(let token, let epoch):
-            return .probeEnded(token: token, epoch: epoch, ending.verdict, error: ending.error)
+            return .probeEnded(token: token, epoch: epoch, ending.verdict, error: ending.text)
         }
     }
 

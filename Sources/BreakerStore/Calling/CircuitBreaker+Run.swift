@@ -22,14 +22,14 @@ extension CircuitBreaker {
     @usableFromInline
     func reportFailure(_ error: any Error, _ epoch: Int64) async {
         let ending = self.ending(error)
-        if case .failure = ending.verdict { await self.commit(.failed(self.newReport(epoch, ending.error))) }
+        if ending.verdict.isFailure { await self.commit(.failed(self.newReport(epoch, ending.text))) }
     }
 
     /// Makes a call that the kept answer alone does not let through: asks the file, claims a probe or follows the
     /// policy.
     @usableFromInline
     func runAsking<T>(_ operation: () async throws -> T) async throws -> T {
-        guard self.isPlain else { return try await self.runByPolicy(operation) { _ in false } }
+        guard self.isPlain else { return try await self.attempts(operation) { _ in .success }.get() }
         let admitted = try await self.admitted()
         let value: T
         do {
@@ -38,7 +38,7 @@ extension CircuitBreaker {
             await self.report(self.ending(error), of: admitted)
             throw error
         }
-        if admitted.reportsSuccess { await self.report(Ending(verdict: .success), of: admitted) }
+        if admitted.reportsSuccess { await self.report(.success, of: admitted) }
         return value
     }
 
@@ -49,13 +49,41 @@ extension CircuitBreaker {
     ///   - operation: the call to guard.
     ///   - isFailure: judges a value that was returned.
     public func run<T>(_ operation: () async throws -> T, failingWhen isFailure: (T) -> Bool) async throws -> T {
-        try await self.runByPolicy(operation, failingWhen: isFailure)
+        try await self.attempts(operation) { self.ending(of: $0, failingWhen: isFailure) }.get()
     }
 
-    /// Runs `operation` as the plain form does, and `fallback` when that throws: refused, failed or timed out.
+    /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error.
     ///
-    /// A `CancellationError` is thrown as it is, without the fallback. Throws what `fallback` throws; the circuit
-    /// learns nothing of `fallback`.
+    /// The policy judges and describes the error as if it had been thrown. The value is returned all the same.
+    /// - Parameters:
+    ///   - operation: the call to guard.
+    ///   - failure: the error that a value stands for; nil for a good one.
+    public func run<T>(_ operation: () async throws -> T, failure: (T) -> (any Error)?) async throws -> T {
+        try await self.attempts(operation) { self.ending(of: $0, failure) }.get()
+    }
+
+    /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error, and
+    /// `fallback` comes in its place, and in that of a refusal, a failure or a time-out.
+    ///
+    /// Throws as the other forms with a fallback do.
+    /// - Parameters:
+    ///   - operation: the call to guard.
+    ///   - failure: the error that a value stands for; nil for a good one.
+    ///   - fallback: makes a value of the error.
+    public func run<T>(
+        _ operation: () async throws -> T,
+        failure: (T) -> (any Error)?,
+        fallback: (any Error) async throws -> T
+    ) async throws -> T {
+        let attempt = await self.attempts(operation) { self.ending(of: $0, failure) }
+        guard let error = attempt.errorForFallback else { return try attempt.get() }
+        return try await fallback(error)
+    }
+
+    /// Runs `operation` as the plain form does, and `fallback` when it was refused, failed or timed out.
+    ///
+    /// What the policy ignores, and whatever is thrown once the caller's task is cancelled, is thrown as it is, without
+    /// the fallback. Throws what `fallback` throws; the circuit learns nothing of `fallback`.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - fallback: makes a value of the error.
@@ -63,13 +91,25 @@ extension CircuitBreaker {
         _ operation: () async throws -> T,
         fallback: (any Error) async throws -> T
     ) async throws -> T {
-        do {
-            return try await self.run(operation)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            return try await fallback(error)
-        }
+        let attempt = await self.attempts(operation) { _ in .success }
+        guard let error = attempt.errorForFallback else { return try attempt.get() }
+        return try await fallback(error)
+    }
+
+    /// Runs `operation` as the form with an asynchronous fallback does.
+    ///
+    /// Without this form, asynchronous code whose operation and fallback happen to be synchronous would get the
+    /// blocking one.
+    /// - Parameters:
+    ///   - operation: the call to guard.
+    ///   - fallback: makes a value of the error.
+    public func run<T>(
+        _ operation: () async throws -> T,
+        fallback: (any Error) throws -> T
+    ) async throws -> T {
+        let attempt = await self.attempts(operation) { _ in .success }
+        guard let error = attempt.errorForFallback else { return try attempt.get() }
+        return try fallback(error)
     }
 
     /// Runs `operation` on the calling thread; the compiler chooses this form in synchronous code alone.
@@ -79,7 +119,7 @@ extension CircuitBreaker {
     /// - Parameter operation: the call to guard.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T) throws -> T {
-        guard self.isPlain else { return try self.runByPolicy(operation) { _ in false } }
+        guard self.isPlain else { return try self.attempts(operation) { _ in .success }.get() }
         let admitted: Admitted = try self.admitted()
         let value: T
         do {
@@ -88,7 +128,7 @@ extension CircuitBreaker {
             self.report(self.ending(error), of: admitted)
             throw error
         }
-        if admitted.reportsSuccess { self.report(Ending(verdict: .success), of: admitted) }
+        if admitted.reportsSuccess { self.report(.success, of: admitted) }
         return value
     }
 
@@ -100,7 +140,30 @@ extension CircuitBreaker {
     ///   - isFailure: judges a value that was returned.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, failingWhen isFailure: (T) -> Bool) throws -> T {
-        try self.runByPolicy(operation, failingWhen: isFailure)
+        try self.attempts(operation) { self.ending(of: $0, failingWhen: isFailure) }.get()
+    }
+
+    /// Runs `operation` as the plain synchronous form does; a value for which `failure` gives an error counts as that
+    /// error, and is returned all the same.
+    /// - Parameters:
+    ///   - operation: the call to guard.
+    ///   - failure: the error that a value stands for; nil for a good one.
+    @_disfavoredOverload
+    public func run<T>(_ operation: () throws -> T, failure: (T) -> (any Error)?) throws -> T {
+        try self.attempts(operation) { self.ending(of: $0, failure) }.get()
+    }
+
+    /// Runs `operation` as the plain synchronous form does, and `fallback` when it was refused or failed.
+    ///
+    /// What the policy ignores, and whatever is thrown once the caller's task is cancelled, is thrown as it is.
+    /// - Parameters:
+    ///   - operation: the call to guard.
+    ///   - fallback: makes a value of the error.
+    @_disfavoredOverload
+    public func run<T>(_ operation: () throws -> T, fallback: (any Error) throws -> T) throws -> T {
+        let attempt = self.attempts(operation) { _ in .success }
+        guard let error = attempt.errorForFallback else { return try attempt.get() }
+        return try fallback(error)
     }
 }
 

@@ -26,7 +26,7 @@ extension Database {
 
     /// Another connection to a store that is open: these files and no others.
     static func sharing(
-        _ file: StoreFile, as identity: FileIdentity, syncs: Bool
+        _ file: StoreFile, as identity: FileIdentity, syncs: Bool = true
     ) throws(BreakerStoreError) -> Database {
         let database = Database(try Connection(path: file.path, access: .readWrite, syncs: syncs))
         guard database.isOpen(at: file, as: identity) else { throw .moved(file.path) }

@@ -21,6 +21,41 @@ import Testing
         #expect(breaker.failureCount == 1)
     }
 
+    /// For event loops: nothing waits, and the file knows soon.
+    @Test func aLaterReportIsCommittedByTheStoresThread() async throws {
+        let breaker = try self.fixture.breaker()
+        try await breaker.admit().failLater(CallFailure())
+        #expect(await eventually { breaker.failureCount == 1 })
+        let permit = try await breaker.admit()
+        permit.succeedLater()
+        permit.failLater()
+        #expect(await eventually { (try? self.fixture.store.circuit(named: "a")?.lastError) == "CallFailure" })
+        let before = self.fixture.commits
+        try await breaker.admit().succeedLater()
+        #expect(self.fixture.commits == before)
+        #expect(breaker.failureCount == 1)
+    }
+
+    @Test func aProbesLaterReportDecides() async throws {
+        let breaker = try await self.fixture.dueBreaker()
+        try await breaker.admit().failLater(CallFailure())
+        #expect(await eventually { if case .open = breaker.state { true } else { false } })
+        self.fixture.clock.advance(by: .seconds(30))
+        try await breaker.admit().succeedLater()
+        #expect(await eventually { breaker.state == .closed })
+    }
+
+    /// While another process has the file locked, the caller does not wait, and the failure is not lost.
+    @Test func aLaterReportDoesNotWaitForALockedFile() async throws {
+        let breaker = try self.fixture.breaker()
+        let permit = try await breaker.admit()
+        let lock = try WriteLock(self.fixture.store)
+        permit.failLater(CallFailure())
+        #expect(breaker.failureCount == 0)
+        try lock.release()
+        #expect(await eventually { breaker.failureCount == 1 })
+    }
+
     enum NoVerdict: CaseIterable {
         case discarded, freed, ignoredError, cancelled, cancelledTimed
     }

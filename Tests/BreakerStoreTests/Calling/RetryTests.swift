@@ -1,4 +1,5 @@
 import BreakerStore
+import Foundation
 import Testing
 
 /// Retries, and what is told of each attempt.
@@ -38,6 +39,40 @@ import Testing
                 == [.succeeded, .succeeded, .ignored, .failed, .failed, .refused, .refused, .refused])
         #expect(self.log.circuits == ["a"])
         #expect(try #require(self.log.shortest) >= .zero)
+    }
+
+    /// The duration is the operation's alone, whatever the commits take; a refused call takes none.
+    @Test func onlyTheOperationIsMeasured() async throws {
+        var calls = CallPolicy()
+        calls.onOutcome = { [log] in log.add($0) }
+        calls.describe = { _ in
+            // Longer than any operation of this test.
+            usleep(200_000)
+            return "slow to describe"
+        }
+        let breaker = try self.fixture.breaker(trip: .failures(4, within: .seconds(60)), calls: calls)
+        _ = try? await breaker.run { throw CallFailure() }
+        synchronously { _ = try? breaker.run { throw CallFailure() } }
+        await (try await breaker.admit()).fail(CallFailure())
+        await breaker.recordFailure(CallFailure())
+        _ = try? await breaker.run {}
+        _ = try? await breaker.admit()
+        #expect(self.log.results == [.failed, .failed, .failed, .failed, .refused, .refused])
+        #expect(self.log.durations.prefix(2).allSatisfy { $0 > .zero && $0 < .milliseconds(200) })
+        #expect(self.log.durations.suffix(3) == [.zero, .zero, .zero])
+    }
+
+    /// What is reported without a permit is told, too, once.
+    @Test func recordedResultsAreTold() async throws {
+        var calls = CallPolicy()
+        calls.onOutcome = { [log] in log.add($0) }
+        calls.classify = { ($0 as? CallFailure)?.number == 1 ? .ignored : .failure }
+        let breaker = try self.fixture.breaker(calls: calls)
+        await breaker.recordSuccess()
+        synchronously { breaker.recordSuccess() }
+        await breaker.recordFailure(CallFailure(number: 1))
+        synchronously { breaker.recordFailure() }
+        #expect(self.log.results == [.succeeded, .succeeded, .ignored, .failed])
     }
 
     @Test func permitsTellOnce() async throws {
@@ -142,7 +177,7 @@ import Testing
         let breaker = try self.breaker(retries: 5, trip: .consecutiveFailures(1))
         await breaker.recordFailure()
         await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
-        #expect(self.log.results == [.refused])
+        #expect(self.log.results == [.failed, .refused])
     }
 
     @Test func cancellationEndsTheDelayWithTheOperationsError() async throws {

@@ -40,8 +40,8 @@ enum HostileStore {
         while true {
             do {
                 return try breaker.admit()
-            } catch  where ContinuousClock.now < deadline {
-                continue
+            } catch {
+                guard ContinuousClock.now < deadline else { throw error }
             }
         }
     }

@@ -1,0 +1,65 @@
+/// How a call ended, as the policy judges it.
+struct Ending: Sendable {
+    var verdict: Verdict
+    /// What is stored of the error.
+    var text: String?
+    /// The error that the caller, or a fallback, gets to know; nil for a success, and for a value that is a failure
+    /// without being an error.
+    var error: (any Error)?
+    /// Whether the circuit has been told already: of a time-out it is told at the deadline.
+    var isReported = false
+
+    static let success = Ending(verdict: .success)
+}
+
+extension Verdict {
+    /// Whether the call counts as failed.
+    var isFailure: Bool {
+        switch self {
+        case .failure: true
+        case .success, .ignored: false
+        }
+    }
+}
+
+/// How one attempt of a call went.
+enum Attempt<T> {
+    case returned(T, Ending)
+    case threw(any Error, Ending)
+    case refused(CircuitOpenError)
+
+    /// What the caller gets.
+    func get() throws -> T {
+        switch self {
+        case .returned(let value, _): return value
+        case .threw(let error, _): throw error
+        case .refused(let refusal): throw refusal
+        }
+    }
+
+    /// The error in whose place a fallback comes; nil if the caller gets the value or the error itself.
+    ///
+    /// A cancelled caller wants no answer any longer, and what is ignored says nothing about the service.
+    var errorForFallback: (any Error)? {
+        if Task.isCancelled { return nil }
+        switch self {
+        case .returned(_, let ending), .threw(_, let ending): return ending.verdict.isFailure ? ending.error : nil
+        case .refused(let refusal): return refusal
+        }
+    }
+
+    /// Whether the circuit counts it as a failure.
+    var isFailure: Bool {
+        switch self {
+        case .returned(_, let ending), .threw(_, let ending): ending.verdict.isFailure
+        case .refused: false
+        }
+    }
+
+    var result: CallOutcome.Result {
+        switch self {
+        case .returned(_, let ending), .threw(_, let ending): CallOutcome.Result(ending.verdict)
+        case .refused: .refused
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// What is stored of errors and values, for people who look at the circuit later.
+enum StoredText {
+    private static let mostCharacters = 500
+    private static let mostBytes = 4_000
+
+    /// At most 500 characters and 4,000 bytes: a character may have any number of marks, so that one character of
+    /// somebody else's text may have megabytes.
+    static func cut(_ text: String) -> String {
+        let text = text.prefix(Self.mostCharacters)
+        guard text.utf8.count > Self.mostBytes else { return String(text) }
+        return String(decoding: text.utf8.prefix(Self.mostBytes), as: UTF8.self)
+    }
+
+    /// A value's description; of a collection only how many elements it has, for the text of a million would be made
+    /// to be cut.
+    static func of<T>(_ value: T) -> String {
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .collection, .dictionary, .set:
+            let count = mirror.children.count
+            return "\(TypeNames.name(of: type(of: value))) of \(count) \(count == 1 ? "element" : "elements")"
+        default:
+            return Self.cut(String(describing: value))
+        }
+    }
+}

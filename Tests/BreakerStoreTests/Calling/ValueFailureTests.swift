@@ -1,0 +1,96 @@
+import BreakerStore
+import Testing
+
+/// Values that are failures, and what comes in their place.
+@Suite struct ValueFailureTests {
+    private let fixture: StoreFixture
+    private let breaker: CircuitBreaker
+
+    init() throws {
+        self.fixture = try StoreFixture()
+        self.breaker = try self.fixture.breaker(trip: .failures(100, within: .seconds(60)))
+    }
+
+    private var lastError: String? { get throws { try self.fixture.store.circuit(named: "a")?.lastError } }
+
+    private func failure(_ status: Int) -> (any Error)? { status >= 500 ? CallFailure(number: status) : nil }
+
+    @Test func aValueCountsAsItsError() async throws {
+        #expect(try await self.breaker.run({ 200 }, failure: self.failure) == 200)
+        #expect(try synchronously { try self.breaker.run({ 201 }, failure: self.failure) } == 201)
+        #expect(self.breaker.failureCount == 0)
+        #expect(try await self.breaker.run({ 503 }, failure: self.failure) == 503)
+        #expect(try synchronously { try self.breaker.run({ 504 }, failure: self.failure) } == 504)
+        #expect(self.breaker.failureCount == 2)
+        #expect(try self.lastError == "CallFailure")
+        await #expect(throws: CallFailure(number: 1)) {
+            try await self.breaker.run({ throw CallFailure(number: 1) }, failure: self.failure)
+        }
+        #expect(self.breaker.failureCount == 3)
+    }
+
+    @Test func thePolicyJudgesAndDescribesTheError() async throws {
+        var calls = CallPolicy()
+        calls.classify = { ($0 as? CallFailure)?.number == 501 ? .ignored : .failure }
+        calls.describe = { "status \(($0 as? CallFailure)?.number ?? 0)" }
+        let breaker = try self.fixture.store.breaker(self.breaker.config, calls: calls)
+        #expect(try await breaker.run({ 501 }, failure: self.failure) == 501)
+        #expect(try await breaker.run({ 501 }, failure: self.failure, fallback: { _ in 1 }) == 501)
+        #expect(breaker.failureCount == 0)
+        #expect(try await breaker.run({ 503 }, failure: self.failure) == 503)
+        #expect(breaker.failureCount == 1)
+        #expect(try self.lastError == "status 503")
+    }
+
+    @Test func theFallbackGetsTheValuesError() async throws {
+        let fallback: (any Error) async throws -> Int = { -(($0 as? CallFailure)?.number ?? 0) }
+        #expect(try await self.breaker.run({ 200 }, failure: self.failure, fallback: fallback) == 200)
+        #expect(try await self.breaker.run({ 503 }, failure: self.failure, fallback: fallback) == -503)
+        #expect(
+            try await self.breaker.run({ throw CallFailure(number: 7) }, failure: self.failure, fallback: fallback)
+                == -7)
+        #expect(self.breaker.failureCount == 2)
+    }
+
+    @Test func aFailingValueIsDescribedShortly() async throws {
+        _ = try await self.breaker.run({ 503 }, failingWhen: { _ in true })
+        #expect(try self.lastError == "503")
+        _ = try await self.breaker.run({ String(repeating: "é", count: 501) }, failingWhen: { _ in true })
+        #expect(try self.lastError == String(repeating: "é", count: 500))
+        _ = try await self.breaker.run({ [UInt8](repeating: 7, count: 100_000) }, failingWhen: { _ in true })
+        #expect(try self.lastError == "Array<UInt8> of 100000 elements")
+        _ = try await self.breaker.run({ nil as Int? }, failingWhen: { _ in true })
+        #expect(try self.lastError == "nil")
+    }
+
+    @Test func aSynchronousFallbackComesInAsynchronousAndSynchronousCode() async throws {
+        func work() throws -> Int { throw CallFailure(number: 3) }
+        // This form of the call must suspend, not block: the compiler would warn that nothing is awaited.
+        #expect(
+            try await self.breaker.run {
+                try work()
+            } fallback: { _ in
+                2
+            } == 2)
+        #expect(
+            try synchronously {
+                try self.breaker.run {
+                    try work()
+                } fallback: { _ in
+                    4
+                }
+            } == 4)
+        #expect(
+            throws: CallFailure(number: 5),
+            performing: {
+                try synchronously {
+                    try self.breaker.run {
+                        try work()
+                    } fallback: { _ in
+                        throw CallFailure(number: 5)
+                    }
+                }
+            })
+        #expect(self.breaker.failureCount == 3)
+    }
+}
