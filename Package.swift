@@ -88,7 +88,7 @@ let package = Package(
         .testTarget(
             name: "BreakerStoreTests",
             dependencies: [
-                "BreakerStore", "BreakerTestSupport", "CFaults", "breaker-worker", "breaker-torture",
+                "BreakerStore", "BreakerTestSupport", "CFaults", "breaker-client", "breaker-worker", "breaker-torture",
                 "breaker-worker_0_1_2",
             ],
             swiftSettings: settings
@@ -99,6 +99,13 @@ let package = Package(
             name: "BreakerTestSupport",
             dependencies: ["BreakerStore", "CSQLite", "CTestSupport"],
             path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        // Calls a service over HTTP; a program of its own, for only it needs Foundation's networking.
+        .executableTarget(
+            name: "breaker-client",
+            dependencies: ["BreakerStore"],
+            path: "Tests/breaker-client",
             swiftSettings: settings
         ),
         .executableTarget(

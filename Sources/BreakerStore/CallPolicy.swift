@@ -14,8 +14,8 @@ public struct CallPolicy: Sendable {
 
     /// What an operation's error means for the circuit; called on the caller's thread.
     ///
-    /// The default ignores `CancellationError`, and whatever is thrown once the caller's task is cancelled; all else is a
-    /// failure. A `classify` of your own keeps that rule if it ends in `default: CallPolicy().classify(error)`.
+    /// The default ignores `CancellationError`, and whatever is thrown once the caller's task is cancelled; all else is
+    /// a failure. A `classify` of your own keeps that rule if it ends in `default: CallPolicy().classify(error)`.
     public var classify: @Sendable (any Error) -> Verdict = { Cancellation.hasCaused($0) ? .ignored : .failure }
 
     /// What is stored of an error, cut at 500 characters; called on the caller's thread.

@@ -107,6 +107,9 @@ package final class WorkerProcess: Sendable {
         return self.reap()
     }
 
+    /// Tells the worker to end, as an operator does.
+    package func terminate() { self.send(SIGTERM) }
+
     /// Halts the worker where it is.
     package func stop() { self.send(SIGSTOP) }
 

@@ -82,6 +82,13 @@ import Foundation
         #expect(try await breaker.run(operation) == 1)
         #expect(try await breaker.run(operation, failingWhen: isFailure) == 1)
         #expect(try await breaker.run(operation, fallback: fallback) == 1)
+        let synchronousFallback: (any Error) throws -> Int = { _ in 2 }
+        #expect(try await breaker.run(operation, fallback: synchronousFallback) == 1)
+        let failure: (Int) -> (any Error)? = { _ in nil }
+        #expect(try await breaker.run(operation, failure: failure) == 1)
+        #expect(try await breaker.run(operation, failure: failure, fallback: fallback) == 1)
+        let admit: () async throws(CircuitOpenError) -> CallPermit = breaker.admit
+        _ = try await admit()
         let permit: CallPermit = try await breaker.admit()
         await permit.succeed()
         await permit.fail()
@@ -98,7 +105,15 @@ import Foundation
         let isFailure: (Int) -> Bool = { $0 > 1 }
         #expect(try breaker.run(operation) == 1)
         #expect(try breaker.run(operation, failingWhen: isFailure) == 1)
+        let failure: (Int) -> (any Error)? = { _ in nil }
+        #expect(try breaker.run(operation, failure: failure) == 1)
+        let fallback: (any Error) throws -> Int = { _ in 2 }
+        #expect(try breaker.run(operation, fallback: fallback) == 1)
+        let admit: () throws(CircuitOpenError) -> CallPermit = breaker.admit
+        try admit().succeedLater()
         let permit: CallPermit = try breaker.admit()
+        permit.failLater()
+        permit.failLater(CancellationError())
         let sendable: any Sendable = permit
         permit.succeed()
         permit.fail()

@@ -20,8 +20,8 @@ enum MovingSnippets {
         var calls = CallPolicy()
         calls.classify = { error in
             switch error {
-            case is CancellationError, is ConnectionRefused: .ignored
-            default: .failure
+            case is ConnectionRefused: .ignored
+            default: CallPolicy().classify(error)
             }
         }
         // end of snippet

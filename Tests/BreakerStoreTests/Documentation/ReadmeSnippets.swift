@@ -49,9 +49,8 @@ enum ReadmeSnippets {
         calls.retry = .exponential(maxRetries: 2, delay: .milliseconds(100), jitter: 0.5)
         calls.classify = { error in
             switch error {
-            case is CancellationError: .ignored
             case let error as HTTPError where error.status == 404: .success
-            default: .failure
+            default: CallPolicy().classify(error)
             }
         }
         let payments = try store.breaker(config, calls: calls)

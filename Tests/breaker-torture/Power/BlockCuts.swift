@@ -81,7 +81,7 @@ struct BlockCuts {
             $0.isAvailable && (self.options.only == nil || self.options.only == $0.rawValue)
         }
         var random = SeededRandom(seed: self.options.seed)
-        var remainder: [String: [UInt8]]?
+        var remainder: PowerRemainder?
         var number = 0
         while self.report.goesOn, !self.isDone, !kinds.isEmpty {
             let kind = kinds[number % kinds.count]
@@ -105,13 +105,13 @@ struct BlockCuts {
         }
     }
 
-    /// One run; returns the files of one of the copies.
+    /// One run; returns what one of the copies has.
     private func play(
         _ round: inout PowerRound,
-        _ remainder: [String: [UInt8]]?,
+        _ remainder: PowerRemainder?,
         on disk: BlockDisk,
         _ random: inout SeededRandom
-    ) async throws -> [String: [UInt8]]? {
+    ) async throws -> PowerRemainder? {
         let copies = Locked<[(begun: Int, ended: Int)]>([])
         let seed = random.next()
         let most = self.options.isShort ? Self.mostShortCopies : Self.mostCopies
@@ -128,7 +128,7 @@ struct BlockCuts {
             }
         }
         try await disk.unmount()
-        var kept: [String: [UInt8]]?
+        var kept: PowerRemainder?
         for (number, copy) in copies.withLock({ $0 }).enumerated() {
             defer { disk.removeCopy(number) }
             guard self.report.goesOn, self.options.without == nil || round.violations.isEmpty else { continue }
@@ -137,7 +137,9 @@ struct BlockCuts {
             defer { alarm(0) }
             try await disk.mountCopy(number)
             let files = Self.files(in: disk.place + "/store")
-            if kept == nil || Bool.random(using: &random) { kept = files }
+            if kept == nil || Bool.random(using: &random) {
+                kept = PowerRemainder(files: files, isBroken: round.isBroken(files))
+            }
             let copied = PowerCopy(
                 directory: disk.place + "/store", files: files, begun: round.number(ofByte: copy.begun),
                 // One process may have written and not yet recorded that.

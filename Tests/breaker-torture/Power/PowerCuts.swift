@@ -138,7 +138,7 @@ struct PowerCuts {
                 isShort ? Self.shortScenes[number % 2] : [Self.scenes[number % Self.scenes.count], .again]
             }
         var fields: [String] = []
-        var remainder: [String: [UInt8]]?
+        var remainder: PowerRemainder?
         for scene in scenes {
             let plan =
                 fault == nil

@@ -25,8 +25,10 @@ struct PowerRound {
     private let isShort: Bool
     private(set) var counts: [(what: String, count: Int)] = []
     private(set) var violations: [String] = []
-    /// What one of the cuts has left, for a run that goes on from there.
-    private(set) var remainder: [String: [UInt8]]?
+    /// What one of the cuts has left.
+    private(set) var remainder: PowerRemainder?
+    /// The database with which the run begins, if that must be set aside.
+    private var broken: [UInt8]?
 
     /// Where the processes have their files.
     private let store: String
@@ -54,15 +56,14 @@ struct PowerRound {
     private mutating func add(_ count: Int, _ what: String) { self.counts.append((what, count)) }
 
     /// - Parameter remainder: what an earlier cut has left.
-    mutating func run(from remainder: [String: [UInt8]]?, seed: UInt64) async throws {
+    mutating func run(from remainder: PowerRemainder?, seed: UInt64) async throws {
         try self.prepare(remainder)
         let disk = try PowerDisk(self.store)
-        let broken = disk.current["a.db"]
         let records = try await self.record()
         try self.checkIsWhole(records, disk)
         let shown = self.fault?.applied(to: records, on: disk) ?? records
         let references = try self.references(shown, disk)
-        try self.cut(shown, disk, references, broken, seed)
+        try self.cut(shown, disk, references, seed)
     }
 
     /// A run on a real file system, of which copies are taken meanwhile.
@@ -72,22 +73,23 @@ struct PowerRound {
     ///   - meanwhile: called while the processes run, with the path of the record; returns when they have ended.
     /// - Returns: what judges the files of a copy.
     mutating func runForReal(
-        from remainder: [String: [UInt8]]?,
+        from remainder: PowerRemainder?,
         settle: () -> Void,
         meanwhile: @escaping @Sendable (String) async throws -> Void
     ) async throws -> (PowerCopy, inout Self) throws -> [String] {
         try self.prepare(remainder)
         settle()
         let disk = try PowerDisk(self.store)
-        let broken = disk.current["a.db"]
         let records = try await self.record(meanwhile)
         try self.checkIsWhole(records, disk)
         self.bytes = records.reduce(into: []) { $0.append(($0.last ?? 0) + $1.length) }
         let references = try self.references(records, disk)
-        return { copy, round in
-            let isBroken = round.plan.scene == .quarantine && FileBytes.areEqual(copy.files["a.db"], broken)
-            return try round.faults(of: copy, references, isBroken)
-        }
+        return { copy, round in try round.faults(of: copy, references, round.isBroken(copy.files)) }
+    }
+
+    /// Whether the database is still the one that must be set aside.
+    func isBroken(_ files: [String: [UInt8]]) -> Bool {
+        self.broken != nil && FileBytes.areEqual(files["a.db"], self.broken)
     }
 
     /// How many records there are in so many bytes.
@@ -106,8 +108,14 @@ struct PowerRound {
 
     // MARK: - The run
 
-    private func prepare(_ remainder: [String: [UInt8]]?) throws {
-        try PowerJudge.put(remainder ?? [:], in: self.store)
+    private mutating func prepare(_ remainder: PowerRemainder?) throws {
+        try self.makeFiles(remainder)
+        guard self.plan.scene == .quarantine || remainder?.isBroken ?? false else { return }
+        self.broken = FileBytes.read(self.store + "/a.db")
+    }
+
+    private func makeFiles(_ remainder: PowerRemainder?) throws {
+        try PowerJudge.put(remainder?.files ?? [:], in: self.store)
         let path = self.store + "/a.db"
         switch self.plan.scene {
         case .creation, .full, .again: return
@@ -213,7 +221,6 @@ struct PowerRound {
         _ records: [PowerRecord],
         _ disk: PowerDisk,
         _ references: PowerReferences,
-        _ broken: [UInt8]?,
         _ seed: UInt64
     ) throws {
         var disk = disk
@@ -231,10 +238,10 @@ struct PowerRound {
             let description = "before \(place) (\(place < records.count ? "\(records[place])" : "the end")), \(cut)"
             try FileBytes.write(Array(description.utf8), to: Self.note(in: self.directory))
             let left = disk.left(by: &cut)
-            if place == kept { self.remainder = left }
+            let isBroken = self.isBroken(left)
+            if place == kept { self.remainder = PowerRemainder(files: left, isBroken: isBroken) }
             // A hang is as bad as a death.
             alarm(60)
-            let isBroken = self.plan.scene == .quarantine && FileBytes.areEqual(left["a.db"], broken)
             for fault in try self.faults(of: left, references, place, isBroken) {
                 let names = left.sorted { $0.key < $1.key }.map { "\($0.key) of \($0.value.count)" }
                 self.violations.append("\(self.plan.description): cut \(description): \(fault); \(names)")
