@@ -1,5 +1,5 @@
 /// What went wrong with a store: all that the library itself throws, but for a circuit's refusals and timeouts.
-public struct BreakerStoreError: Error, Sendable, CustomStringConvertible {
+public struct BreakerStoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of an error: open, so that kinds can be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name, such as `notFound`.

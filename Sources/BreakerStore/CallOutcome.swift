@@ -1,6 +1,9 @@
 /// How one call ended, for metrics.
 public struct CallOutcome: Sendable {
     /// What became of a call.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum Result: Sendable, Hashable {
         /// It ran and counts as a success.
         case succeeded
@@ -18,10 +21,12 @@ public struct CallOutcome: Sendable {
     /// What became of the call.
     public var result: Result
 
-    /// How long the operation took; zero when it was refused.
+    /// How long the operation took, without what the circuit did; zero where it was refused, or recorded without a
+    /// permit.
     public var duration: Duration
 
-    package init(circuit: String, result: Result, duration: Duration) {
+    /// Creates an outcome, as a test may need one.
+    public init(circuit: String, result: Result, duration: Duration = .zero) {
         self.circuit = circuit
         self.result = result
         self.duration = duration

@@ -106,6 +106,11 @@ public final class CircuitBreaker: Sendable {
     }
 }
 
+extension CircuitBreaker: CustomStringConvertible {
+    /// Which circuit it is a handle for; reads no file.
+    public var description: String { "CircuitBreaker(\(self.name.quoted), \(self.store.path.escaped))" }
+}
+
 extension CircuitBreaker: Equatable {
     /// Handles of one circuit in one store are equal, whatever their calls' policies.
     public static func == (left: CircuitBreaker, right: CircuitBreaker) -> Bool { left.circuit === right.circuit }

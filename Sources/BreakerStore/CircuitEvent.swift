@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 /// One thing that happened to a circuit, or to the store.
-public struct CircuitEvent: Sendable, Hashable, Identifiable {
+public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConvertible {
     /// What happened.
     ///
     /// Open: later versions and other programs know other kinds, which are handed over as they are.
@@ -76,9 +76,10 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable {
     /// Whether this store did it.
     public var isOwn: Bool
 
-    package init(
-        id: Int64, circuit: String?, kind: Kind, at: Date, from: String?, to: String?, reason: String?,
-        worker: String?, pid: Int32?, by: String?, isOwn: Bool
+    /// Creates an event, as a test may need one.
+    public init(
+        id: Int64, circuit: String? = nil, kind: Kind, at: Date, from: String? = nil, to: String? = nil,
+        reason: String? = nil, worker: String? = nil, pid: Int32? = nil, by: String? = nil, isOwn: Bool = false
     ) {
         self.id = id
         self.circuit = circuit
@@ -91,5 +92,14 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable {
         self.pid = pid
         self.by = by
         self.isOwn = isOwn
+    }
+
+    /// One line: when, what befell which circuit, who did it and why.
+    public var description: String {
+        var text = "\(self.at) \(self.kind.rawValue.escaped)"
+        if let circuit = self.circuit { text += " \(circuit.quoted)" }
+        if let by = self.by { text += " by \(by.escaped)" }
+        if let reason = self.reason { text += ": \(reason.escaped)" }
+        return text
     }
 }

@@ -11,7 +11,11 @@ public struct CircuitOpenError: Error, Sendable, CustomStringConvertible {
     /// What was stored of the newest failure's error.
     public var lastError: String?
 
-    package init(name: String, group: String?, cause: RefusalCause, retryAfter: Duration?, lastError: String?) {
+    /// Creates a refusal, as a test may need one.
+    public init(
+        name: String, group: String? = nil, cause: RefusalCause = .open, retryAfter: Duration? = nil,
+        lastError: String? = nil
+    ) {
         self.name = name
         self.group = group
         self.cause = cause

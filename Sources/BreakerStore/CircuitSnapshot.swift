@@ -15,7 +15,8 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         /// When its result becomes stale and its slot free.
         public var leaseEnds: Date
 
-        package init(worker: WorkerSnapshot.ID, since: Date, leaseEnds: Date) {
+        /// Creates a probe, as a test may need one.
+        public init(worker: WorkerSnapshot.ID, since: Date, leaseEnds: Date) {
             self.worker = worker
             self.since = since
             self.leaseEnds = leaseEnds
@@ -35,7 +36,10 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         /// Why, as they said.
         public var reason: String?
 
-        package init(state: HoldState, since: Date, until: Date?, by: String?, reason: String?) {
+        /// Creates a hold, as a test may need one.
+        public init(
+            state: HoldState, since: Date, until: Date? = nil, by: String? = nil, reason: String? = nil
+        ) {
             self.state = state
             self.since = since
             self.until = until
@@ -73,9 +77,11 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     /// How many live workers have registered it.
     public var workers: Int
 
-    package init(
-        name: String, config: CircuitBreaker.Config, state: CircuitState, since: Date, epoch: Int64, failures: [Date],
-        tripsInARow: Int, probes: [Probe], hold: Hold?, lastError: String?, refusals: Int, workers: Int
+    /// Creates a snapshot, as a test may need one.
+    public init(
+        name: String, config: CircuitBreaker.Config, state: CircuitState = .closed, since: Date, epoch: Int64 = 1,
+        failures: [Date] = [], tripsInARow: Int = 0, probes: [Probe] = [], hold: Hold? = nil, lastError: String? = nil,
+        refusals: Int = 0, workers: Int = 0
     ) {
         self.name = name
         self.config = config

@@ -62,6 +62,9 @@ public final class CircuitStore: Sendable {
 
     deinit { self.leave() }
 
+    /// The file's path, its symbolic links resolved; a temporary store's leads to a real file, too.
+    public var path: String { self.backend.file.path }
+
     /// Registers a circuit and returns the handle for it.
     ///
     /// The same name again is O(1) and returns an equal handle. Handles keep the store alive. A config that differs
@@ -82,6 +85,37 @@ public final class CircuitStore: Sendable {
         // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
         if areNew { _ = try? breakers[0].core.look(breakers[0].asker, readsAlways: true) }
         return breakers[0]
+    }
+
+    /// The handle for a circuit that somebody has registered, with the config that is stored.
+    ///
+    /// This process uses the circuit from then on, as one that it has registered.
+    ///
+    /// Throws `noSuchCircuit`, `invalidConfiguration`, `closed`, `forked` or `readOnly`, or what keeps the file from
+    /// being read or written: without it nobody knows by which rules to guard. Commits on the calling thread unless
+    /// this store has a handle for the circuit; waits at most for `busyTimeout`.
+    /// - Parameters:
+    ///   - name: the circuit's name.
+    ///   - calls: how this handle makes its calls.
+    public func breaker(
+        named name: String,
+        calls: CallPolicy = CallPolicy()
+    ) throws(BreakerStoreError) -> CircuitBreaker {
+        let core = try self.usableCore()
+        guard let config = try self.stored(name, core) else { throw .noSuchCircuit(name, self.path) }
+        try calls.validate(for: config)
+        let kept = KeptConfig(config)
+        let circuit = self.circuit(registeredWith: kept, core)
+        core.happened { $0.used(kept) }
+        return CircuitBreaker(store: self, core: core, circuit: circuit, calls: KeptPolicy(calls))
+    }
+
+    /// The config of a circuit as it is stored, which this process uses from now on; nil if there is none.
+    private func stored(_ name: String, _ core: StoreCore) throws(BreakerStoreError) -> CircuitBreaker.Config? {
+        guard self.state.withLock({ $0.circuits[CircuitName(name)] }) != nil else {
+            return try core.use(name, until: self.deadline)
+        }
+        return try core.circuit(name).map { CircuitBreaker.Config(name: name, row: $0.row) }
     }
 
     /// Registers many circuits in one transaction, and returns the handles for them in the same order.

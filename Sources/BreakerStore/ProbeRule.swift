@@ -1,5 +1,5 @@
 /// How a half-open circuit tries whether its service is back.
-public struct ProbeRule: Sendable, Hashable, Codable {
+public struct ProbeRule: Sendable, Hashable, Codable, CustomStringConvertible {
     /// How many probes may be under way at a time, in all processes together: 1 to 10,000.
     ///
     /// The default is 1.
@@ -23,6 +23,11 @@ public struct ProbeRule: Sendable, Hashable, Codable {
         self.limit = limit
         self.successesToClose = successesToClose
         self.lease = lease.roundedToMicroseconds
+    }
+
+    /// What the rule says, in words.
+    public var description: String {
+        "\(self.limit) at a time, \(self.successesToClose) to close, lease \(self.lease.readable)"
     }
 
     func validate() throws(BreakerStoreError) {

@@ -1,5 +1,5 @@
 /// How long a tripped circuit stays open before it lets a probe through.
-public struct RecoveryRule: Sendable, Hashable, Codable {
+public struct RecoveryRule: Sendable, Hashable, Codable, CustomStringConvertible {
     /// How long the circuit stays open after its first trip: above zero, at most a hundred years, rounded to
     /// microseconds.
     ///
@@ -34,6 +34,16 @@ public struct RecoveryRule: Sendable, Hashable, Codable {
         self.multiplier = multiplier
         self.cap = cap.roundedToMicroseconds
         self.jitter = jitter
+    }
+
+    /// What the rule says, in words.
+    public var description: String {
+        var text = self.timeout.readable
+        if self.multiplier != 1 {
+            text += ", × \(self.multiplier) for each trip in a row, at most \(self.cap.readable)"
+        }
+        if self.jitter > 0 { text += ", jitter \(self.jitter)" }
+        return text
     }
 
     func validate() throws(BreakerStoreError) {

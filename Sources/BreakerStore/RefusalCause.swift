@@ -1,4 +1,7 @@
 /// Why a circuit refused a call.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum RefusalCause: String, Sendable, Hashable, Codable {
     /// It is open, and its time has not come.
     case open

@@ -1,17 +1,22 @@
 /// How often and after how long a failed call is made again.
 ///
 /// Each attempt is one call to the circuit.
-public struct RetryRule: Sendable, Hashable {
+public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case constant, exponential
     }
 
     let kind: Kind
-    let maxRetries: Int
-    let delay: Duration
-    let multiplier: Double
-    let cap: Duration
-    let jitter: Double
+    /// How often a failed call is made again at most.
+    public let maxRetries: Int
+    /// The wait before the first retry.
+    public let delay: Duration
+    /// What the wait is multiplied with for each further retry; 1 where it stays the same.
+    public let multiplier: Double
+    /// The longest wait before jitter.
+    public let cap: Duration
+    /// The share of the wait that is added at most, by chance.
+    public let jitter: Double
 
     /// Waits the same time before each retry.
     ///
@@ -40,6 +45,14 @@ public struct RetryRule: Sendable, Hashable {
         RetryRule(
             kind: .exponential, maxRetries: maxRetries, delay: delay.roundedToMicroseconds, multiplier: multiplier,
             cap: cap.roundedToMicroseconds, jitter: jitter)
+    }
+
+    /// What the rule says, in words.
+    public var description: String {
+        var text = "\(self.maxRetries) \(self.maxRetries == 1 ? "retry" : "retries") after \(self.delay.readable)"
+        if self.multiplier != 1 { text += ", × \(self.multiplier) each, at most \(self.cap.readable)" }
+        if self.jitter > 0 { text += ", jitter \(self.jitter)" }
+        return text
     }
 
     /// The wait before the n-th retry, n from 1: capped first, then `jitter` times `draw` of it added, `draw` in 0..<1.

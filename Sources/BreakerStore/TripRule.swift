@@ -28,6 +28,22 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         TripRule(kind: .consecutiveFailures(count))
     }
 
+    /// How many failures it takes; nil for a rule of a later version.
+    public var count: Int? {
+        switch self.kind {
+        case .failures(let count, within: _), .consecutiveFailures(let count): count
+        case .unknown: nil
+        }
+    }
+
+    /// How long a failure counts; nil where it counts until a success, and for a rule of a later version.
+    public var window: Duration? {
+        switch self.kind {
+        case .failures(_, within: let window): window
+        case .consecutiveFailures, .unknown: nil
+        }
+    }
+
     /// What the rule says, in words; a rule that a later version of the library has stored is named by its word.
     public var description: String {
         switch self.kind {

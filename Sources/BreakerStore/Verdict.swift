@@ -1,4 +1,7 @@
 /// What the end of an operation means for its circuit.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum Verdict: Sendable, Hashable {
     /// It counts towards a trip; a probe opens the circuit again.
     case failure

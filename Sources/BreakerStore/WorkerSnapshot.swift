@@ -17,7 +17,8 @@ public struct WorkerSnapshot: Sendable, Hashable, Identifiable {
     /// The names of the circuits that it probes.
     public var probing: [String]
 
-    package init(id: Int64, name: String, pid: Int32, since: Date, probing: [String]) {
+    /// Creates a snapshot, as a test may need one.
+    public init(id: Int64, name: String, pid: Int32, since: Date, probing: [String] = []) {
         self.id = id
         self.name = name
         self.pid = pid

@@ -140,12 +140,3 @@ enum StaleAnswersEnd {
         }
     }
 }
-
-extension StoreHealth {
-    var isHealthy: Bool {
-        switch self {
-        case .healthy: true
-        case .degraded, .closed: false
-        }
-    }
-}

@@ -79,3 +79,10 @@ extension CircuitBreaker.Config {
         return changes.joined(separator: ", ")
     }
 }
+
+extension CircuitBreaker.Config {
+    /// The config that a row has.
+    init(name: String, row: CircuitRow) {
+        self.init(name: name, group: row.label, rules: row.circuit.rules)
+    }
+}

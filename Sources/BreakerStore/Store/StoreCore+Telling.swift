@@ -17,6 +17,15 @@ extension StoreCore {
         }
     }
 
+    /// Notes that this process uses a circuit, and returns its config as it is stored; nil if there is none.
+    func use(_ name: String, until deadline: Deadline) throws(BreakerStoreError) -> CircuitBreaker.Config? {
+        try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
+            guard let row = try transaction.row(of: name) else { return nil }
+            try transaction.noteUse(of: name)
+            return CircuitBreaker.Config(name: name, row: row)
+        }
+    }
+
     /// Whether a config of this process has not been stored yet.
     func isUnregistered(_ name: CircuitName) -> Bool { self.ask { $0.circuits.unstored[name] != nil } }
 

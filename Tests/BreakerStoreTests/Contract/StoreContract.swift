@@ -33,6 +33,9 @@ import Foundation
         let breakers: ([CircuitBreaker.Config], CallPolicy) throws(Failure) -> [CircuitBreaker] =
             store.breakers(_:calls:)
         #expect(try store.breakers([CircuitBreaker.Config(name: "a")]) == [store.breaker(.init(name: "a"))])
+        let named: (String, CallPolicy) throws(Failure) -> CircuitBreaker = store.breaker(named:calls:)
+        #expect(try store.breaker(named: "a") == store.breaker(.init(name: "a")))
+        let path: String = store.path
         let circuits: (String) throws(Failure) -> [CircuitSnapshot] = store.circuits(matching:)
         #expect(try store.circuits().count == 1)
         let circuit: (String) throws(Failure) -> CircuitSnapshot? = store.circuit(named:)
@@ -52,7 +55,8 @@ import Foundation
         let close: () -> Void = store.close
         let run: () async throws -> Void = store.run
         _ = (
-            breaker, breakers, circuits, circuit, reset, hold, release, forget, history, workers, events, health, close,
+            breaker, breakers, named, path, circuits, circuit, reset, hold, release, forget, history, workers, events,
+            health, close,
             run
         )
     }

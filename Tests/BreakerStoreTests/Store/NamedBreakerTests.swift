@@ -1,0 +1,60 @@
+import Testing
+
+@testable import BreakerStore
+
+/// A handle for a circuit that somebody else has registered.
+@Suite struct NamedBreakerTests {
+    private let fixture: StoreFixture
+
+    init() throws { self.fixture = try StoreFixture() }
+
+    @Test func itHasTheStoredConfig() async throws {
+        let other = try CircuitStore(path: self.fixture.store.path, configuration: self.fixture.store.configuration)
+        let registered = try self.fixture.breaker("a", trip: .failures(7, within: .seconds(60)))
+        for store in [self.fixture.store, other] {
+            let named = try store.breaker(named: "a")
+            #expect(named.config == registered.config)
+            await named.recordFailure()
+        }
+        #expect(registered.failureCount == 2)
+        #expect(try self.fixture.store.breaker(named: "a") == registered)
+        other.close()
+    }
+
+    /// What is stored is read and noted in one transaction: a config that another process stores meanwhile stays.
+    @Test func itChangesNoConfig() throws {
+        let registered = try self.fixture.breaker("a", trip: .failures(7, within: .seconds(60)))
+        let history = try self.fixture.store.history().count
+        _ = try self.fixture.store.breaker(named: "a")
+        try self.fixture.store.patiently { _ = try $0.breaker(.init(name: "a", trip: .consecutiveFailures(2))) }
+        let named = try self.fixture.store.breaker(named: "a")
+        #expect(named.config.trip == .consecutiveFailures(2))
+        #expect(registered.config.trip == .consecutiveFailures(2))
+        #expect(try self.fixture.store.history().count == history + 1)
+    }
+
+    @Test func thereMustBeOne() throws {
+        for name in ["a", "", String(repeating: "x", count: 10_000)] {
+            #expect {
+                _ = try self.fixture.store.breaker(named: name)
+            } throws: {
+                ($0 as? BreakerStoreError)?.code == .noSuchCircuit
+            }
+        }
+        _ = try self.fixture.breaker("a")
+        try self.fixture.store.forget("a")
+        #expect {
+            _ = try self.fixture.store.breaker(named: "a")
+        } throws: {
+            ($0 as? BreakerStoreError)?.code == .noSuchCircuit
+        }
+        var calls = CallPolicy()
+        calls.timeout = .seconds(31)
+        _ = try self.fixture.breaker("b")
+        #expect {
+            _ = try self.fixture.store.breaker(named: "b", calls: calls)
+        } throws: {
+            ($0 as? BreakerStoreError)?.code == .invalidConfiguration
+        }
+    }
+}
