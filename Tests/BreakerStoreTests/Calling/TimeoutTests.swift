@@ -92,17 +92,6 @@ import Testing
         #expect(breaker.failureCount == 2)
     }
 
-    @Test func theFallbackAnswersForATimeout() async throws {
-        let breaker = try self.breaker(.milliseconds(1))
-        let value = try await breaker.run {
-            try await Task.sleep(for: .seconds(3_600))
-            return 0
-        } fallback: {
-            $0 is CallTimeoutError ? 1 : 2
-        }
-        #expect(value == 1)
-    }
-
     @Test func aTimeoutBeyondTheLeaseIsRefused() throws {
         var calls = CallPolicy()
         calls.timeout = .seconds(31)
