@@ -16,4 +16,20 @@ public protocol HostClock: Sendable {
 
     /// The time that people go by; it may be stepped, and decides nothing but what a reboot took.
     var wallTime: Date { get }
+
+    /// Suspends the task for that long by this clock; throws `CancellationError` if the task is cancelled.
+    ///
+    /// Time-outs and the delays of retries wait by it. By default it waits for real.
+    func sleep(for duration: Duration) async throws
+}
+
+extension HostClock {
+    /// Suspends the task for that long by the system's clock.
+    public func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+}
+
+/// A clock by which a thread can wait, too.
+protocol BlockingHostClock: HostClock {
+    /// Blocks the thread for that long by this clock.
+    func block(for duration: Duration)
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -8,8 +9,46 @@ public import Foundation
 
 /// A clock that a test moves.
 ///
-/// It stands still in between.
+/// It stands still in between. A call's time-out and the delays of its retries wait by this clock: a test waits for the
+/// sleepers, then advances the clock.
 public final class ManualHostClock: HostClock {
+    /// A task or a thread that waits.
+    private struct Sleeper {
+        var id: UInt64
+        var end: Duration
+        var wake: @Sendable (Result<Void, CancellationError>) -> Void
+    }
+
+    /// A test that waits for sleepers.
+    private struct Waiter {
+        var id: UInt64
+        var count: Int
+        var wake: @Sendable () -> Void
+    }
+
+    private struct Waiting {
+        /// How far the clock was advanced; no reboot sets it back.
+        var elapsed = Duration.zero
+        var sleepers: [Sleeper] = []
+        var waiters: [Waiter] = []
+        var lastID: UInt64 = 0
+
+        mutating func newID() -> UInt64 {
+            self.lastID += 1
+            return self.lastID
+        }
+
+        /// Takes out the tests for which enough tasks sleep now.
+        mutating func takeWaiters() -> [Waiter] {
+            let (taken, left) = (
+                self.waiters.filter { $0.count <= self.sleepers.count },
+                self.waiters.filter { $0.count > self.sleepers.count }
+            )
+            self.waiters = left
+            return taken
+        }
+    }
+
     private struct Time {
         var boot = 1
         var uptime = Duration.seconds(1_000)
@@ -18,6 +57,7 @@ public final class ManualHostClock: HostClock {
     }
 
     private let time = Mutex(Time())
+    private let waiting = Mutex(Waiting())
 
     /// Creates a clock that stands 1,000 s after its first boot, at 2026-01-01T00:00:00Z.
     public init() {}
@@ -44,6 +84,16 @@ public final class ManualHostClock: HostClock {
             time.uptime = time.uptime.addingSaturating(passed)
             time.wallSince1970 = time.wallSince1970.addingSaturating(passed)
         }
+        let awake = self.waiting.withLock { waiting in
+            waiting.elapsed = waiting.elapsed.addingSaturating(passed)
+            let (awake, asleep) = (
+                waiting.sleepers.filter { $0.end <= waiting.elapsed },
+                waiting.sleepers.filter { $0.end > waiting.elapsed }
+            )
+            waiting.sleepers = asleep
+            return awake
+        }
+        for sleeper in awake { sleeper.wake(.success(())) }
     }
 
     /// Sets the wall time on, or back when negative, as an administrator or a time server does; uptime stays.
@@ -59,5 +109,78 @@ public final class ManualHostClock: HostClock {
             time.uptime = .zero
             time.wallSince1970 = time.wallSince1970.addingSaturating(max(duration, .zero))
         }
+    }
+
+    // MARK: - Sleeping
+
+    /// Suspends the task until the clock was advanced so far; throws `CancellationError` if the task is cancelled.
+    ///
+    /// A reboot wakes nobody, and takes nothing away from the time.
+    public func sleep(for duration: Duration) async throws {
+        let id = self.waiting.withLock { $0.newID() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                self.add(id, duration) { continuation.resume(with: $0.mapError { $0 }) }
+            }
+        } onCancel: {
+            self.cancel(id)
+        }
+    }
+
+    /// Adds a sleeper, which is woken at once if there is nothing to wait for, or its task is cancelled.
+    private func add(
+        _ id: UInt64, _ duration: Duration, _ wake: @escaping @Sendable (Result<Void, CancellationError>) -> Void
+    ) {
+        let (atOnce, waiters): (Result<Void, CancellationError>?, [Waiter]) = self.waiting.withLock { waiting in
+            // A cancellation before this instant found no sleeper; a later one finds it.
+            if Task.isCancelled { return (.failure(CancellationError()), []) }
+            guard duration > .zero else { return (.success(()), []) }
+            let end = waiting.elapsed.addingSaturating(duration)
+            waiting.sleepers.append(Sleeper(id: id, end: end, wake: wake))
+            return (nil, waiting.takeWaiters())
+        }
+        if let atOnce { wake(atOnce) }
+        for waiter in waiters { waiter.wake() }
+    }
+
+    private func cancel(_ id: UInt64) {
+        let sleeper = self.waiting.withLock { waiting in
+            let sleeper = waiting.sleepers.first { $0.id == id }
+            waiting.sleepers.removeAll { $0.id == id }
+            return sleeper
+        }
+        sleeper?.wake(.failure(CancellationError()))
+    }
+
+    /// Returns when so many tasks or threads sleep by this clock, or the calling task is cancelled.
+    ///
+    /// A test waits for them before it advances the clock: who begins to sleep afterwards would wait for ever.
+    public func waitForSleepers(_ count: Int = 1) async {
+        let id = self.waiting.withLock { $0.newID() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                let isOver = self.waiting.withLock { waiting in
+                    if Task.isCancelled || waiting.sleepers.count >= count { return true }
+                    waiting.waiters.append(Waiter(id: id, count: count) { continuation.resume() })
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = self.waiting.withLock { waiting in
+                let waiter = waiting.waiters.first { $0.id == id }
+                waiting.waiters.removeAll { $0.id == id }
+                return waiter
+            }
+            waiter?.wake()
+        }
+    }
+}
+
+extension ManualHostClock: BlockingHostClock {
+    func block(for duration: Duration) {
+        let isOver = DispatchSemaphore(value: 0)
+        self.add(self.waiting.withLock { $0.newID() }, duration) { _ in isOver.signal() }
+        isOver.wait()
     }
 }

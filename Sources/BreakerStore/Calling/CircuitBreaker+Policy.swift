@@ -14,7 +14,7 @@ extension CircuitBreaker {
             guard let delay = self.delay(after: attempt, attempts) else { return Self.conclude(attempt, after: last) }
             last = attempt
             do {
-                try await Task.sleep(for: delay)
+                try await self.core.clock.host.sleep(for: delay)
             } catch {
                 return attempt
             }
@@ -29,7 +29,7 @@ extension CircuitBreaker {
             attempts += 1
             guard let delay = self.delay(after: attempt, attempts) else { return Self.conclude(attempt, after: last) }
             last = attempt
-            Deadline(after: delay).sleep()
+            self.core.clock.block(for: delay)
         }
     }
 
@@ -73,7 +73,7 @@ extension CircuitBreaker {
         let error = CallTimeoutError(name: self.name, timeout: timeout)
         // A time-out is a failure whatever `classify` would say: the library itself cancels the operation.
         var ending = Ending(verdict: .failure, text: self.text(of: error), error: error)
-        let value = try await TimedCall.run(operation, within: timeout) {
+        let value = try await TimedCall.run(operation, within: timeout, by: self.core.clock.host) {
             await self.report(ending, of: admitted)
             ending.isReported = true
         }

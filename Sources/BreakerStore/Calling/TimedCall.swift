@@ -22,6 +22,7 @@ enum TimedCall {
     static func run<T>(
         _ operation: () async throws -> T,
         within timeout: Duration,
+        by clock: any HostClock,
         onDeadline: () async -> Void,
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> T? {
@@ -31,7 +32,7 @@ enum TimedCall {
                 group.addTask { .ended(await Self.call(boxed, on: isolation)) }
                 group.addTask {
                     do {
-                        try await Task.sleep(for: timeout)
+                        try await clock.sleep(for: timeout)
                         return .deadline
                     } catch {
                         return .timerEnded

@@ -48,6 +48,15 @@ final class StoreClock: Sendable {
 
     var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
 
+    /// Blocks the thread for that long by the host's clock, if a thread can wait by it, or else for real.
+    func block(for duration: Duration) {
+        if let clock = self.host as? any BlockingHostClock {
+            clock.block(for: duration)
+        } else {
+            Deadline(after: duration).sleep()
+        }
+    }
+
     /// The store time that belongs to an uptime, past or future.
     func time(of uptime: Int64) -> StoreTime { StoreTime(microseconds: uptime.addingSaturating(self.offset)) }
 

@@ -103,7 +103,8 @@ import Testing
 
     /// The library cancels a child task at the deadline; the caller's own task is not cancelled.
     @Test func theLibrarysOwnTimeoutIsAFailure() async throws {
-        let breaker = try self.breaker { $0.timeout = .milliseconds(1) }
+        let breaker = try self.breaker { $0.timeout = .seconds(1) }
+        self.fixture.pass(.seconds(1))
         let value = try await breaker.run {
             try await Task.sleep(for: .seconds(3_600))
             return 0

@@ -47,6 +47,17 @@ final class StoreFixture: Sendable {
         return breaker
     }
 
+    /// Lets so much time pass each time that a call waits by the clock, so many times.
+    @discardableResult
+    func pass(_ time: Duration, times: Int = 1) -> Task<Void, Never> {
+        Task.detached { [clock] in
+            for _ in 0..<times {
+                await clock.waitForSleepers()
+                clock.advance(by: time)
+            }
+        }
+    }
+
     var core: StoreCore? { self.store.backend.core }
 
     /// How many transactions have been committed to the file, modulo 2^32: the wal-index header counts them.

@@ -33,7 +33,8 @@ import Testing
 
     /// The operation ends only when another handle has seen the failure.
     @Test func theFailureIsCommittedWhileTheOperationRuns() async throws {
-        let breaker = try self.breaker(.milliseconds(1))
+        let breaker = try self.breaker(.seconds(1))
+        self.fixture.pass(.seconds(1))
         let other = try CircuitStore(path: self.fixture.store.backend.file.path).breaker(breaker.config)
         var hasSeenFailure = false
         var hasSeenCancellation = false
@@ -46,13 +47,14 @@ import Testing
         #expect(hasSeenFailure)
         #expect(hasSeenCancellation)
         #expect(error?.name == "a")
-        #expect(error?.timeout == .milliseconds(1))
+        #expect(error?.timeout == .seconds(1))
         #expect(breaker.failureCount == 1)
         #expect(self.log.results == [.failed])
     }
 
     @Test func theOperationsErrorAfterTheDeadlineIsNotTold() async throws {
-        let breaker = try self.breaker(.milliseconds(1), trip: .consecutiveFailures(1))
+        let breaker = try self.breaker(.seconds(1), trip: .consecutiveFailures(1))
+        self.fixture.pass(.seconds(1))
         await #expect(throws: CallTimeoutError.self) {
             try await breaker.run { try await Task.sleep(for: .seconds(3_600)) }
         }
@@ -78,9 +80,11 @@ import Testing
 
     @Test func timeoutsAreTriedAgain() async throws {
         var calls = CallPolicy()
-        calls.timeout = .milliseconds(1)
-        calls.retry = .constant(maxRetries: 1, delay: .zero)
+        calls.timeout = .seconds(1)
+        calls.retry = .constant(maxRetries: 1, delay: .seconds(5))
         let breaker = try self.fixture.breaker(calls: calls)
+        // Two time-outs, and the delay between them.
+        self.fixture.pass(.seconds(5), times: 3)
         var attempts = 0
         await #expect(throws: CallTimeoutError.self) {
             try await breaker.run {

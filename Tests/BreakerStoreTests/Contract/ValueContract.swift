@@ -178,6 +178,9 @@ import Testing
         #expect(system.uptime > .zero)
         let manual = ManualHostClock()
         let _: any HostClock = manual
+        let _: (Duration) async throws -> Void = manual.sleep(for:)
+        let _: (Duration) async throws -> Void = system.sleep(for:)
+        let _: (Int) async -> Void = manual.waitForSleepers(_:)
         let before: (String, Duration, Date) = (manual.bootID, manual.uptime, manual.wallTime)
         manual.advance(by: .seconds(1))
         manual.stepWallTime(by: .seconds(1))
