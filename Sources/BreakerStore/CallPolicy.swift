@@ -12,6 +12,18 @@ public struct CallPolicy: Sendable {
     /// The default is nil.
     public var retry: RetryRule? = nil
 
+    /// Which errors are worth another attempt, if `retry` has one left; called on the caller's thread.
+    ///
+    /// Not asked once the caller's task is cancelled, nor while the circuit lets no call through. The default: whatever
+    /// the circuit counts as a failure.
+    public var retryIf: @Sendable (any Error) -> Bool {
+        get { self.ownRetryIf ?? { [classify] in classify($0).isFailure } }
+        set { self.ownRetryIf = newValue }
+    }
+
+    /// Nil for the default.
+    private(set) var ownRetryIf: (@Sendable (any Error) -> Bool)?
+
     /// What an operation's error means for the circuit; called on the caller's thread.
     ///
     /// The default ignores `CancellationError`, and whatever is thrown once the caller's task is cancelled; all else is
@@ -30,6 +42,19 @@ public struct CallPolicy: Sendable {
 
     /// Creates a policy of the defaults.
     public init() {}
+
+    /// Creates a policy that has these in place of the defaults.
+    public init(
+        timeout: Duration? = nil,
+        retry: RetryRule? = nil,
+        classify: (@Sendable (any Error) -> Verdict)? = nil,
+        describe: (@Sendable (any Error) -> String)? = nil
+    ) {
+        self.timeout = timeout
+        self.retry = retry
+        if let classify { self.classify = classify }
+        if let describe { self.describe = describe }
+    }
 
     func validate(for config: CircuitBreaker.Config) throws(BreakerStoreError) {
         if let timeout = self.timeout {

@@ -122,9 +122,16 @@ extension CircuitBreaker {
     ///
     /// A call does not wait for a circuit that refuses: the operation's error is known already.
     private func delay<T>(after attempt: Attempt<T>, _ attempts: Int) -> Duration? {
-        guard let retry = self.policy.retry, attempts <= retry.maxRetries, attempt.isFailure, self.isCallPermitted
+        guard let retry = self.policy.retry, attempts <= retry.maxRetries, self.mayTryAgain(attempt),
+            self.isCallPermitted
         else { return nil }
         return retry.delay(beforeRetry: attempts, draw: .random(in: 0..<1))
+    }
+
+    private func mayTryAgain<T>(_ attempt: Attempt<T>) -> Bool {
+        guard !Task.isCancelled, let ending = attempt.ending else { return false }
+        guard let retryIf = self.policy.ownRetryIf, let error = ending.error else { return ending.verdict.isFailure }
+        return retryIf(error)
     }
 
     /// What the caller gets: the last attempt that ran, or the refusal if none ran.
@@ -149,10 +156,7 @@ extension CircuitBreaker {
 extension Attempt {
     /// What the circuit has not been told yet.
     fileprivate var unreported: Ending? {
-        switch self {
-        case .returned(_, let ending), .threw(_, let ending): ending.isReported ? nil : ending
-        case .refused: nil
-        }
+        self.ending.flatMap { $0.isReported ? nil : $0 }
     }
 }
 

@@ -48,18 +48,13 @@ enum Attempt<T> {
         }
     }
 
-    /// Whether the circuit counts it as a failure.
-    var isFailure: Bool {
+    /// How the operation ended; nil if it did not run.
+    var ending: Ending? {
         switch self {
-        case .returned(_, let ending), .threw(_, let ending): ending.verdict.isFailure
-        case .refused: false
+        case .returned(_, let ending), .threw(_, let ending): ending
+        case .refused: nil
         }
     }
 
-    var result: CallOutcome.Result {
-        switch self {
-        case .returned(_, let ending), .threw(_, let ending): CallOutcome.Result(ending.verdict)
-        case .refused: .refused
-        }
-    }
+    var result: CallOutcome.Result { self.ending.map { CallOutcome.Result($0.verdict) } ?? .refused }
 }

@@ -89,6 +89,28 @@ import Testing
         #expect(self.log.results == [.succeeded, .failed, .ignored])
     }
 
+    /// Some failures are for good, and some errors that are no failures of the service pass.
+    @Test func retryIfSaysWhatIsWorthAnotherAttempt() async throws {
+        var calls = CallPolicy(
+            retry: .constant(maxRetries: 1, delay: .zero),
+            classify: { ($0 as? CallFailure)?.number == 2 ? .ignored : .failure },
+            describe: { "failure \(($0 as? CallFailure)?.number ?? 0)" })
+        calls.onOutcome = { [log] in log.add($0) }
+        #expect(calls.retryIf(CallFailure(number: 1)) && !calls.retryIf(CallFailure(number: 2)))
+        calls.retryIf = { ($0 as? CallFailure)?.number != 1 }
+        let breaker = try self.fixture.breaker(trip: .failures(100, within: .seconds(60)), calls: calls)
+        for number in [1, 2, 3] {
+            _ = try? await breaker.run { throw CallFailure(number: number) }
+            synchronously { _ = try? breaker.run { throw CallFailure(number: number) } }
+        }
+        let once: [CallOutcome.Result] = [.failed, .failed]
+        #expect(self.log.results == once + [.ignored, .ignored, .ignored, .ignored] + once + once)
+        _ = try await breaker.run({ 1 }, failure: { _ in CallFailure(number: 1) })
+        _ = try await breaker.run({ 1 }, failingWhen: { _ in true })
+        #expect(self.log.results.dropFirst(10) == [.failed, .failed, .failed])
+        #expect(try self.fixture.store.circuit(named: "a")?.lastError == "1")
+    }
+
     @Test func triesAsOftenAsAllowed() async throws {
         let breaker = try self.breaker(retries: 3)
         var attempts = 0

@@ -103,6 +103,11 @@ import Testing
         let _: WritableKeyPath<CallPolicy, RetryRule?> = \.retry
         let classify: @Sendable (any Error) -> Verdict = policy.classify
         let describe: @Sendable (any Error) -> String = policy.describe
+        let retryIf: @Sendable (any Error) -> Bool = policy.retryIf
+        _ = (
+            retryIf, CallPolicy(timeout: nil, retry: nil, classify: nil, describe: nil),
+            CallPolicy(timeout: .seconds(1))
+        )
         let onOutcome: (@Sendable (CallOutcome) -> Void)? = policy.onOutcome
         var changed = policy
         changed.classify = classify
