@@ -33,6 +33,18 @@ import Testing
         #expect(one.contains("tripped") && one.contains("reset") && !one.contains("held"))
     }
 
+    /// The kind is a word of any program that writes to the file.
+    @Test func showsNoControlCharactersOfAKind() throws {
+        let shop = try self.eventful()
+        shop.store.close()
+        try Shop.sqlite(shop.path, "UPDATE event SET kind = 'he' || char(0, 27) || '[2J', becomes = 'held-open'")
+        for arguments in [["history"], ["show", "b"]] {
+            let output = shop.inspect(arguments: arguments).output
+            #expect(!output.contains { $0 == "\u{0}" || $0 == "\u{1B}" })
+        }
+        #expect(shop.inspect("history").output.contains("he\\u{0}\\u{1B}[2J"))
+    }
+
     @Test func isCutToTheNewest() throws {
         let shop = try self.eventful()
         #expect(shop.inspect("history", "--limit", "1").output.split(separator: "\n").count == 2)

@@ -70,7 +70,7 @@ struct CircuitDetail {
         guard let event = self.events.first(where: { $0.to == word && $0.kind.isOfState }) else { return nil }
         let by = event.by.map { " by \($0.escaped)" } ?? ""
         let reason = event.reason.map { ": \($0.escaped)" } ?? ""
-        return "\(event.kind.rawValue)\(by)\(reason)"
+        return "\(event.kind.rawValue.escaped)\(by)\(reason)"
     }
 
     private func moment(_ date: Date) -> String {

@@ -44,7 +44,7 @@ extension Table {
     mutating func append(_ event: CircuitEvent, namingCircuits: Bool) {
         var row: [Cell] = [
             .init(text: event.at.readable), .init(text: event.circuit?.escaped ?? "(the store)"),
-            .init(text: event.kind.rawValue), .init(text: event.change), .init(text: event.who),
+            .init(text: event.kind.rawValue.escaped), .init(text: event.change), .init(text: event.who),
             .init(text: event.reason?.escaped ?? ""),
         ]
         if !namingCircuits { row.remove(at: 1) }
