@@ -22,44 +22,48 @@ public final class CallPermit: Sendable {
 
     /// Reports that the call succeeded; commits on the calling thread.
     @_disfavoredOverload
-    public func succeed() { self.end(.success) }
+    public func succeed() { self.end(.success, self.breaker.report) }
 
     /// Reports that the call succeeded, without waiting: the store's thread commits soon, if there is anything to
     /// commit.
     ///
     /// For event loops and callbacks.
-    public func succeedLater() { self.endLater(.success) }
+    public func succeedLater() { self.end(.success, self.breaker.reportLater) }
 
     /// Reports that the call failed; suspends until that is committed.
     ///
-    /// The policy's `classify` judges the error; the failure counts though the calling task be cancelled.
+    /// The policy's `classify` judges the error; the failure counts even if the calling task is cancelled.
     /// - Parameter error: what went wrong, if that is known.
     public func fail(_ error: (any Error)? = nil) async { await self.end(self.breaker.reportedEnding(error)) }
 
     /// Reports that the call failed; commits on the calling thread.
     /// - Parameter error: what went wrong, if that is known.
     @_disfavoredOverload
-    public func fail(_ error: (any Error)? = nil) { self.end(self.breaker.reportedEnding(error)) }
+    public func fail(_ error: (any Error)? = nil) {
+        self.end(self.breaker.reportedEnding(error), self.breaker.report)
+    }
 
     /// Reports that the call failed, without waiting: the store's thread commits soon.
     ///
     /// For event loops and callbacks. What can't be committed by `busyTimeout` counts in memory, and in the file as
     /// soon as it can be used again. A process that is killed before the commit loses the report.
     /// - Parameter error: what went wrong, if that is known.
-    public func failLater(_ error: (any Error)? = nil) { self.endLater(self.breaker.reportedEnding(error)) }
+    public func failLater(_ error: (any Error)? = nil) {
+        self.end(self.breaker.reportedEnding(error), self.breaker.reportLater)
+    }
 
     /// Gives the permit back without a verdict: a probe's slot is freed, nothing is counted.
     ///
     /// Returns at once; the store's thread commits.
-    public func discard() { self.endLater(Ending(verdict: .ignored)) }
+    public func discard() { self.end(.ignored, self.breaker.reportLater) }
 
     private func use() -> Bool { !self.isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 
-    private func end(_ judged: @autoclosure () -> Ending) {
+    private func end(_ judged: @autoclosure () -> Ending, _ report: (Ending, Admitted) -> Void) {
         guard self.use() else { return }
         let duration = self.breaker.elapsed(since: self.began)
         let ending = judged()
-        self.breaker.report(ending, of: self.admitted)
+        report(ending, self.admitted)
         self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
     }
 
@@ -68,14 +72,6 @@ public final class CallPermit: Sendable {
         let duration = self.breaker.elapsed(since: self.began)
         let ending = judged()
         await self.breaker.report(ending, of: self.admitted)
-        self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
-    }
-
-    private func endLater(_ judged: @autoclosure () -> Ending) {
-        guard self.use() else { return }
-        let duration = self.breaker.elapsed(since: self.began)
-        let ending = judged()
-        self.breaker.reportLater(ending, of: self.admitted)
         self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
     }
 }

@@ -27,8 +27,7 @@ public final class CircuitBreaker: Sendable {
     ///
     /// Reads the file.
     public var config: Config {
-        guard let row = self.storedCircuit?.row else { return self.circuit.registeredConfig }
-        return Config(name: self.name, group: row.label, rules: row.circuit.rules)
+        self.stored(self.core.row).map { Config(name: self.name, row: $0) } ?? self.circuit.registeredConfig
     }
 
     /// The state; asking never changes it.
@@ -41,7 +40,7 @@ public final class CircuitBreaker: Sendable {
     /// Reads the file; tells what memory has only while the file can't be read.
     public var failureCount: Int {
         let now = self.core.clock.now
-        if let stored = self.storedCircuit { return stored.failureTimes(at: now).count }
+        if let stored = self.stored(self.core.circuit) { return stored.failureTimes(at: now).count }
         return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now) { circuit, _, _ in
             circuit.tally.count
         }
@@ -77,11 +76,11 @@ public final class CircuitBreaker: Sendable {
     /// Whose answer is to be read anew when this handle has changed the circuit.
     var asker: Asker { Asker(circuit: self.circuit, gate: self.store.gate) }
 
-    /// The row, while this store may read it.
-    private var storedCircuit: StoredCircuit? {
+    /// What `read` finds of the circuit in the file, while this store may read it.
+    private func stored<Value>(_ read: (String) throws(BreakerStoreError) -> Value?) -> Value? {
         guard !self.store.gate.isForked, !self.store.isClosed else { return nil }
         do throws(BreakerStoreError) {
-            return try self.core.circuit(self.name)
+            return try read(self.name)
         } catch {
             self.core.readFailed(error)
             return nil
@@ -90,7 +89,7 @@ public final class CircuitBreaker: Sendable {
 
     /// The circuit in the file, or the one in memory that guards in its place.
     private var currentCircuit: Circuit {
-        if var circuit = self.storedCircuit?.row.circuit {
+        if var circuit = self.stored(self.core.row)?.circuit {
             circuit.takeStampsAhead(for: self.core.clock.now)
             return circuit
         }
@@ -114,11 +113,4 @@ extension CircuitBreaker: CustomStringConvertible {
 extension CircuitBreaker: Equatable {
     /// Handles of one circuit in one store are equal, whatever their calls' policies.
     public static func == (left: CircuitBreaker, right: CircuitBreaker) -> Bool { left.circuit === right.circuit }
-}
-
-/// The policy that handles made together share, without a copy for each.
-final class KeptPolicy: Sendable {
-    let policy: CallPolicy
-
-    init(_ policy: CallPolicy) { self.policy = policy }
 }

@@ -115,7 +115,7 @@ public final class CircuitStore: Sendable {
         guard self.state.withLock({ $0.circuits[CircuitName(name)] }) != nil else {
             return try core.use(name, until: self.deadline)
         }
-        return try core.circuit(name).map { CircuitBreaker.Config(name: name, row: $0.row) }
+        return try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
     }
 
     /// Registers many circuits in one transaction, and returns the handles for them in the same order.

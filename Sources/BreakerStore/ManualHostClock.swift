@@ -40,12 +40,8 @@ public final class ManualHostClock: HostClock {
 
         /// Takes out the tests for which enough tasks sleep now.
         mutating func takeWaiters() -> [Waiter] {
-            let (taken, left) = (
-                self.waiters.filter { $0.count <= self.sleepers.count },
-                self.waiters.filter { $0.count > self.sleepers.count }
-            )
-            self.waiters = left
-            return taken
+            let count = self.sleepers.count
+            return self.waiters.extract { $0.count <= count }
         }
     }
 
@@ -86,12 +82,8 @@ public final class ManualHostClock: HostClock {
         }
         let awake = self.waiting.withLock { waiting in
             waiting.elapsed = waiting.elapsed.addingSaturating(passed)
-            let (awake, asleep) = (
-                waiting.sleepers.filter { $0.end <= waiting.elapsed },
-                waiting.sleepers.filter { $0.end > waiting.elapsed }
-            )
-            waiting.sleepers = asleep
-            return awake
+            let elapsed = waiting.elapsed
+            return waiting.sleepers.extract { $0.end <= elapsed }
         }
         for sleeper in awake { sleeper.wake(.success(())) }
     }
@@ -144,12 +136,8 @@ public final class ManualHostClock: HostClock {
     }
 
     private func cancel(_ id: UInt64) {
-        let sleeper = self.waiting.withLock { waiting in
-            let sleeper = waiting.sleepers.first { $0.id == id }
-            waiting.sleepers.removeAll { $0.id == id }
-            return sleeper
-        }
-        sleeper?.wake(.failure(CancellationError()))
+        let sleepers = self.waiting.withLock { $0.sleepers.extract { $0.id == id } }
+        for sleeper in sleepers { sleeper.wake(.failure(CancellationError())) }
     }
 
     /// Returns when so many tasks or threads sleep by this clock, or the calling task is cancelled.
@@ -167,12 +155,8 @@ public final class ManualHostClock: HostClock {
                 if isOver { continuation.resume() }
             }
         } onCancel: {
-            let waiter = self.waiting.withLock { waiting in
-                let waiter = waiting.waiters.first { $0.id == id }
-                waiting.waiters.removeAll { $0.id == id }
-                return waiter
-            }
-            waiter?.wake()
+            let waiters = self.waiting.withLock { $0.waiters.extract { $0.id == id } }
+            for waiter in waiters { waiter.wake() }
         }
     }
 }

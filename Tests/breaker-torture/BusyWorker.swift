@@ -141,9 +141,7 @@ final class BusyWorker: Sendable {
         }
     }
 
-    private var isHealthy: Bool {
-        if case .healthy = self.store.health { true } else { false }
-    }
+    private var isHealthy: Bool { self.store.health.isHealthy }
 
     private func callSynchronously() -> String? {
         var runs = 0

@@ -70,13 +70,9 @@ final class Peer {
             try self.store.reset(word(1))
             return "ok"
         case "look": return try self.look(word(1))
-        case "health": return try "healthy=\(Self.isHealthy(self.store))"
+        case "health": return try "healthy=\(self.store.health.isHealthy)"
         default: throw Missing(what: "a command")
         }
-    }
-
-    private static func isHealthy(_ store: CircuitStore) -> Bool {
-        if case .healthy = store.health { true } else { false }
     }
 
     private var store: CircuitStore {
@@ -149,7 +145,7 @@ final class Peer {
             slowest = max(slowest, ContinuousClock.now - start)
         }
         return "ran=\(ran) refused=\(refused) slowest=\(Int64(slowest / .microseconds(1)))"
-            + " healthy=\(Self.isHealthy(try self.store))"
+            + " healthy=\(try self.store.health.isHealthy)"
     }
 
     private static func call(_ breaker: CircuitBreaker, _ body: () -> Void) throws {
@@ -182,7 +178,7 @@ final class Peer {
             case .held: "held"
             }
         let history = try self.store.history(of: name, limit: 1_000).map(\.kind.rawValue).reversed()
-        return "state=\(state) failures=\(seen.failures.count) healthy=\(Self.isHealthy(try self.store))"
+        return "state=\(state) failures=\(seen.failures.count) healthy=\(try self.store.health.isHealthy)"
             + " history=\(history.joined(separator: ","))"
     }
 }

@@ -136,8 +136,7 @@ extension Worker {
         let store = try CircuitStore(path: path, configuration: configuration)
         let breaker = try store.breaker(config)
         breaker.recordFailure()
-        var isHealthy = false
-        if case .healthy = store.health { isHealthy = true }
+        let isHealthy = store.health.isHealthy
         let worker = try store.workers().first { $0.pid == getpid() }?.id ?? 0
         let wasLocked = unsafe ts_is_locked(path + "-lock", worker)
         store.close()

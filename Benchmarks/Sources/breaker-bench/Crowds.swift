@@ -60,10 +60,7 @@ struct Crowds {
             let path = directory + "/crowd.db"
             try CircuitStore(path: path).close()
             if role == .failingInC {
-                guard let floor = unsafe bb_floor_open(directory + "/floor.db", path, 1) else {
-                    throw BenchmarkError("the floor's database can't be made")
-                }
-                unsafe bb_floor_close(floor)
+                _ = try Floor(directory + "/floor.db", model: path)
             }
             let output = try Child.crowd(role, role == .failingInC ? directory + "/floor.db" : path, count)
             let processes = output.split(separator: "\n").map { line in

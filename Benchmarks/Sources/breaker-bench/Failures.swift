@@ -24,10 +24,7 @@ struct Failures {
         try await Program.withDirectory { directory in
             let path = directory + "/failures.db"
             let store = try CircuitStore(path: path)
-            guard let floor = unsafe bb_floor_open(directory + "/floor.db", path, Int32(Self.circuits)) else {
-                throw BenchmarkError("the floor's database can't be made")
-            }
-            defer { unsafe bb_floor_close(floor) }
+            let floor = try Floor(directory + "/floor.db", model: path, circuits: Self.circuits)
             let breakers = try Self.breakers(store, "alone")
             // Until then every commit looks at each file: a file system may stamp its directories by two seconds.
             sleep(4)
@@ -36,18 +33,16 @@ struct Failures {
                 effort.rounds, effort,
                 [
                     {
-                        guard unsafe bb_begin_log(path) == 0 else {
-                            throw BenchmarkError("the log can't be begun anew")
-                        }
+                        try Other.beginLog(of: path)
                         for breaker in breakers { Self.fail(breaker) }
                         return Self.oneByOne(breakers, Self.perRound)
                     },
                     {
-                        unsafe bb_floor_checkpoint(floor)
-                        return try unsafe Self.floor(floor, Self.perRound)
+                        floor.checkpoint()
+                        return try floor.fail(Self.perRound)
                     },
                     { Self.oneByOne(breakers, Self.checkpoints * Self.perCheckpoint) },
-                    { try unsafe Self.floorWithCheckpoints(floor) },
+                    { try Self.floorWithCheckpoints(floor) },
                     {
                         round += 1
                         return try await Self.atOnce(try Self.crowdBreaker(store, "crowd-\(round)"))
@@ -100,19 +95,11 @@ struct Failures {
         _ = try? breaker.run { () throws -> Void in throw ServiceError() }
     }
 
-    @unsafe
-    private static func floor(_ floor: OpaquePointer, _ count: Int) throws -> Double {
-        let time = unsafe bb_floor_fail(floor, Int32(count))
-        guard time >= 0 else { throw BenchmarkError("the floor's transaction failed") }
-        return Double(time) / Double(count)
-    }
-
-    @unsafe
-    private static func floorWithCheckpoints(_ floor: OpaquePointer) throws -> Double {
+    private static func floorWithCheckpoints(_ floor: Floor) throws -> Double {
         let watch = Stopwatch()
         for _ in 0..<Self.checkpoints {
-            _ = try unsafe Self.floor(floor, Self.perCheckpoint)
-            unsafe bb_floor_checkpoint(floor)
+            _ = try floor.fail(Self.perCheckpoint)
+            floor.checkpoint()
         }
         return watch.nanoseconds / Double(Self.checkpoints * Self.perCheckpoint)
     }

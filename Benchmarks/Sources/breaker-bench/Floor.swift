@@ -17,16 +17,26 @@ final class Floor: @unchecked Sendable {
     /// Another connection to the same database.
     let other: Other
 
-    /// - Parameter model: a store's file, whose schema the database gets.
-    init(_ path: String, model: String, failures: Int) throws {
-        guard let raw = unsafe bb_floor_open(path, model, 1), unsafe bb_floor_fill(raw, Int32(failures)) == 0 else {
-            throw BenchmarkError("the floor's database can't be made")
-        }
+    /// - Parameters:
+    ///   - model: a store's file, whose schema the database gets.
+    ///   - circuits: how many rows the table of circuits gets.
+    ///   - failures: how many failures the first circuit gets.
+    init(_ path: String, model: String, circuits: Int = 1, failures: Int = 0) throws {
+        guard let raw = unsafe bb_floor_open(path, model, Int32(circuits)),
+            unsafe bb_floor_fill(raw, Int32(failures)) == 0
+        else { throw BenchmarkError("the floor's database can't be made") }
         unsafe self.raw = raw
         self.other = try Other(path)
     }
 
     deinit { unsafe bb_floor_close(self.raw) }
+
+    func checkpoint() { unsafe bb_floor_checkpoint(self.raw) }
+
+    /// In nanoseconds for each failure.
+    func fail(_ count: Int) throws -> Double {
+        try Self.require(unsafe bb_floor_fail(self.raw, Int32(count))) / Double(count)
+    }
 
     func failCounting() throws { _ = try Self.require(unsafe bb_floor_fail_counting(self.raw)) }
 
@@ -60,9 +70,11 @@ final class Other: @unchecked Sendable {
     deinit { unsafe bb_other_close(self.raw) }
 
     /// Begins the log anew: SQLite finds a page the slower, the more often the log has it.
-    func beginLog() throws {
-        guard unsafe bb_begin_log(self.path) == 0 else { throw BenchmarkError("the log can't be begun anew") }
+    static func beginLog(of path: String) throws {
+        guard unsafe bb_begin_log(path) == 0 else { throw BenchmarkError("the log can't be begun anew") }
     }
+
+    func beginLog() throws { try Self.beginLog(of: self.path) }
 
     /// The nanoseconds that `body` takes after a commit of this connection; the mean of `count`.
     ///

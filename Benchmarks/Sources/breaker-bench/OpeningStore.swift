@@ -28,7 +28,7 @@ struct OpeningStore {
                 {
                     // Each opening leaves some frames in the log. About every 24th would find so many there that its
                     // thread copies them into the database, and syncs: for all 24, not for itself.
-                    guard unsafe bb_begin_log(path) == 0 else { throw BenchmarkError("the log can't be begun anew") }
+                    try Other.beginLog(of: path)
                     let numbers = try Self.numbers(try Child.run(.opening, path), count: 2)
                     syncs = numbers[1] < 0 ? nil : syncs.map { max($0, numbers[1]) }
                     return Double(numbers[0])

@@ -58,6 +58,13 @@ struct Recording {
         return watch.nanoseconds / Double(count)
     }
 
+    /// The nanoseconds of a failure when nobody else commits.
+    private static func alone(_ breaker: CircuitBreaker, _ other: Other) async throws -> Double {
+        try other.beginLog()
+        Self.fail(breaker)
+        return try await Self.time(Self.perRound) { () throws in Self.fail(breaker) }
+    }
+
     // MARK: - Rows
 
     private static func beside(
@@ -66,11 +73,7 @@ struct Recording {
         let rounds = try await Rounds.run(
             effort.rounds, effort,
             [few, crowded].map { breaker in
-                {
-                    try other.beginLog()
-                    Self.fail(breaker)
-                    return try await Self.time(Self.perRound) { () throws in Self.fail(breaker) }
-                }
+                { try await Self.alone(breaker, other) }
             }
         )
         table.addRatio(
@@ -101,11 +104,7 @@ struct Recording {
         let rounds = try await Rounds.run(
             effort.rounds, effort,
             [
-                {
-                    try other.beginLog()
-                    Self.fail(breaker)
-                    return try await Self.time(Self.perRound) { () throws in Self.fail(breaker) }
-                },
+                { try await Self.alone(breaker, other) },
                 {
                     try other.beginLog()
                     Self.fail(breaker)
@@ -175,20 +174,16 @@ struct Recording {
                     "  memory of each handle", ours: Double(bb_heap() - heap) / Double(Self.circuits), atMost: 600,
                     .bytes)
             }
-            guard let floor = unsafe bb_floor_open(directory + "/floor.db", path, Int32(Self.circuits)) else {
-                throw BenchmarkError("the floor's database can't be made")
-            }
-            defer { unsafe bb_floor_close(floor) }
+            let floor = try Floor(directory + "/floor.db", model: path, circuits: Self.circuits)
             let other = try Other(path)
             sleep(4)
-            try unsafe await Self.failingAmongMany(&table, effort, breakers, floor, other)
+            try await Self.failingAmongMany(&table, effort, breakers, floor, other)
             try await Self.callingAmongMany(&table, effort, breakers)
         }
     }
 
-    @unsafe
     private static func failingAmongMany(
-        _ table: inout Table, _ effort: Effort, _ breakers: [CircuitBreaker], _ floor: OpaquePointer, _ other: Other
+        _ table: inout Table, _ effort: Effort, _ breakers: [CircuitBreaker], _ floor: Floor, _ other: Other
     ) async throws {
         var next = 0
         let rounds = try await Rounds.run(
@@ -203,10 +198,8 @@ struct Recording {
                     }
                 },
                 {
-                    unsafe bb_floor_checkpoint(floor)
-                    let time = unsafe bb_floor_fail(floor, Int32(Self.perRound))
-                    guard time >= 0 else { throw BenchmarkError("the floor's transaction failed") }
-                    return Double(time) / Double(Self.perRound)
+                    floor.checkpoint()
+                    return try floor.fail(Self.perRound)
                 },
             ]
         )

@@ -1,6 +1,6 @@
 /// Whether the cancellation of the calling task says what an error means.
 enum Cancellation {
-    /// Whether somebody reports a failure on purpose: it counts though the reporting task be cancelled.
+    /// Whether somebody reports a failure on purpose: the report counts even if the reporting task is cancelled.
     @TaskLocal static var isDisregarded = false
 
     /// Whether an error is the cancellation's doing: the service may be well.

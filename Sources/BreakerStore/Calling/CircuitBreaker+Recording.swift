@@ -15,8 +15,8 @@ extension CircuitBreaker {
     ///
     /// If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
     ///
-    /// Suspends until the report is committed. The policy's `classify` judges the error; the failure counts though the
-    /// calling task be cancelled.
+    /// Suspends until the report is committed. The policy's `classify` judges the error; the failure counts even if
+    /// the calling task is cancelled.
     /// - Parameter error: what went wrong, if that is known.
     public func recordFailure(_ error: (any Error)? = nil) async { await self.record(self.reportedEnding(error)) }
 

@@ -5,7 +5,7 @@ extension CircuitBreaker {
         return Ending(verdict: verdict, text: verdict.isFailure ? self.text(of: error) : nil, error: error)
     }
 
-    /// How a call ended that somebody reports on purpose: it counts though the reporting task be cancelled.
+    /// How a call ended that somebody reports on purpose; the report counts even if the reporting task is cancelled.
     func reportedEnding(_ error: (any Error)?) -> Ending {
         guard let error else { return Ending(verdict: .failure) }
         return Cancellation.$isDisregarded.withValue(true) { self.ending(error) }
@@ -26,7 +26,7 @@ extension CircuitBreaker {
     }
 
     /// Gives back a probe's slot without waiting for the commit.
-    func discard(_ admitted: Admitted) { self.reportLater(Ending(verdict: .ignored), of: admitted) }
+    func discard(_ admitted: Admitted) { self.reportLater(.ignored, of: admitted) }
 
     func commit(_ input: CircuitInput?) {
         guard let input else { return }

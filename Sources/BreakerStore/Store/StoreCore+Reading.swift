@@ -44,13 +44,24 @@ extension StoreCore {
 
     /// The circuit with its failures and probes; nil if there is none of this name.
     func circuit(_ name: String) throws(BreakerStoreError) -> StoredCircuit? {
-        let (clock, circuit) = try self.read { (database) throws(BreakerStoreError) in
-            try database.snapshot { () throws(BreakerStoreError) in
-                (try ClockRow.read(database), try database.circuit(named: name))
-            }
+        try self.readInTime { (database) throws(BreakerStoreError) in try database.circuit(named: name) }
+    }
+
+    /// The circuit's row with its probes, without its failures, of which there may be a million; nil if there is none
+    /// of this name.
+    func row(of name: String) throws(BreakerStoreError) -> CircuitRow? {
+        try self.readInTime { (database) throws(BreakerStoreError) in try database.circuitRow(named: name) }
+    }
+
+    /// Reads as of one instant, and takes over the file's offset.
+    private func readInTime<Value>(
+        _ body: (Database) throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        let (clock, value) = try self.read { (database) throws(BreakerStoreError) in
+            try database.snapshot { () throws(BreakerStoreError) in (try ClockRow.read(database), try body(database)) }
         }
         self.clock.follow(clock)
-        return circuit
+        return value
     }
 
     /// Runs `body` with the connection that reads.

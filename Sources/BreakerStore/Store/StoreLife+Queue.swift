@@ -214,13 +214,7 @@ extension StoreLife {
     }
 
     mutating func takeOverdue(at now: Instant) -> [any AnyTicket] {
-        var overdue: [any AnyTicket] = []
-        self.waiting.removeAll { ticket in
-            let isOver = ticket.deadline.isOver(at: now)
-            if isOver { overdue.append(ticket) }
-            return isOver
-        }
-        return overdue
+        self.waiting.extract { $0.deadline.isOver(at: now) }
     }
 
     /// Takes a ticket out of the queue; false if its commit has begun.

@@ -81,10 +81,5 @@ extension CircuitStore {
         try body(other)
     }
 
-    var isHealthy: Bool {
-        switch self.health {
-        case .healthy: true
-        case .degraded, .closed: false
-        }
-    }
+    var isHealthy: Bool { self.health.isHealthy }
 }

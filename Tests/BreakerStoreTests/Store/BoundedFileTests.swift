@@ -17,7 +17,7 @@ import Testing
         }
         #expect(most >= 200)
         #expect(most < 1_000, "a stock shell checkpoints by itself at 1,000 frames")
-        #expect(StoreHealth.isHealthy(store.health))
+        #expect(store.health.isHealthy)
     }
 
     /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file.
@@ -89,14 +89,5 @@ import Testing
             file: core.file, configuration: store.configuration, clock: StoreClock(SystemHostClock()))
         let opened = try opening.run()
         #expect(try opened.writer.workers().map(\.worker.name).contains("dead") == false)
-    }
-}
-
-extension StoreHealth {
-    fileprivate static func isHealthy(_ health: StoreHealth) -> Bool {
-        switch health {
-        case .healthy: true
-        case .degraded, .closed: false
-        }
     }
 }

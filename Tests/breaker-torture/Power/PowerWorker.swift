@@ -118,7 +118,7 @@ final class PowerWorker {
         while !self.isHealthy, ContinuousClock.now < end { usleep(500) }
     }
 
-    private var isHealthy: Bool { if case .healthy? = self.store?.health { true } else { false } }
+    private var isHealthy: Bool { self.store?.health.isHealthy ?? false }
 
     // MARK: - Calls
 
