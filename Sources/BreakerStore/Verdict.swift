@@ -9,4 +9,9 @@ public enum Verdict: Sendable, Hashable {
     case success
     /// It says nothing about the service: nothing is counted, a probe's slot is free again.
     case ignored
+    /// The service has said that it is down: the circuit opens at once, for so long, or as its rule says for nil.
+    ///
+    /// The time is cut to the recovery rule's cap. A probe's circuit opens again for it. Where `minimumReporters` asks
+    /// for more workers than have seen failures, this counts as an ordinary failure.
+    case outage(for: Duration?)
 }

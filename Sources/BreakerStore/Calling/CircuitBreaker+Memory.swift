@@ -22,7 +22,9 @@ extension CircuitBreaker {
         case .succeeded(let report):
             self.count(report, failed: false)
         case .probeEnded(_, _, let verdict, let error):
-            if verdict != .ignored { self.count(self.newReport(0, error), failed: verdict == .failure) }
+            if verdict != .ignored {
+                self.count(self.newReport(0, Ending(verdict: verdict, text: error)), failed: verdict.isFailure)
+            }
             // The file must learn that the probe's slot is free as soon as it is back.
             self.keep(input)
         case .recorded(let report, let failed, token: _):
@@ -33,10 +35,10 @@ extension CircuitBreaker {
 
     /// Counts the end of a call that memory let through; a failure is kept for the file, too.
     func tellMemory(_ ending: Ending, after admission: Circuit.Admission) {
-        var report = self.newReport(0, ending.text)
+        var report = self.newReport(0, ending)
         self.inMemory(at: report.at) { circuit, moment, failures in
             switch (admission, ending.verdict) {
-            case (.proceed(let epoch), .failure):
+            case (.proceed(let epoch), .failure), (.proceed(let epoch), .outage):
                 report.epoch = epoch
                 _ = circuit.callFailed(report, at: moment, among: failures)
             case (.proceed(let epoch), .success):
@@ -48,7 +50,7 @@ extension CircuitBreaker {
                 break
             }
         }
-        if case .proceed = admission, ending.verdict == .failure { self.keepFailure(report) }
+        if case .proceed = admission, ending.verdict.isFailure { self.keepFailure(report) }
     }
 
     private func count(_ report: Report, failed: Bool) {

@@ -164,7 +164,7 @@ extension CallOutcome.Result {
     init(_ verdict: Verdict) {
         switch verdict {
         case .success: self = .succeeded
-        case .failure: self = .failed
+        case .failure, .outage: self = .failed
         case .ignored: self = .ignored
         }
     }

@@ -40,7 +40,7 @@ extension CircuitBreaker {
         let isFailure: Bool
         switch ending.verdict {
         case .ignored: return nil
-        case .failure:
+        case .failure, .outage:
             if self.isSurelyRefused { return nil }
             isFailure = true
         case .success:
@@ -48,7 +48,7 @@ extension CircuitBreaker {
             isFailure = false
         }
         let input = CircuitInput.recorded(
-            self.newReport(0, ending.text),
+            self.newReport(0, ending),
             failed: isFailure,
             token: self.core.newToken()
         )

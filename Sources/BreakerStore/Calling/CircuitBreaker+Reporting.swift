@@ -66,22 +66,23 @@ extension CircuitBreaker {
             switch ending.verdict {
             case .ignored: return nil
             case .success:
-                return reportsSuccess && self.hasFailuresToForget ? .succeeded(self.newReport(epoch, nil)) : nil
-            case .failure: return .failed(self.newReport(epoch, ending.text))
+                return reportsSuccess && self.hasFailuresToForget ? .succeeded(self.newReport(epoch, .success)) : nil
+            case .failure, .outage: return .failed(self.newReport(epoch, ending))
             }
         case .probe(let token, let epoch):
             return .probeEnded(token: token, epoch: epoch, ending.verdict, error: ending.text)
         }
     }
 
-    func newReport(_ epoch: Int64, _ error: String?) -> Report {
+    func newReport(_ epoch: Int64, _ ending: Ending) -> Report {
         let key = self.core.keys.next()
         return Report(
             worker: key.worker,
             sequence: key.sequence,
             epoch: epoch,
             at: self.core.clock.now,
-            error: error
+            error: ending.text,
+            outage: ending.verdict.outage
         )
     }
 

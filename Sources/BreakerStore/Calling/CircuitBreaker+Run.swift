@@ -22,7 +22,7 @@ extension CircuitBreaker {
     @usableFromInline
     func reportFailure(_ error: any Error, _ epoch: Int64) async {
         let ending = self.ending(error)
-        if ending.verdict.isFailure { await self.commit(.failed(self.newReport(epoch, ending.text))) }
+        if ending.verdict.isFailure { await self.commit(.failed(self.newReport(epoch, ending))) }
     }
 
     /// Makes a call that the kept answer alone does not let through: asks the file, claims a probe or follows the

@@ -17,8 +17,16 @@ extension Verdict {
     /// Whether the call counts as failed.
     var isFailure: Bool {
         switch self {
-        case .failure: true
+        case .failure, .outage: true
         case .success, .ignored: false
+        }
+    }
+
+    /// What the service has said of itself; nil if the verdict is none about that.
+    var outage: Outage? {
+        switch self {
+        case .outage(let time): Outage(time: time?.saturatingMicroseconds)
+        case .failure, .success, .ignored: nil
         }
     }
 }

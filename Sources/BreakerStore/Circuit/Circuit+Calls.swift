@@ -13,8 +13,16 @@ struct Report: Hashable, Sendable {
     /// When the call ended.
     var at: StoreTime
     var error: String?
+    /// What the service has said of itself with the failure.
+    var outage: Outage?
     /// Whether an earlier attempt to commit the report may have succeeded.
     var mayBeKnown = false
+}
+
+/// A service's word that it is down.
+struct Outage: Hashable, Sendable {
+    /// For how many microseconds the service asks to be left alone; nil if it has not said.
+    var time: Int64?
 }
 
 /// Calls through a closed circuit.
@@ -59,13 +67,16 @@ extension Circuit {
             self.change(.insert(failure))
             self.tally.add(failure)
         }
+        let outage = self.outage(of: report, saidAt: failure.at, at: moment.now)
         // Also if this failure is too old to count: the rule may have changed since the last one.
-        guard self.tally.count >= self.rules.threshold else { return .counted }
+        guard outage != nil || self.tally.count >= self.rules.threshold else { return .counted }
         if self.rules.minimumReporters > 1 {
             let new = isLate ? [] : [failure]
-            let newest = Reporters(kept.newestOfEachWorker() + new, isAlive)
+            // The word of a service that is still down counts, however short the window is.
+            let reporting = outage == nil ? new : [failure]
+            let newest = Reporters(kept.newestOfEachWorker() + reporting, isAlive)
             guard newest.count >= self.rules.minimumReporters else {
-                let excess = self.tally.count - max(0, self.rules.threshold)
+                let excess = max(0, self.tally.count - max(0, self.rules.threshold))
                 let oldest = (kept.oldest(excess) + new).sorted().prefix(excess)
                 for old in oldest where !newest.needs(old, toHave: self.rules.minimumReporters) {
                     self.change(.drop(old))
@@ -73,7 +84,7 @@ extension Circuit {
                 return .counted
             }
         }
-        self.open(at: moment, as: .tripped)
+        self.open(at: moment, as: .tripped, by: outage, saidAt: failure.at)
         return .tripped
     }
 
@@ -95,12 +106,28 @@ extension Circuit {
         return .counted
     }
 
-    /// Opens the circuit for the time that the recovery rule says.
-    mutating func open(at moment: Moment, as kind: CircuitEvent.Kind) {
-        let time = self.rules.recoveryTime(afterTrips: self.tripsInARow, draw: moment.draw)
-        let reason = kind == .tripped ? self.tripReason : self.lastError
+    /// Opens the circuit for the time that the service has named, or else for the one that the recovery rule says.
+    mutating func open(at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, saidAt: StoreTime) {
+        let end =
+            outage?.time.map { max(moment.now, saidAt.adding(self.rules.outageTime($0))) }
+            ?? moment.now.adding(self.rules.recoveryTime(afterTrips: self.tripsInARow, draw: moment.draw))
+        let reason = outage.map(self.reason) ?? (kind == .tripped ? self.tripReason : self.lastError)
         self.tripsInARow = Int(clamping: Int64(self.tripsInARow).addingSaturating(1))
-        self.move(to: .open(until: moment.now.adding(time)), at: moment.now, as: kind, reason: reason)
+        self.move(to: .open(until: end), at: moment.now, as: kind, reason: reason)
+    }
+
+    /// What the service has said, unless its time was over when the file was told at last.
+    private func outage(of report: Report, saidAt: StoreTime, at now: StoreTime) -> Outage? {
+        guard let outage = report.outage, report.mayBeKnown else { return report.outage }
+        let time = outage.time.map(self.rules.outageTime) ?? self.rules.recovery
+        return now < saidAt.adding(time) ? outage : nil
+    }
+
+    private func reason(_ outage: Outage) -> String {
+        let time = outage.time.map { " for \(Duration.microseconds($0).readable)" } ?? ""
+        let said = "the service said that it is down\(time)"
+        guard let error = self.lastError else { return said }
+        return "\(said): \(error)"
     }
 
     private var tripReason: String {

@@ -84,10 +84,16 @@ extension Circuit {
         return .closed
     }
 
-    mutating func probeFailed(token: Int64, epoch: Int64, error: String?, at moment: Moment) -> ReportAction {
+    mutating func probeFailed(
+        token: Int64,
+        epoch: Int64,
+        error: String?,
+        outage: Outage? = nil,
+        at moment: Moment
+    ) -> ReportAction {
         guard self.endProbe(token: token, epoch: epoch, at: moment.now) != nil else { return .stale }
         if let error { self.lastError = error }
-        self.open(at: moment, as: .reopened)
+        self.open(at: moment, as: .reopened, by: outage, saidAt: moment.now)
         return .reopened
     }
 
@@ -101,7 +107,8 @@ extension Circuit {
     ) -> ReportAction {
         switch verdict {
         case .success: self.probeSucceeded(token: token, epoch: epoch, at: moment)
-        case .failure: self.probeFailed(token: token, epoch: epoch, error: error, at: moment)
+        case .failure, .outage:
+            self.probeFailed(token: token, epoch: epoch, error: error, outage: verdict.outage, at: moment)
         case .ignored: self.probeReleased(token: token, epoch: epoch, at: moment)
         }
     }
@@ -128,7 +135,7 @@ extension Circuit {
                 : self.callSucceeded(report, at: moment)
         case .probe(let token, let epoch):
             return failed
-                ? self.probeFailed(token: token, epoch: epoch, error: report.error, at: moment)
+                ? self.probeFailed(token: token, epoch: epoch, error: report.error, outage: report.outage, at: moment)
                 : self.probeSucceeded(token: token, epoch: epoch, at: moment)
         case .uncounted, .refuse:
             return .stale

@@ -163,7 +163,8 @@ struct RandomHistory {
         let verdict: ReferenceModel.Verdict
         if call.failed {
             action = self.circuit.callFailed(report, at: self.moment(), isAlive: self.isAlive)
-            verdict = self.model.callFailed(Self.failure(report), epoch: report.epoch, self.now)
+            verdict = self.model.callFailed(
+                Self.failure(report), epoch: report.epoch, outage: report.outage, self.now)
         } else {
             action = self.circuit.callSucceeded(report, at: self.moment())
             verdict = self.model.callSucceeded(report.at.microseconds, epoch: report.epoch, self.now)
@@ -183,9 +184,10 @@ struct RandomHistory {
             action = self.circuit.probeSucceeded(token: probe.token, epoch: probe.epoch, at: self.moment())
             verdict = self.model.probeSucceeded(token: probe.token, epoch: probe.epoch, self.now)
         case 3...4:
+            let outage = self.outage()
             action = self.circuit.probeFailed(
-                token: probe.token, epoch: probe.epoch, error: "E", at: self.moment())
-            verdict = self.model.probeFailed(token: probe.token, epoch: probe.epoch, self.now)
+                token: probe.token, epoch: probe.epoch, error: "E", outage: outage, at: self.moment())
+            verdict = self.model.probeFailed(token: probe.token, epoch: probe.epoch, outage: outage, self.now)
         default:
             action = self.circuit.probeReleased(token: probe.token, epoch: probe.epoch, at: self.moment())
             self.model.probeReleased(token: probe.token, epoch: probe.epoch)
@@ -210,12 +212,12 @@ struct RandomHistory {
             case .counted(let epoch):
                 verdict =
                     failed
-                    ? self.model.callFailed(Self.failure(report), epoch: epoch, self.now)
+                    ? self.model.callFailed(Self.failure(report), epoch: epoch, outage: report.outage, self.now)
                     : self.model.callSucceeded(self.now, epoch: epoch, self.now)
             case .probe(let epoch):
                 verdict =
                     failed
-                    ? self.model.probeFailed(token: token, epoch: epoch, self.now)
+                    ? self.model.probeFailed(token: token, epoch: epoch, outage: report.outage, self.now)
                     : self.model.probeSucceeded(token: token, epoch: epoch, self.now)
             case .uncounted, .refused: break
             }
@@ -285,7 +287,15 @@ struct RandomHistory {
     }
 
     private mutating func report(by worker: Int64, epoch: Int64) -> Report {
-        Report(worker: worker, sequence: self.number(), epoch: epoch, at: StoreTime(self.now), error: "E")
+        Report(
+            worker: worker, sequence: self.number(), epoch: epoch, at: StoreTime(self.now), error: "E",
+            outage: self.outage())
+    }
+
+    /// Now and then a service says that it is down, for ever so long.
+    private mutating func outage() -> Outage? {
+        guard self.random.chance(8) else { return nil }
+        return Outage(time: self.random.chance(70) ? Int64(self.random.number(in: -5...150)) : nil)
     }
 
     var isAlive: (Int64) -> Bool {

@@ -85,7 +85,9 @@ struct ReferenceModel {
         return .probe(epoch: self.epoch)
     }
 
-    mutating func callFailed(_ failure: Failure, epoch: Int64, _ now: Int64) -> Verdict {
+    mutating func callFailed(
+        _ failure: Failure, epoch: Int64, outage: Outage? = nil, _ now: Int64
+    ) -> Verdict {
         guard epoch == self.epoch, self.held == nil, self.phase == .closed else { return .nothing }
         var failure = failure
         if failure.at > now { failure.at = now }
@@ -98,9 +100,12 @@ struct ReferenceModel {
 
         // The rule, over all the failures there ever were.
         let counting = self.allFailures.filter { self.isInWindow($0, now) }
-        if counting.count >= self.threshold, self.reporters(of: counting) >= self.rules.minimumReporters {
+        let end = outage.map { failure.at + ($0.time.map(self.outageTime) ?? self.rules.recovery) }
+        let isDown = end.map { now < $0 } ?? false
+        let reporting = isDown ? counting + [failure] : counting
+        if isDown || counting.count >= self.threshold, self.reporters(of: reporting) >= self.rules.minimumReporters {
             self.remembered = (self.remembered + [failure]).filter { self.isInWindow($0, now) }
-            self.trip(now)
+            self.trip(now, until: isDown && outage?.time != nil ? end : nil)
             return .tripped
         }
         // What is to be remembered: the newest that can trip, and the newest of each of enough reporters.
@@ -140,9 +145,9 @@ struct ReferenceModel {
         return .closed
     }
 
-    mutating func probeFailed(token: Int64, epoch: Int64, _ now: Int64) -> Verdict {
+    mutating func probeFailed(token: Int64, epoch: Int64, outage: Outage? = nil, _ now: Int64) -> Verdict {
         guard self.takeSlot(token, epoch) else { return .nothing }
-        self.trip(now)
+        self.trip(now, until: outage?.time.map { now + self.outageTime($0) })
         return .reopened
     }
 
@@ -187,10 +192,16 @@ struct ReferenceModel {
 
     // MARK: - Inside
 
-    private mutating func trip(_ now: Int64) {
+    /// How long a service that names this time is left alone.
+    private func outageTime(_ named: Int64) -> Int64 {
+        if named < 0 { return 0 }
+        return named > self.rules.cap ? self.rules.cap : named
+    }
+
+    private mutating func trip(_ now: Int64, until end: Int64?) {
         var wait = Double(self.rules.recovery)
         for _ in 0..<self.trips { wait = min(wait * self.rules.multiplier, Double(self.rules.cap)) }
-        self.due = now + Int64(max(wait, Double(self.rules.recovery)))
+        self.due = end ?? now + Int64(max(wait, Double(self.rules.recovery)))
         self.trips += 1
         self.change(to: .open, now)
     }

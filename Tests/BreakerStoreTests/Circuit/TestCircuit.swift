@@ -90,10 +90,10 @@ struct TestCircuit: Equatable {
     }
 
     mutating func probeFailed(
-        token: Int64, epoch: Int64, error: String?, at moment: Moment
+        token: Int64, epoch: Int64, error: String?, outage: Outage? = nil, at moment: Moment
     ) -> Circuit.ReportAction {
         self.apply(at: moment.now) { circuit, _ in
-            circuit.probeFailed(token: token, epoch: epoch, error: error, at: moment)
+            circuit.probeFailed(token: token, epoch: epoch, error: error, outage: outage, at: moment)
         }
     }
 

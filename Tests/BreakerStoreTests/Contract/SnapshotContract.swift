@@ -86,7 +86,9 @@ enum SnapshotContract {
         }
         switch verdict {
         case .failure, .success, .ignored: break
+        case .outage(let time): let _: Duration? = time
         }
+        let _: (Duration?) -> Verdict = Verdict.outage(for:)
         switch result {
         case .succeeded, .failed, .ignored, .refused: break
         }

@@ -27,6 +27,8 @@ struct API: Sendable {
 
 struct HTTPError: Error {
     var status: Int
+    /// What `Retry-After` says.
+    var retryAfter: Duration?
 }
 
 struct ConnectionRefused: Error {}

@@ -90,6 +90,12 @@ import Testing
         _ = try store.breaker(ThresholdSnippets.quiet())
         _ = try ThresholdSnippets.slow(store)
         #expect(try store.circuits().map(\.name) == ["export", "payments", "reports"])
+        let quota = try store.breaker(.init(name: "quota"), calls: ThresholdSnippets.outage())
+        synchronously { quota.recordFailure(HTTPError(status: 500)) }
+        #expect(quota.state == .closed)
+        synchronously { quota.recordFailure(HTTPError(status: 429, retryAfter: .seconds(7))) }
+        let error = #expect(throws: CircuitOpenError.self) { try synchronously { try quota.run {} } }
+        #expect(error?.retryAfter == .seconds(7))
     }
 
     @Test func moving() async throws {

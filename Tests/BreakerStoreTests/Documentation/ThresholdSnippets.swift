@@ -32,4 +32,17 @@ enum ThresholdSnippets {
         // end of snippet
         return reports
     }
+
+    static func outage() -> CallPolicy {
+        // snippet
+        var calls = CallPolicy()
+        calls.classify = { error in
+            switch error {
+            case let error as HTTPError where error.status == 429 || error.status == 503: .outage(for: error.retryAfter)
+            default: CallPolicy().classify(error)
+            }
+        }
+        // end of snippet
+        return calls
+    }
 }
