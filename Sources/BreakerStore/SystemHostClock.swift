@@ -55,6 +55,23 @@ public struct SystemHostClock: HostClock {
     /// The system's wall time.
     public var wallTime: Date { Date() }
 
+    /// The second of the Unix time at which the host booted, by the wall clock as it is set now; nil where it can't be
+    /// read.
+    ///
+    /// The kernel keeps this number, so that all processes read the same one. Whoever reads the two clocks one after
+    /// the other gets another number each time.
+    static var bootSecond: Int64? {
+        #if canImport(Darwin)
+        var time = timeval()
+        var size = MemoryLayout<timeval>.size
+        guard unsafe sysctlbyname("kern.boottime", &time, &size, nil, 0) == 0 else { return nil }
+        return Int64(time.tv_sec)
+        #else
+        let line = SmallFile.text("/proc/stat")?.split(separator: "\n").first { $0.hasPrefix("btime ") }
+        return line.flatMap { Int64($0.dropFirst("btime ".count)) }
+        #endif
+    }
+
     /// How far `boottime` is shifted, in nanoseconds, by the text of `/proc/self/timens_offsets`; 0 where it says
     /// nothing.
     ///

@@ -33,6 +33,18 @@ extension Worker {
         return "ok"
     }
 
+    /// `states <circuit> <times>`: the states that so many reads tell, each once, and how many there are.
+    func readStates(_ command: Command) throws -> String {
+        let breaker = try self.breaker(command.word(0))
+        let store = try self.store
+        var states: Set<CircuitState> = []
+        for _ in 0..<(try command.number(1)) {
+            states.insert(breaker.state)
+            if let seen = try store.circuit(named: breaker.name) { states.insert(seen.state) }
+        }
+        return "count=\(states.count) \(states.first.map(Self.text) ?? "")"
+    }
+
     private static func text(_ state: CircuitState) -> String {
         switch state {
         case .closed: "state=closed"

@@ -43,6 +43,7 @@ final class Worker {
         case "hold", "release", "reset", "forget": return try self.actAsOperator(command)
         case "look": return try self.look(command)
         case "ask": return try self.ask(command)
+        case "states": return try self.readStates(command)
         case "history": return try self.history(command)
         case "workers": return try self.workers()
         case "remember": return try self.remember(command)
@@ -89,6 +90,7 @@ final class Worker {
 
     private func open(_ command: Command) throws -> String {
         var configuration = self.configuration
+        if command.has("system-clock") { configuration.clock = SystemHostClock() }
         if let patience = command.option("busy") { configuration.busyTimeout = .seconds(patience) }
         if let count = command.option("kept") { configuration.eventsKept = Int(count) }
         let listens = command.option("listening") != nil

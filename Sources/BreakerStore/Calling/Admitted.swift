@@ -7,4 +7,12 @@ enum Admitted: Sendable {
     case probe(token: Int64, epoch: Int64)
     /// The file can't be used, and the circuit in memory gave leave.
     case inMemory(Circuit.Admission)
+
+    /// Whether the call tries whether the service is well again.
+    var isProbe: Bool {
+        switch self {
+        case .probe, .inMemory(.probe): true
+        case .counted, .uncounted, .inMemory: false
+        }
+    }
 }

@@ -70,6 +70,7 @@ extension CircuitBreaker {
         within timeout: Duration,
         _ admitted: Admitted
     ) async throws -> Attempt<T> {
+        let timeout = self.timeout(timeout, of: admitted)
         let error = CallTimeoutError(name: self.name, timeout: timeout)
         // A time-out is a failure whatever `classify` would say: the library itself cancels the operation.
         var ending = Ending(verdict: .failure, text: self.text(of: error), error: error)
@@ -79,6 +80,15 @@ extension CircuitBreaker {
         }
         guard let value else { return .threw(error, ending) }
         return .returned(value, judge(value))
+    }
+
+    /// How long the call may take: a probe must end before its lease, which another process may have made shorter
+    /// than this policy's timeout.
+    private func timeout(_ timeout: Duration, of admitted: Admitted) -> Duration {
+        guard admitted.isProbe else { return timeout }
+        let lease = Duration(wholeMicroseconds: self.circuit.rulesInMemory.lease)
+        // Time is left for the report: one that comes after the lease is not heard.
+        return timeout < lease ? timeout : lease * 9 / 10
     }
 
     private func attempt<T>(_ operation: () throws -> T, _ judge: Judge<T>) -> Attempt<T> {

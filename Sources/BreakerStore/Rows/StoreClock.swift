@@ -1,20 +1,37 @@
 import FoundationEssentials
 import Synchronization
 
-/// Reads store time: the host's uptime plus an offset that the file keeps, in microseconds.
-final class StoreClock: Sendable {
-    let host: any HostClock
+/// The uptime that a clock tells, in microseconds.
+struct Uptime: Sendable {
+    private let host: any HostClock
     /// Whether the host's own clock is read, without the detour over `Duration`: a refusal reads the clock, and must be
     /// quick.
-    private let isSystem: Bool
-    private let offsetInForce = Atomic<Int64>(0)
-    private let isTold = Atomic<Bool>(false)
+    let isSystem: Bool
 
     init(_ host: any HostClock) {
         self.host = host
         self.isSystem = host is SystemHostClock
+    }
+
+    var now: Int64 {
+        self.isSystem ? SystemHostClock.uptimeNanoseconds / 1_000 : self.host.uptime.saturatingMicroseconds
+    }
+}
+
+/// Reads store time: the host's uptime plus an offset that the file keeps, in microseconds.
+final class StoreClock: Sendable {
+    let host: any HostClock
+    private let hostUptime: Uptime
+    private let offsetInForce = Atomic<Int64>(0)
+    private let isTold = Atomic<Bool>(false)
+    private let wall: WallOffset
+
+    init(_ host: any HostClock) {
+        self.host = host
+        self.hostUptime = Uptime(host)
+        self.wall = WallOffset(host)
         // The wall clock's offset, until a file has been read: memory needs store time even if no file can be.
-        self.offsetInForce.store(self.unixOffset, ordering: .relaxed)
+        self.offsetInForce.store(self.wall.measured, ordering: .relaxed)
     }
 
     /// The offset of the last transaction or read, the wall clock's before the first; processes that share a file share
@@ -42,9 +59,7 @@ final class StoreClock: Sendable {
         _ = self.offsetInForce.max(offset, ordering: .relaxed)
     }
 
-    var uptime: Int64 {
-        self.isSystem ? SystemHostClock.uptimeNanoseconds / 1_000 : self.host.uptime.saturatingMicroseconds
-    }
+    var uptime: Int64 { self.hostUptime.now }
 
     var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
 
@@ -63,20 +78,16 @@ final class StoreClock: Sendable {
     /// The uptime at which a store time is reached.
     func uptime(of time: StoreTime) -> Int64 { time.microseconds.subtractingSaturating(self.offset) }
 
-    /// Converts stamps to the wall clock's time: now, less the stamp's age.
+    /// Converts stamps to dates by the wall clock.
     ///
-    /// All that one converter converts is as of one instant, so that stamps keep their distances.
+    /// The same stamp is the same date in all processes of the host, until somebody sets the wall clock.
     func dates() -> (StoreTime) -> Date {
-        let now = self.now
-        let wall = self.host.wallTime
-        return { wall.addingTimeInterval(Double($0.microseconds(since: now)) / 1_000_000) }
+        let ahead = self.wall.ahead(ofStoreTimeAt: self.offset)
+        return { Date(timeIntervalSince1970: Double($0.microseconds.addingSaturating(ahead)) / 1_000_000) }
     }
 
     /// The offset at which store time reads as Unix time.
-    var unixOffset: Int64 {
-        Int64(saturating: (self.host.wallTime.timeIntervalSince1970 * 1_000_000).rounded())
-            .subtractingSaturating(self.uptime)
-    }
+    var unixOffset: Int64 { self.wall.measured }
 }
 
 extension StoreClock {

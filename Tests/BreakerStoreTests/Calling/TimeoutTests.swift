@@ -62,6 +62,25 @@ import Testing
         #expect(refusal?.lastError == "CallTimeoutError")
     }
 
+    /// A probe's word counts only while its lease lasts, and another process may make the lease shorter.
+    @Test(arguments: [(20, 10, 9), (30, 30, 27), (20, 21, 20)])
+    func aProbeEndsBeforeTheStoredLease(_ timeout: Int, _ lease: Int, _ end: Int) async throws {
+        var calls = CallPolicy()
+        calls.timeout = .seconds(timeout)
+        let breaker = try await self.fixture.dueBreaker(calls: calls)
+        let other = try CircuitStore(path: self.fixture.store.path, configuration: self.fixture.store.configuration)
+        defer { other.close() }
+        var config = breaker.config
+        config.probes.lease = .seconds(lease)
+        _ = try other.breaker(config)
+        self.fixture.pass(.seconds(end))
+        let error = await #expect(throws: CallTimeoutError.self) {
+            try await breaker.run { try await Task.sleep(for: .seconds(3_600)) }
+        }
+        #expect(error?.timeout == .seconds(end))
+        #expect(try self.fixture.store.history(of: "a").first?.kind == .reopened)
+    }
+
     @Test func theCallersCancellationIsNoVerdict() async throws {
         let breaker = try self.breaker(.seconds(30), trip: .consecutiveFailures(1))
         let began = Atomic(false)
