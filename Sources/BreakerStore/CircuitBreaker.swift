@@ -8,6 +8,7 @@ public final class CircuitBreaker: Sendable {
     /// Neither timeout nor retry nor metrics: most calls.
     let isPlain: Bool
 
+    /// Takes over a use of the circuit that has begun.
     init(store: CircuitStore, core: StoreCore, circuit: SharedCircuit, calls: KeptPolicy) {
         self.store = store
         self.core = core
@@ -16,6 +17,8 @@ public final class CircuitBreaker: Sendable {
         let policy = calls.policy
         self.isPlain = policy.timeout == nil && policy.retry == nil && policy.onOutcome == nil
     }
+
+    deinit { self.circuit.useEnded(at: self.core.clock.uptime) }
 
     var policy: CallPolicy { self.calls.policy }
 

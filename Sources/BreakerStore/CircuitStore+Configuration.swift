@@ -36,7 +36,8 @@ extension CircuitStore {
         /// After how long a closed, unheld circuit that no live worker has registered any more is removed: above
         /// zero, at most a hundred years; nil never removes one.
         ///
-        /// The default is nil.
+        /// The history of a circuit that is gone is removed when nothing has been written into it for as long. The
+        /// default is nil.
         public var forgetIdleAfter: Duration? = nil
 
         /// What other processes see this one as: 1 to 200 characters, no control characters; nil is the process's name.

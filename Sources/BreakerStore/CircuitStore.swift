@@ -14,11 +14,6 @@ import Foundation
 public final class CircuitStore: Sendable {
     private struct State {
         var isClosed = false
-        var circuits: [CircuitName: SharedCircuit] = [:]
-        /// Circuits that this process has forgotten while handles were in use.
-        var forgotten: Set<CircuitName> = []
-        /// How many of these make it worth while to look whether their handles are gone.
-        var manyForgotten = 64
         var listeners: [EventHub.Listener] = []
     }
 
@@ -30,6 +25,7 @@ public final class CircuitStore: Sendable {
     var memoryAfterwards: MemoryGuard { self.afterwards.value }
     private let afterwards = PerProcess { MemoryGuard() }
     private let state = Mutex(State(), rank: .store)
+    private let circuits = CircuitTable()
 
     /// Opens the store at `path`; creates and migrates it as `configuration` allows.
     ///
@@ -57,6 +53,7 @@ public final class CircuitStore: Sendable {
         self.configuration = configuration
         guard let core = backend.core else { return }
         core.add(self.gate)
+        core.idle.add(self.circuits)
         if let onEvent = configuration.onEvent { self.listen(to: .handler(onEvent), core) }
     }
 
@@ -67,10 +64,12 @@ public final class CircuitStore: Sendable {
 
     /// Registers a circuit and returns the handle for it.
     ///
-    /// The same name again is O(1) and returns an equal handle. Handles keep the store alive. A config that differs
-    /// from the stored one is stored and rules from then on, in every process; state and counts stay. What can't be
-    /// stored by `busyTimeout` is stored as soon as it can be, unless somebody has registered a newer config meanwhile;
-    /// until then the handle guards in memory.
+    /// The same name again is O(1) and returns an equal handle: a service may ask on each request. A circuit whose
+    /// handles are all gone for a minute is unregistered, until it is asked for again. Handles keep the store alive.
+    ///
+    /// A config that differs from the stored one is stored and rules from then on, in every process; state and counts
+    /// stay. What can't be stored by `busyTimeout` is stored as soon as it can be, unless somebody has registered a
+    /// newer config meanwhile; until then the handle guards in memory.
     ///
     /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread, which waits at
     /// most for `busyTimeout`.
@@ -81,9 +80,15 @@ public final class CircuitStore: Sendable {
         _ config: CircuitBreaker.Config,
         calls: CallPolicy = CallPolicy()
     ) throws(BreakerStoreError) -> CircuitBreaker {
-        let (breakers, areNew) = try self.registered([config], calls)
+        let core = try self.usableCore()
+        if let known = self.circuits.use(config) {
+            let breaker = CircuitBreaker(store: self, core: core, circuit: known, calls: KeptPolicy(calls))
+            try calls.validate(for: config)
+            if !core.isUnregistered(CircuitName(config.name)) { return breaker }
+        }
+        let breakers = try self.registered([config], calls, core)
         // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
-        if areNew { _ = try? breakers[0].core.look(breakers[0].asker, readsAlways: true) }
+        _ = try? core.look(breakers[0].asker, readsAlways: true)
         return breakers[0]
     }
 
@@ -104,17 +109,12 @@ public final class CircuitStore: Sendable {
         let core = try self.usableCore()
         guard let config = try self.stored(name, core) else { throw .noSuchCircuit(name, self.path) }
         try calls.validate(for: config)
-        let kept = KeptConfig(config)
-        let circuit = self.circuit(registeredWith: kept, core)
-        core.happened { $0.used(kept) }
-        return CircuitBreaker(store: self, core: core, circuit: circuit, calls: KeptPolicy(calls))
+        return self.handle(for: KeptConfig(config), core, KeptPolicy(calls))
     }
 
     /// The config of a circuit as it is stored, which this process uses from now on; nil if there is none.
     private func stored(_ name: String, _ core: StoreCore) throws(BreakerStoreError) -> CircuitBreaker.Config? {
-        guard self.state.withLock({ $0.circuits[CircuitName(name)] }) != nil else {
-            return try core.use(name, until: self.deadline)
-        }
+        guard self.circuits.has(name) else { return try core.use(name, until: self.deadline) }
         return try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
     }
 
@@ -133,28 +133,29 @@ public final class CircuitStore: Sendable {
         _ configs: [CircuitBreaker.Config],
         calls: CallPolicy = CallPolicy()
     ) throws(BreakerStoreError) -> [CircuitBreaker] {
-        try self.registered(configs, calls).breakers
+        let core = try self.usableCore()
+        let policy = KeptPolicy(calls)
+        var known: [CircuitBreaker] = []
+        for config in configs {
+            guard let circuit = self.circuits.use(config) else { break }
+            known.append(CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy))
+            if core.isUnregistered(CircuitName(config.name)) { break }
+            try calls.validate(for: config)
+        }
+        return known.count == configs.count ? known : try self.registered(configs, calls, core)
     }
 
-    /// The handles, and whether a circuit among them was registered just now.
+    /// Registers the circuits, and returns the handles.
     private func registered(
         _ configs: [CircuitBreaker.Config],
-        _ calls: CallPolicy
-    ) throws(BreakerStoreError) -> (breakers: [CircuitBreaker], areNew: Bool) {
+        _ calls: CallPolicy,
+        _ core: StoreCore
+    ) throws(BreakerStoreError) -> [CircuitBreaker] {
         for config in configs {
             try config.validate()
             try calls.validate(for: config)
         }
         let policy = KeptPolicy(calls)
-        let core = try self.usableCore()
-        let known = self.state.withLock { state in
-            configs.compactMap { config in
-                state.circuits[CircuitName(config.name)].flatMap { $0.registeredConfig == config ? $0 : nil }
-            }
-        }
-        if known.count == configs.count, !configs.contains(where: { core.isUnregistered(CircuitName($0.name)) }) {
-            return (known.map { CircuitBreaker(store: self, core: core, circuit: $0, calls: policy) }, false)
-        }
         let kept = configs.map(KeptConfig.init)
         do throws(BreakerStoreError) {
             try core.register(kept, until: self.deadline)
@@ -162,27 +163,17 @@ public final class CircuitStore: Sendable {
             // Memory guards until the file is there, whatever keeps it away.
             if error.code == .closed || error.code == .forked { throw error }
         }
-        let breakers = kept.map { config in
-            let circuit = self.circuit(registeredWith: config, core)
-            core.happened { $0.used(config) }
-            return CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
-        }
-        return (breakers, true)
+        return kept.map { self.handle(for: $0, core, policy) }
     }
 
-    /// What all handles of the circuit in this store share.
-    private func circuit(registeredWith config: KeptConfig, _ core: StoreCore) -> SharedCircuit {
-        let name = CircuitName(config.config.name)
-        return self.state.withLock {
-            if let known = $0.circuits[name] {
-                if known.registeredConfig != config.config { known.register(config) }
-                return known
-            }
-            let circuit = SharedCircuit(config, refusals: core.refusals.counter(of: name))
-            $0.circuits[name] = circuit
-            $0.forgotten.remove(name)
-            return circuit
-        }
+    /// The handle for a circuit that was registered just now.
+    private func handle(for config: KeptConfig, _ core: StoreCore, _ policy: KeptPolicy) -> CircuitBreaker {
+        let (circuit, isTurnDue) = self.circuits.use(
+            registeredWith: config, at: core.clock.uptime, counting: core.refusals)
+        core.isUsed(config)
+        // Otherwise a process that registers many circuits would let go of them only once a second.
+        if isTurnDue { core.lookSoon() }
+        return CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
     }
 
     /// Whether the file protects just now, or memory does; in a child of `fork` memory does, for the reason `forked`.
@@ -229,32 +220,10 @@ public final class CircuitStore: Sendable {
         return listener
     }
 
-    /// Keeps nothing of circuits that were forgotten, once no handle uses them.
+    /// Keeps nothing of circuits that were forgotten just now, unless handles use them.
     func drop(circuits names: [String]) {
-        self.state.withLock { state in
-            var candidates = names.map { CircuitName($0) }
-            let looksAtAll = state.forgotten.count >= state.manyForgotten
-            if looksAtAll {
-                candidates += state.forgotten
-                state.forgotten.removeAll()
-            }
-            var dropped: [CircuitName] = []
-            for name in candidates {
-                guard var circuit = state.circuits.removeValue(forKey: name) else { continue }
-                if isKnownUniquelyReferenced(&circuit) {
-                    dropped.append(name)
-                } else {
-                    state.circuits[name] = circuit
-                    state.forgotten.insert(name)
-                }
-            }
-            if looksAtAll { state.manyForgotten = max(64, state.forgotten.count * 2) }
-            // Still under the lock: a handle that is made for one of them meanwhile comes after this.
-            guard let core = self.backend.core else { return }
-            for name in dropped where core.refusals.dropIfUnused(name) {
-                core.ask { $0.dropped(name) }
-            }
-        }
+        guard let core = self.backend.core else { return }
+        self.circuits.drop(forgotten: names) { unused in for name in unused { _ = core.drop(name) } }
     }
 
     func drop(_ listener: EventHub.Listener) {
@@ -296,6 +265,7 @@ public final class CircuitStore: Sendable {
         guard isFirst else { return false }
         if let core = self.backend.core {
             core.remove(self.gate)
+            core.idle.remove(self.circuits)
             CoreRegistry.leave(core)
             for listener in self.state.withLock({ $0.listeners }) { core.hub.remove(listener) }
         }

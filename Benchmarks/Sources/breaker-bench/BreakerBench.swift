@@ -33,6 +33,7 @@ struct BreakerBench {
             ("failures", Failures.measure),
             ("recording", Recording.measure),
             ("crowds", Crowds.measure),
+            ("names", DynamicNames.measure),
             ("opening", OpeningStore.measure),
         ]
     }

@@ -144,7 +144,7 @@ enum Goal {
 
 /// How a number is shown.
 enum Unit {
-    case nanoseconds, microseconds, milliseconds, perSecond, bytes, plain
+    case nanoseconds, microseconds, milliseconds, perSecond, bytes, megabytes, plain
 
     func text(_ value: Double) -> String {
         switch self {
@@ -153,6 +153,7 @@ enum Unit {
         case .milliseconds: "\(Self.decimal(value, 2)) ms"
         case .perSecond: "\(Self.decimal(value, 0)) /s"
         case .bytes: "\(Self.decimal(value, 0)) B"
+        case .megabytes: "\(Self.decimal(value, 1)) MB"
         case .plain: Self.decimal(value, 2)
         }
     }

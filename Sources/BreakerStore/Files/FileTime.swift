@@ -5,6 +5,11 @@ import Musl
 #else
 import Darwin
 #endif
+#if canImport(SwiftOverlayShims)
+// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
+// fields.
+import SwiftOverlayShims
+#endif
 
 /// An instant as the file system stamps files with it, in Unix time.
 struct FileTime: Equatable {

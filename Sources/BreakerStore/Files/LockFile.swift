@@ -7,6 +7,11 @@ import Musl
 #else
 import Darwin
 #endif
+#if canImport(SwiftOverlayShims)
+// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
+// fields.
+import SwiftOverlayShims
+#endif
 
 /// The file `<db>-lock`: its byte 0 guards opening, migration and repair; byte *id* is held as long as worker *id*
 /// lives.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Synchronization
 
 /// By how much the wall clock is ahead of the uptime, in microseconds, so that stamps can be shown as dates.
 ///

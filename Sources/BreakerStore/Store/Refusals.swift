@@ -11,6 +11,9 @@ final class Refusals: Sendable {
 
         func add(_ refusals: Int64 = 1) { self.count.wrappingAdd(refusals, ordering: .relaxed) }
 
+        /// Whether the file knows of all refusals.
+        var isTold: Bool { self.count.load(ordering: .relaxed) == 0 }
+
         fileprivate func take() -> Int64 { self.count.exchange(0, ordering: .relaxed) }
     }
 

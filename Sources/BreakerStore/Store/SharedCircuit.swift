@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The handles of a circuit in one store, which will ask for the circuit's answer next.
 struct Asker: Sendable {
     let circuit: SharedCircuit
@@ -24,13 +26,20 @@ final class SharedCircuit: Sendable {
     }
 
     let name: String
+    /// Which circuit of the store it is, in the order in which they were registered.
+    let number: Int
     let slot = AnswerSlot()
     let refusals: Refusals.Counter
     private let registered: ForkSafe<KeptConfig>
     private let storedLastRead = ForkSafe<LastRead?>(nil)
+    /// How many handles there are.
+    private let uses = Atomic<Int>(0)
+    /// The uptime at which a handle went last.
+    private let lastUse = Atomic<Int64>(0)
 
-    init(_ config: KeptConfig, refusals: Refusals.Counter) {
+    init(_ config: KeptConfig, number: Int, refusals: Refusals.Counter) {
         self.name = config.config.name
+        self.number = number
         self.refusals = refusals
         self.registered = ForkSafe(config)
     }
@@ -38,7 +47,28 @@ final class SharedCircuit: Sendable {
     /// The config that this process registered last.
     var registeredConfig: CircuitBreaker.Config { self.registered.value.config }
 
-    func register(_ config: KeptConfig) { self.registered.value = config }
+    func isRegistered(with config: CircuitBreaker.Config) -> Bool { self.registered.value.config == config }
+
+    func register(_ config: KeptConfig) {
+        if !self.isRegistered(with: config.config) { self.registered.value = config }
+    }
+
+    // MARK: - Handles
+
+    /// A handle is being made; the caller has the table's lock, so that no circuit in use is dropped.
+    func useBegan() { self.uses.wrappingAdd(1, ordering: .relaxed) }
+
+    /// A handle has gone.
+    func useEnded(at uptime: Int64) {
+        self.lastUse.store(uptime, ordering: .relaxed)
+        // Releasing: the thread that finds no handle finds the time, too.
+        self.uses.wrappingSubtract(1, ordering: .releasing)
+    }
+
+    /// The uptime at which the last handle went; nil while there are handles.
+    var idleSince: Int64? { self.uses.load(ordering: .acquiring) == 0 ? self.lastUse.load(ordering: .relaxed) : nil }
+
+    // MARK: - What was read
 
     /// The rules by which memory guards: those that the file told last, or this process's own if the file was never
     /// read.

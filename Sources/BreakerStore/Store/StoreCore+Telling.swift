@@ -26,6 +26,16 @@ extension StoreCore {
         }
     }
 
+    /// A handle for a circuit was made.
+    ///
+    /// The store's thread may have let go of the circuit since it was registered, because its handles were gone.
+    func isUsed(_ config: KeptConfig) {
+        guard self.happened({ $0.used(config) }) else { return }
+        self.post(until: self.writer.deadline) { (transaction) throws(BreakerStoreError) in
+            try transaction.noteUse(of: config.config.name)
+        }
+    }
+
     /// Whether a config of this process has not been stored yet.
     func isUnregistered(_ name: CircuitName) -> Bool { self.ask { $0.circuits.unstored[name] != nil } }
 

@@ -44,17 +44,7 @@ extension StoreCore {
         // A report may have been refused and kept in the moment in which the file came back.
         self.tellOutbox()
         self.tellRefusalsIfDue()
-        self.forgetIdleIfDue()
-    }
-
-    /// Forgets circuits that nobody uses; looks for them four times within `forgetIdleAfter`.
-    private func forgetIdleIfDue() {
-        guard let idle = self.configuration.forgetIdleAfter?.saturatingMicroseconds else { return }
-        let now = self.clock.now.microseconds
-        guard self.ask({ $0.idleSweepBegan(at: now, every: idle / 4) }) else { return }
-        self.post(until: self.writer.deadline) { (transaction) throws(BreakerStoreError) in
-            try transaction.forgetIdle(since: transaction.now.adding(-idle))
-        }
+        if self.tidyUp() { self.ask { $0.lookIsUnfinished(at: .now) } }
     }
 
     // MARK: - Coming back

@@ -25,6 +25,7 @@ final class StoreCore: Sendable {
     let memory = MemoryGuard()
     let refusals = Refusals()
     let hub = EventHub()
+    let idle = IdleCircuits()
     let thread = StoreThread()
     let keys = ReportKeys()
     let random = RandomSource()

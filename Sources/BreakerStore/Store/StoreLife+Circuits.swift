@@ -23,9 +23,10 @@ extension StoreLife {
         return Actions(wakesThread: isFirst)
     }
 
-    /// A handle for a circuit was made: another thread may have dropped the circuit since it was registered.
-    mutating func used(_ config: KeptConfig) -> Actions {
-        self.circuits.inForce[CircuitName(config.config.name)] == nil ? self.registering(config) : Actions()
+    /// A handle for a circuit was made; true if another thread has dropped the circuit since it was registered.
+    mutating func used(_ config: KeptConfig) -> (Bool, Actions) {
+        guard self.circuits.inForce[CircuitName(config.config.name)] == nil else { return (false, Actions()) }
+        return (true, self.registering(config))
     }
 
     mutating func registered(_ name: CircuitName) { self.circuits.unstored[name] = nil }

@@ -38,6 +38,9 @@ extension StoreLife {
         return true
     }
 
+    /// The last look around has left something to do: the next one comes as soon as no ticket waits.
+    mutating func lookIsUnfinished(at now: Instant) { self.nextLook = now }
+
     /// Begins a new look for unused circuits if the last one was `pause` microseconds ago; true if so.
     mutating func idleSweepBegan(at now: Int64, every pause: Int64) -> Bool {
         guard now.subtractingSaturating(self.lastIdleSweep) >= pause else { return false }

@@ -74,11 +74,16 @@ struct DrivenLife {
             let (work, actions) = self.life.threadIsFree(at: now)
             return Self.reply(actions, Self.word(work))
         case .checkpointBegan: return LifeReply(decision: self.life.checkpointBegan() ? "copies" : "")
+        case .lookIsUnfinished:
+            self.life.lookIsUnfinished(at: now)
+            return LifeReply()
         case .idleSweepBegan:
             let isDue = self.life.idleSweepBegan(at: Int64(time), every: Int64(LifeEvent.idlePause))
             return LifeReply(decision: isDue ? "looks" : "")
         case .registering(let name): return Self.reply(self.life.registering(KeptConfig(Self.config(name, time))))
-        case .used(let name): return Self.reply(self.life.used(KeptConfig(Self.config(name, time))))
+        case .used(let name):
+            let (wasDropped, actions) = self.life.used(KeptConfig(Self.config(name, time)))
+            return Self.reply(actions, wasDropped ? "was dropped" : "")
         case .registered(let name):
             self.life.registered(CircuitName(name))
             return LifeReply()

@@ -25,6 +25,7 @@ enum LifeEvent: Hashable {
     case timerFired(Int)
     case threadIsFree
     case checkpointBegan
+    case lookIsUnfinished
     case idleSweepBegan
     case registering(String)
     case used(String)

@@ -109,6 +109,7 @@ struct LifeModel {
             guard self.checkpoint != "notDue" else { break }
             self.checkpoint = "notDue"
             return LifeReply(decision: "copies")
+        case .lookIsUnfinished: self.lookAt = now
         case .idleSweepBegan:
             if let sweptAt = self.sweptAt, now - sweptAt < LifeEvent.idlePause { break }
             self.sweptAt = now
@@ -119,8 +120,9 @@ struct LifeModel {
             return LifeReply(wakes: isFirst)
         case .used(let name):
             let isFirst = self.inForce.isEmpty
+            let isNew = self.inForce[name] == nil
             self.inForce[name] = self.inForce[name] ?? now
-            return LifeReply(wakes: isFirst)
+            return LifeReply(decision: isNew ? "was dropped" : "", wakes: isFirst)
         case .registered(let name): self.unstored[name] = nil
         case .registrationFailed(let name): self.unstored[name] = now
         case .registrationFailedAgain(let name): self.unstored[name] = self.unstored[name] ?? now

@@ -220,11 +220,12 @@ enum LifeTable {
     static let always: [(event: LifeEvent, effect: String)] = [
         (.waiterLeft(1), "awaited: []"),
         (.checkpointBegan, ""),
+        (.lookIsUnfinished, ""),
         (.idleSweepBegan, "looks"),
         (.registering("a"), "in force: [a1000]"),
         (.registering("b"), "in force: [a0, b1000]"),
         (.used("a"), ""),
-        (.used("b"), "in force: [a0, b1000]"),
+        (.used("b"), "was dropped; in force: [a0, b1000]"),
         (.registered("a"), ""),
         (.registrationFailed("a"), "unstored: [a1000]"),
         (.registrationFailedAgain("a"), "unstored: [a1000]"),

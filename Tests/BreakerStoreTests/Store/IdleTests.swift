@@ -23,12 +23,13 @@ import Testing
         first.close()
         let second = try CircuitStore(path: directory + "/a.db", configuration: configuration)
         defer { second.close() }
-        _ = try second.breaker(.init(name: "used"))
+        let used = try second.breaker(.init(name: "used"))
         clock.advance(by: .seconds(3_599))
         second.backend.core?.thread.wake()
         #expect(try second.circuits().map(\.name) == ["held", "idle", "open", "used"])
         clock.advance(by: .seconds(3_600))
         #expect(await eventually { (try? second.circuits().map(\.name)) == ["held", "open", "used"] })
         #expect(try second.history(of: "idle").first?.kind == .forgotten)
+        withExtendedLifetime(used) {}
     }
 }

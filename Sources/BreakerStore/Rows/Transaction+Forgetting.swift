@@ -1,0 +1,136 @@
+/// Forgetting circuits, and what is left of those that are gone.
+extension Transaction {
+    /// Deletes a circuit and what belongs to it; false if there is none of this name.
+    func forget(
+        _ name: String,
+        by operator: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> Bool {
+        let id = try self.database.first("SELECT id FROM circuit WHERE name = ?1", .text(name)) { $0.integer(0) }
+        guard let id else { return false }
+        return try self.forget(id, name: name, by: `operator`, reason: reason)
+    }
+
+    /// Deletes a circuit by its row's number, since its name may be no UTF-8; false if there is none.
+    func forget(
+        _ id: Int64,
+        name: String,
+        by operator: String?,
+        reason: String?
+    ) throws(BreakerStoreError) -> Bool {
+        let stored = try self.database.first("SELECT epoch FROM circuit WHERE id = ?1", .integer(id)) { $0.integer(0) }
+        guard let stored else { return false }
+        // The caller may want to forget the circuit because the row can't be read.
+        let circuit = try? self.circuit(name)
+        let epoch = max(stored, circuit?.epoch ?? stored)
+        self.unload(name)
+        try self.database.deleteCircuit(id)
+        // A new circuit of this name starts at a higher epoch, so that a late result for the old circuit changes
+        // nothing.
+        try self.raiseEpochFloor(to: epoch.addingSaturating(1))
+        try self.write(Transition(kind: .forgotten, from: circuit?.word, reason: reason), of: name, by: `operator`)
+        return true
+    }
+
+    /// Notes that this worker uses a circuit no longer, since `time`.
+    func unregister(_ name: String, unusedSince time: StoreTime) throws(BreakerStoreError) {
+        let id = try self.database.first("SELECT id FROM circuit WHERE name = ?1", .text(name)) { $0.integer(0) }
+        guard let id else { return }
+        try self.database.run(
+            "DELETE FROM registration WHERE worker = ?1 AND circuit = ?2", .integer(self.worker.id), .integer(id))
+        try self.database.run(
+            // A row that a later version has written may not pass the checks of this one's table.
+            "UPDATE OR IGNORE circuit SET registered = max(registered, ?2) WHERE id = ?1",
+            .integer(id), .integer(time.microseconds)
+        )
+    }
+
+    /// Removes the workers that have died, so that circuits which nobody else uses are idle.
+    func removeDeadWorkers() throws(BreakerStoreError) {
+        for worker in try self.database.workers() where !self.isAlive(worker.worker.id) {
+            try self.database.removeWorker(worker.worker.id, at: self.now)
+        }
+    }
+
+    /// Forgets those of the circuits that have been idle since `time`.
+    func forgetIdle(_ ids: [Int64], since time: StoreTime) throws(BreakerStoreError) {
+        for id in ids {
+            let name = try self.database.first(Database.idleCircuit, .integer(id), .integer(time.microseconds)) {
+                $0.text(0)
+            }
+            if let name { _ = try self.forget(id, name: name, by: nil, reason: "nobody uses it") }
+        }
+    }
+
+    /// Deletes the history of circuits that are gone, and of which nothing has happened since `time`: at most so many
+    /// events, the oldest first.
+    func forgetHistory(of names: [String], since time: StoreTime, atMost most: Int) throws(BreakerStoreError) {
+        var left = Int64(most)
+        for name in names where left > 0 {
+            guard try self.database.isLeftBehind(name, since: time) else { continue }
+            let before = self.database.connection.changes
+            try self.database.run(
+                "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit = ?1 ORDER BY id LIMIT ?2)",
+                .text(name), .integer(left))
+            left -= self.database.connection.changes - before
+        }
+    }
+}
+
+extension Database {
+    private static let isIdle = """
+        state = 'closed' AND hold IS NULL AND max(since, registered) <= ?2
+        AND NOT EXISTS (SELECT 1 FROM registration WHERE registration.circuit = circuit.id)
+        """
+    fileprivate static let idleCircuit = SQL(
+        composed: "SELECT name FROM circuit WHERE id = ?1 AND \(isIdle)")
+    private static let idleCircuits = SQL(
+        composed: "SELECT id, \(isIdle) FROM circuit WHERE id > ?1 ORDER BY id LIMIT ?3")
+
+    /// The closed, unheld circuits among the next rows that no worker has registered since `time`, and the last of
+    /// these rows; nil if there are no more rows.
+    func idleCircuits(
+        after row: Int64, since time: StoreTime, among count: Int
+    ) throws(BreakerStoreError) -> (idle: [Int64], last: Int64)? {
+        var idle: [Int64] = []
+        var last: Int64?
+        try self.forEach(
+            Self.idleCircuits, [.integer(row), .integer(time.microseconds), .integer(Int64(count))]
+        ) { row in
+            last = row.integer(0)
+            if row.integer(1) != 0 { idle.append(row.integer(0)) }
+        }
+        return last.map { (idle, $0) }
+    }
+
+    /// Those of the next names in the history whose circuits are gone, and nothing has happened since `time`, and the
+    /// last of these names; nil if there are no more names.
+    func namesLeftBehind(
+        after name: String, since time: StoreTime, among count: Int
+    ) throws(BreakerStoreError) -> (names: [String], last: String)? {
+        var names: [String] = []
+        var last = name
+        for _ in 0..<count {
+            let next = try self.first("SELECT min(circuit) FROM event WHERE circuit > ?1", .text(last)) {
+                $0.optionalText(0)
+            }
+            guard let next = next ?? nil else { break }
+            // What is no UTF-8 reads as another name, which may come before.
+            guard last.utf8.lexicographicallyPrecedes(next.utf8) else { break }
+            last = next
+            if try self.isLeftBehind(next, since: time) { names.append(next) }
+        }
+        return last.utf8.elementsEqual(name.utf8) ? nil : (names, last)
+    }
+
+    fileprivate func isLeftBehind(_ name: String, since time: StoreTime) throws(BreakerStoreError) -> Bool {
+        let found = try self.first(
+            """
+            SELECT NOT EXISTS (SELECT 1 FROM circuit WHERE name = ?1)
+            AND coalesce((SELECT at FROM event WHERE circuit = ?1 ORDER BY id DESC LIMIT 1), 0) <= ?2
+            """,
+            .text(name), .integer(time.microseconds)
+        ) { $0.integer(0) }
+        return found == 1
+    }
+}

@@ -1,0 +1,164 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// A service that has a circuit for each tenant, and asks the store for the handle at each request.
+@Suite(.timeLimit(.minutes(1))) struct DynamicNameTests {
+    private let clock = ManualHostClock()
+
+    private func store(_ path: String, forgetIdleAfter: Duration? = nil) throws -> CircuitStore {
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = self.clock
+        configuration.busyTimeout = .seconds(20)
+        configuration.forgetIdleAfter = forgetIdleAfter
+        return try CircuitStore(path: path, configuration: configuration)
+    }
+
+    private func workers(_ store: CircuitStore, _ name: String) -> Int? {
+        (try? store.circuit(named: name))?.map(\.workers) ?? nil
+    }
+
+    /// Waits until the store's thread has seen the time.
+    private func pass(_ time: Duration, _ store: CircuitStore) async throws {
+        self.clock.advance(by: time)
+        let core = try #require(store.backend.core)
+        core.lookSoon()
+        let looks = Locked(false)
+        // The thread looks around before it leads again.
+        core.post(until: Deadline(after: .seconds(20))) { _ in looks.withLock { $0 = true } }
+        #expect(await eventually { looks.withLock { $0 } })
+    }
+
+    @Test func isUnregisteredOnceItsHandlesAreGoneForAMinute() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let store = try self.store(directory + "/a.db")
+        defer { store.close() }
+        _ = try store.breaker(.init(name: "gone"))
+        let kept = try store.breaker(.init(name: "kept"))
+        try await self.pass(.seconds(59), store)
+        #expect(self.workers(store, "gone") == 1)
+        try await self.pass(.seconds(1), store)
+        #expect(await eventually { self.workers(store, "gone") == 0 })
+        #expect(self.workers(store, "kept") == 1)
+        #expect(store.backend.core?.circuitsInForce.keys.map(\.text) == ["kept"])
+        #expect(kept.isCallPermitted)
+        // It is registered again when it is asked for.
+        _ = try store.breaker(.init(name: "gone"))
+        #expect(self.workers(store, "gone") == 1)
+    }
+
+    /// Each request has a handle for a moment.
+    @Test func staysRegisteredWhileRequestsAskForIt() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let store = try self.store(directory + "/a.db")
+        defer { store.close() }
+        for _ in 0..<6 {
+            _ = try store.breaker(.init(name: "a"))
+            try await self.pass(.seconds(59), store)
+            #expect(store.backend.core?.circuitsInForce.count == 1)
+        }
+        #expect(self.workers(store, "a") == 1)
+    }
+
+    /// Known names cost no commit.
+    @Test func aKnownNameIsNotWritten() throws {
+        let fixture = try StoreFixture()
+        let first = try fixture.breaker()
+        let before = fixture.commits
+        for _ in 0..<100 { #expect(try fixture.breaker() == first) }
+        #expect(fixture.commits == before)
+    }
+
+    @Test func isLeftToAnotherStoreOfTheProcess() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let store = try self.store(directory + "/a.db")
+        let other = try self.store(directory + "/a.db")
+        defer {
+            store.close()
+            other.close()
+        }
+        _ = try store.breaker(.init(name: "a"))
+        let kept = try other.breaker(.init(name: "a"))
+        try await self.pass(.seconds(61), store)
+        try await self.pass(.seconds(61), store)
+        #expect(self.workers(store, "a") == 1)
+        #expect(store.backend.core?.circuitsInForce.count == 1)
+        withExtendedLifetime(kept) {}
+    }
+
+    /// What the file has not been told yet is told first.
+    @Test func isKeptUntilItsConfigIsStored() async throws {
+        let store = try StoreFixture.makeStore(self.clock, busyTimeout: .milliseconds(50))
+        defer { store.close() }
+        let lock = try WriteLock(store)
+        _ = try store.breaker(.init(name: "a"))
+        self.clock.advance(by: .seconds(61))
+        #expect(!store.isHealthy)
+        try lock.release()
+        #expect(await eventually { store.isHealthy && self.workers(store, "a") != nil })
+    }
+
+    @Test func refusalsAreToldFirst() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let store = try self.store(directory + "/a.db")
+        defer { store.close() }
+        do {
+            let breaker = try store.breaker(.init(name: "a", trip: .consecutiveFailures(1)))
+            await breaker.recordFailure()
+            for _ in 0..<3 { await #expect(throws: CircuitOpenError.self) { try await breaker.run {} } }
+        }
+        try await self.pass(.seconds(61), store)
+        #expect(await eventually { (try? store.circuit(named: "a"))??.refusals == 3 })
+        #expect(await eventually { self.workers(store, "a") == 0 })
+    }
+
+    /// The circuit goes after the time, counted from its last use, and its history after the same time again.
+    @Test func itsHistoryIsForgottenToo() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let store = try self.store(directory + "/a.db", forgetIdleAfter: .seconds(600))
+        defer { store.close() }
+        let kept = try store.breaker(.init(name: "kept"))
+        try store.hold("kept", .closed)
+        do {
+            let breaker = try store.breaker(.init(name: "gone"))
+            // Used for long: the time counts from its end.
+            try await self.pass(.seconds(3_600), store)
+            #expect(breaker.isCallPermitted)
+        }
+        try await self.pass(.seconds(599), store)
+        #expect(await eventually { self.workers(store, "gone") == 0 })
+        try await self.pass(.seconds(151), store)
+        #expect(await eventually { (try? store.circuits().map(\.name)) == ["kept"] })
+        #expect(try store.history(of: "gone").map(\.kind) == [.forgotten])
+        try await self.pass(.seconds(599), store)
+        #expect(try store.history(of: "gone").count == 1)
+        try await self.pass(.seconds(151), store)
+        #expect(await eventually { (try? store.history(of: "gone").isEmpty) == true })
+        #expect(try store.history(of: "kept").map(\.kind) == [.held])
+        withExtendedLifetime(kept) {}
+    }
+
+    /// Names that never come again: neither the process nor the file keeps them.
+    @Test func anyNumberOfNamesTakesTheSameRoom() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let store = try self.store(directory + "/a.db", forgetIdleAfter: .seconds(60))
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        for round in 0..<12 {
+            for number in 0..<200 { _ = try store.breaker(.init(name: "tenant \(round) \(number)")) }
+            try await self.pass(.seconds(61), store)
+        }
+        #expect(await eventually { core.circuitsInForce.count <= 400 })
+        try await self.pass(.seconds(61), store)
+        #expect(await eventually { (try? store.circuits().count) == 0 })
+        try await self.pass(.seconds(61), store)
+        #expect(await eventually { (try? store.history(limit: 10_000).count) ?? .max <= 200 })
+    }
+}
