@@ -39,6 +39,8 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         public static let held = Kind(rawValue: "held")
         /// A hold was taken off, or its time was over.
         public static let released = Kind(rawValue: "released")
+        /// Somebody let the probes of an open circuit through before its time.
+        public static let probeAllowed = Kind(rawValue: "probeAllowed")
         /// The circuit was removed from the store.
         public static let forgotten = Kind(rawValue: "forgotten")
         /// The file could not be used, and calls were guarded in memory; the reason says why.

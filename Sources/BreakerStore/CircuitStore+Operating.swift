@@ -47,16 +47,36 @@ extension CircuitStore {
         _ = try self.perform(.release, on: [.named(name)], by: who, reason: reason)
     }
 
+    /// Lets the probes of an open circuit through from now on, without closing the circuit.
+    ///
+    /// A reset sends all traffic to a service that is just recovering; this sends one probe. A circuit that is not
+    /// open, or held, or whose time has come already, is left as it is.
+    ///
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on
+    /// the calling thread, which waits at most for `busyTimeout`.
+    /// - Parameters:
+    ///   - name: the circuit's name.
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func probe(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
+        _ = try self.perform(.probe, on: [.named(name)], by: who, reason: reason)
+    }
+
     /// Deletes a circuit; its history stays.
     ///
     /// A live handle registers it anew at its next call.
     ///
     /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on
     /// the calling thread, which waits at most for `busyTimeout`.
-    /// - Parameter name: the circuit's name.
-    public func forget(_ name: String) throws(BreakerStoreError) {
+    /// - Parameters:
+    ///   - name: the circuit's name.
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func forget(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
         try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
-            guard try transaction.forget(name) else { throw .noSuchCircuit(name, transaction.path) }
+            guard try transaction.forget(name, by: who, reason: reason) else {
+                throw .noSuchCircuit(name, transaction.path)
+            }
         }
         self.drop(circuits: [name])
     }

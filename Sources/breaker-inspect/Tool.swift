@@ -11,8 +11,8 @@ enum Tool {
     static let name = "breaker-inspect"
     static let version = "0.1.2"
     static let verbs: [any Verb.Type] = [
-        ListVerb.self, ShowVerb.self, CheckVerb.self, WaitVerb.self, ResetVerb.self, HoldVerb.self, ReleaseVerb.self,
-        ForgetVerb.self,
+        ListVerb.self, ShowVerb.self, CheckVerb.self, WaitVerb.self, ResetVerb.self, ProbeVerb.self, HoldVerb.self,
+        ReleaseVerb.self, ForgetVerb.self,
         HistoryVerb.self, WorkersVerb.self, DoctorVerb.self, HelpVerb.self,
     ]
 

@@ -39,6 +39,7 @@ import Testing
         (["--version"], "versions"),
         (["reset", "b open", "--dry-run"], "changes"), (["hold", "open", "b open", "--reason", "x"], "changes"),
         (["release", "--all", "--yes"], "changes"), (["reset", "z*"], "changes"),
+        (["probe", "b open", "--dry-run"], "changes"),
         (["forget", "b open", "--yes", "--force"], "changes"), (["reset", "--all", "--yes"], "changes"),
     ]
 

@@ -258,6 +258,18 @@ class Store:
 
         self.change(work)
 
+    def allow_probes(self, circuit, by, reason):
+        def work(values):
+            values = {**values, "circuit": circuit, "by": by, "reason": reason}
+            self.run("hold-over", **values)
+            seen = self.look(circuit)
+            if seen["hold"] is not None or seen["state"] != "open" or seen["open_until"] <= values["now"]:
+                return None
+            self.run("event", **values, kind="probeAllowed", becomes=None)
+            return self.run("allow-probes", **values)
+
+        self.change(work)
+
 
 def peek(path, circuit, clock, statements):
     """Looks at a circuit without changing a byte on the disk."""
@@ -332,6 +344,9 @@ class Program:
 
     def release(self, circuit, by):
         self.store.release(circuit, by, "released-in-python")
+
+    def probe(self, circuit, by):
+        self.store.allow_probes(circuit, by, "probed-in-python")
 
     def history(self, circuit):
         rows = self.store.run("history", circuit=circuit, limit=100)

@@ -2,7 +2,7 @@ import BreakerStore
 
 /// What operators do.
 extension Worker {
-    /// `hold <circuit> open|closed [for=<seconds>]`, `release|reset|forget <circuit>`.
+    /// `hold <circuit> open|closed [for=<seconds>]`, `release|reset|probe|forget <circuit>`.
     func actAsOperator(_ command: Command) throws -> String {
         let name = try command.word(0)
         let store = try self.store
@@ -12,6 +12,7 @@ extension Worker {
             try store.hold(name, state, for: command.option("for").map { .seconds($0) })
         case "release": try store.release(name)
         case "reset": try store.reset(name)
+        case "probe": try store.probe(name)
         default: try store.forget(name)
         }
         return "ok"

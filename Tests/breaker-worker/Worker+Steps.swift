@@ -31,6 +31,7 @@ extension Worker {
         case "failed": self.permits.removeValue(forKey: name)?.fail(Boom())
         case "discard": self.permits.removeValue(forKey: name)?.discard()
         case "reset": try self.store.reset(name, by: who)
+        case "probe": try self.store.probe(name, by: who)
         case "hold":
             let time = step.option("for").map { Duration.milliseconds($0) }
             try self.store.hold(name, HoldState(rawValue: try step.word(1)) ?? .open, for: time, by: who)

@@ -40,7 +40,7 @@ final class Worker {
         case "crowd": return try await self.crowd(command)
         case "press": return try await self.press(command)
         case "leave-child": return try self.leaveChild(command)
-        case "hold", "release", "reset", "forget": return try self.actAsOperator(command)
+        case "hold", "release", "reset", "probe", "forget": return try self.actAsOperator(command)
         case "look": return try self.look(command)
         case "ask": return try self.ask(command)
         case "states": return try self.readStates(command)

@@ -33,6 +33,19 @@ extension Circuit {
         return true
     }
 
+    /// Lets the probes of an open circuit through from now on; returns whether its time had not come yet.
+    ///
+    /// The circuit stays open until a probe succeeds: a reset would send all traffic to a service that is just
+    /// recovering.
+    mutating func probesAllowed(at now: StoreTime, reason: String?) -> Bool {
+        self.endHoldIfOver(at: now)
+        guard self.hold == nil, case .open(let until) = self.state, now < until else { return false }
+        let from = self.word
+        self.enter(.open(until: now), at: self.since, epochAt: now)
+        self.record(.probeAllowed, from: from, reason: reason)
+        return true
+    }
+
     /// A hold with an end needs nobody to end it.
     ///
     /// The first event after the end adds the row to the history.

@@ -15,6 +15,6 @@ extension CircuitEvent.Kind {
     ///
     /// A claimed probe changes nothing that matters: after a power loss the circuit is open, and its time has come.
     var mustSurvivePowerLoss: Bool {
-        [.tripped, .reopened, .closed, .reset, .held, .released, .forgotten].contains(self)
+        [.tripped, .reopened, .closed, .reset, .held, .released, .probeAllowed, .forgotten].contains(self)
     }
 }

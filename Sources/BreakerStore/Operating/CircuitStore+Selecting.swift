@@ -33,8 +33,8 @@ extension CircuitStore {
     /// Deletes all selected circuits; their history stays.
     ///
     /// Whether live workers have them registered is asked in the transaction that deletes them. Throws `noSuchCircuit`
-    /// for a name that must be there, `inUse` for one that is registered, else as `forget(_:)` does; then nothing is
-    /// changed. Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// for a name that must be there, `inUse` for one that is registered, else as `forget(_:by:reason:)` does; then
+    /// nothing is changed. Commits on the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - selection: which circuits.
     ///   - isForced: whether those in use go, too.
@@ -115,6 +115,8 @@ extension Circuit {
             return true
         case .release:
             return self.released(at: now, reason: reason)
+        case .probe:
+            return self.probesAllowed(at: now, reason: reason)
         }
     }
 }

@@ -3,6 +3,7 @@ package enum OperatorAction: Sendable, Hashable {
     case reset
     case hold(HoldState, for: Duration?)
     case release
+    case probe
 }
 
 /// What an operator's action did to one circuit, in the words of the history.

@@ -14,6 +14,8 @@ struct Change: Sendable {
         var expectedOfUnreadable: String?
         /// What a circuit becomes; nil where there is nothing to do.
         var expected: (InspectedCircuit) -> String?
+        /// What is said behind the state that a circuit becomes.
+        var note = ""
         /// What is said if there is nothing to do for any of those that were found.
         var nothingToDo = ""
         var perform: (CircuitStore, [CircuitSelector]) throws(BreakerStoreError) -> [StateChange]
@@ -58,19 +60,22 @@ struct Change: Sendable {
             let isNothing = found.circuits.isEmpty && passedOver.circuits.isEmpty
             let nothing = isNothing ? self.selection.nothingFound : plan.nothingToDo
             if planned.isEmpty { context.console.writeError(nothing) }
-            self.report(planned, passedOver, in: context)
+            self.report(planned, plan, passedOver, in: context)
             if !planned.isEmpty { context.console.writeError("dry run: nothing was changed\n") }
             return passedOver.tell(in: context)
         }
         let isAsked = (found.isBroad || plan.alwaysAsks) && !self.isConfirmed
-        if isAsked, try !self.ask(plan.question, planned, in: context) {
+        if isAsked, try !self.ask(plan, planned, in: context) {
             context.console.writeError("nothing was changed\n")
             return .declined
         }
         // What was confirmed is what is changed: a circuit that came since is not touched.
         let confirmed = planned.map { CircuitSelector.namedIfPresent($0.name) }
         let selectors = isAsked ? confirmed : self.selection.selectors ?? [.pattern("*")]
-        self.report(try self.perform(plan, on: selectors, in: context), passedOver, in: context)
+        let changes = try self.perform(plan, on: selectors, in: context)
+        // Somebody else has done it meanwhile.
+        if changes.isEmpty { context.console.writeError(plan.nothingToDo) }
+        self.report(changes, plan, passedOver, in: context)
         return passedOver.tell(in: context)
     }
 
@@ -112,17 +117,17 @@ struct Change: Sendable {
         }.get()
     }
 
-    private func ask(_ question: String, _ changes: [StateChange], in context: Context) throws(Failure) -> Bool {
+    private func ask(_ plan: Plan, _ changes: [StateChange], in context: Context) throws(Failure) -> Bool {
         let count = changes.count == 1 ? "1 circuit" : "\(changes.count) circuits"
         guard context.console.canAsk else {
             throw Failure(
                 .usage,
-                "\(question) \(count) needs a yes, and there is no terminal to ask on",
+                "\(plan.question) \(count) needs a yes, and there is no terminal to ask on",
                 hint: "give --yes to do it unasked, or --dry-run to see what it would change"
             )
         }
-        context.console.writeError("This would \(question) \(count):\n")
-        context.console.writeError(Self.table(changes).map { "  \($0)\n" }.joined())
+        context.console.writeError("This would \(plan.question) \(count):\n")
+        context.console.writeError(Self.table(changes, plan).map { "  \($0)\n" }.joined())
         context.console.writeError("Go on? [y/N] ")
         let answer = context.console.readLine()
         // The end of the input leaves the cursor behind the question.
@@ -130,9 +135,9 @@ struct Change: Sendable {
         return ["y", "yes"].contains(answer?.lowercased())
     }
 
-    private func report(_ changes: [StateChange], _ passedOver: Unreadable, in context: Context) {
+    private func report(_ changes: [StateChange], _ plan: Plan, _ passedOver: Unreadable, in context: Context) {
         guard context.isJSON else {
-            for line in Self.table(changes) { context.console.write(line + "\n") }
+            for line in Self.table(changes, plan) { context.console.write(line + "\n") }
             return
         }
         let values = changes.map {
@@ -148,12 +153,12 @@ struct Change: Sendable {
     private static let widestName = 40
 
     /// A line for each circuit, the arrows below each other.
-    private static func table(_ changes: [StateChange]) -> [String] {
+    private static func table(_ changes: [StateChange], _ plan: Plan) -> [String] {
         let names = changes.map(\.name.escaped)
         let width = names.map(\.displayWidth).filter { $0 <= Self.widestName }.max() ?? 0
         return zip(names, changes).map { name, change in
             let padding = String(repeating: " ", count: max(0, width - name.displayWidth))
-            return "\(name)\(padding)  \(change.from) -> \(change.to)"
+            return "\(name)\(padding)  \(change.from) -> \(change.to)\(plan.note)"
         }
     }
 }

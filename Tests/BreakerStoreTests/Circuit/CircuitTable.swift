@@ -169,6 +169,10 @@ enum CircuitTable {
                     history: [.reset])),
             Line(.released, in: held, Effect(reply: .released(true), hold: Effect.Hold.none, history: [.released])),
             Line(.released, in: except(held), Effect(reply: .released(false))),
+            Line(
+                .probesAllowed, in: early,
+                Effect(reply: .released(true), state: open(in: 0), history: [.probeAllowed])),
+            Line(.probesAllowed, in: except(early), Effect(reply: .released(false))),
             Line(.configured, in: all, Effect(reply: .nothing, rules: Happening.newRules, history: [.configured])),
         ]
         + [

@@ -100,7 +100,7 @@ enum Happening: String, CaseIterable, CustomTestStringConvertible {
     case probeSucceededAtLeaseEnd, probeFailedAtLeaseEnd, probeReleasedAtLeaseEnd
     case probeSucceededLate, probeFailedLate, probeReleasedLate
     case recordedFailure, recordedSuccess, recordedFailureStale, recordedSuccessStale
-    case reset, heldOpen, heldOpenForTime, heldClosed, heldClosedForTime, released
+    case reset, heldOpen, heldOpenForTime, heldClosed, heldClosedForTime, released, probesAllowed
     case configured, asked
 
     /// What came back.
@@ -184,6 +184,8 @@ enum Happening: String, CaseIterable, CustomTestStringConvertible {
             circuit.held(.closed, for: 40, by: "me", reason: "why", at: moment.now)
         case .released:
             return .released(circuit.released(at: moment.now, reason: nil))
+        case .probesAllowed:
+            return .released(circuit.probesAllowed(at: moment.now, reason: nil))
         case .configured:
             circuit.configured(Self.newRules, change: "rules")
         case .asked:

@@ -103,5 +103,5 @@ import Testing
 
 /// Whether an entry of the history is a transition; `configured` and `probeExpired` are remarks.
 func raisesTheEpoch(_ kind: CircuitEvent.Kind) -> Bool {
-    [.tripped, .probing, .reopened, .closed, .reset, .held, .released].contains(kind)
+    [.tripped, .probing, .reopened, .closed, .reset, .held, .released, .probeAllowed].contains(kind)
 }

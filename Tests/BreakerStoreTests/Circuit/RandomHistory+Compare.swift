@@ -57,6 +57,7 @@ extension RandomHistory {
                 case .closed: (from, to) == ("half-open", "closed")
                 case .reset: to == "closed"
                 case .held: to.hasPrefix("held-")
+                case .probeAllowed: (from, to) == ("open", "open")
                 case .released: from.hasPrefix("held-") && (to == "closed" || to == "open")
                 case .probeExpired: (from, to) == ("half-open", "half-open")
                 case .configured: from == to

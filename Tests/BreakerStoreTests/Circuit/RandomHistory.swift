@@ -241,7 +241,12 @@ struct RandomHistory {
     }
 
     private mutating func operate() throws {
-        switch self.random.number(in: 0...3) {
+        switch self.random.number(in: 0...4) {
+        case 4:
+            let allowed = self.circuit.probesAllowed(at: StoreTime(self.now), reason: nil)
+            let expected = self.model.allowProbes(self.now)
+            self.say("probes allowed: \(allowed)")
+            try self.require(allowed == expected, "probes allowed \(allowed)")
         case 0:
             self.circuit.reset(at: StoreTime(self.now), reason: nil)
             self.model.reset(self.now)

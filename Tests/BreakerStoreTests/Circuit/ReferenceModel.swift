@@ -183,6 +183,13 @@ struct ReferenceModel {
         return true
     }
 
+    mutating func allowProbes(_ now: Int64) -> Bool {
+        guard self.held == nil, self.phase == .open, now < self.due else { return false }
+        self.due = now
+        self.change(to: .open, now)
+        return true
+    }
+
     mutating func configure(_ rules: Rules) {
         self.allFailures = self.allFailures.filter { failure in
             self.remembered.contains { $0.worker == failure.worker && $0.sequence == failure.sequence }

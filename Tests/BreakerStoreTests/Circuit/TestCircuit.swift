@@ -127,6 +127,10 @@ struct TestCircuit: Equatable {
         self.apply(at: now) { circuit, _ in circuit.released(at: now, reason: reason) }
     }
 
+    mutating func probesAllowed(at now: StoreTime, reason: String?) -> Bool {
+        self.apply(at: now) { circuit, _ in circuit.probesAllowed(at: now, reason: reason) }
+    }
+
     mutating func configured(_ rules: Rules, change: String) {
         self.apply(at: self.machine.since) { circuit, _ in circuit.configured(rules, change: change) }
     }

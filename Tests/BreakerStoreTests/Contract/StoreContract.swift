@@ -46,7 +46,9 @@ import Foundation
         try store.hold("a", .open)
         let release: (String, String?, String?) throws(Failure) -> Void = store.release(_:by:reason:)
         try store.release("a")
-        let forget: (String) throws(Failure) -> Void = store.forget(_:)
+        let probe: (String, String?, String?) throws(Failure) -> Void = store.probe(_:by:reason:)
+        try store.probe("a")
+        let forget: (String, String?, String?) throws(Failure) -> Void = store.forget(_:by:reason:)
         let history: (String?, Int) throws(Failure) -> [CircuitEvent] = store.history(of:limit:)
         #expect(try store.history().count == 3)
         let workers: () throws(Failure) -> [WorkerSnapshot] = store.workers
@@ -55,7 +57,8 @@ import Foundation
         let close: () -> Void = store.close
         let run: () async throws -> Void = store.run
         _ = (
-            breaker, breakers, named, path, circuits, circuit, reset, hold, release, forget, history, workers, events,
+            breaker, breakers, named, path, circuits, circuit, reset, hold, release, probe, forget, history, workers,
+            events,
             health, close,
             run
         )

@@ -26,7 +26,7 @@ import Testing
     /// `missed` is never stored.
     @Test(arguments: [
         CircuitEvent.Kind.configured, .tripped, .probing, .probeExpired, .reopened, .closed, .reset, .held, .released,
-        .forgotten, .degraded, .restored, .quarantined,
+        .probeAllowed, .forgotten, .degraded, .restored, .quarantined,
     ])
     func names(kind: CircuitEvent.Kind) throws {
         let section = try #require(try self.sections()["event"])
@@ -47,7 +47,8 @@ import Testing
         try await worker.ask("breaker users consecutive=2")
         let python = try await ForeignProgram.open(in: place)
         let commands = [
-            "register shop.py", "use users", "call users", "call users 1 succeed", "call users 2", "reset users ann",
+            "register shop.py", "use users", "call users", "call users 1 succeed", "call users 2", "probe users ann",
+            "reset users ann",
             "hold users open 1 ann", "release users ann", "history users", "workers", "close",
         ]
         for command in commands { try await python.ask(command) }

@@ -5,7 +5,7 @@ import Testing
 /// What Python does to one circuit and Swift to another, at the same times, leaves the same rows.
 @Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ForeignParityTests {
     private enum Step: String, CustomStringConvertible {
-        case fail, succeed, admit, probeSucceeds, probeFails, reset, holdOpen, holdClosed, holdBriefly, release
+        case fail, succeed, admit, probeSucceeds, probeFails, reset, holdOpen, holdClosed, holdBriefly, release, probe
         case waitABit, waitForTheWindow, waitForTheRecovery
 
         /// Operators are rare, or no circuit would ever trip.
@@ -14,7 +14,7 @@ import Testing
             Array(repeating: .admit, count: 4),
             [.probeSucceeds, .probeSucceeds, .probeFails, .waitABit, .waitForTheWindow],
             Array(repeating: .waitForTheRecovery, count: 3),
-            [.reset, .holdOpen, .holdClosed, .holdBriefly, .release, .release],
+            [.reset, .holdOpen, .holdClosed, .holdBriefly, .release, .release, .probe, .probe],
         ].flatMap(\.self)
         var description: String { self.rawValue }
     }
@@ -95,6 +95,9 @@ import Testing
         case .release:
             try store.release("s", by: "bob", reason: "released-in-python")
             try await python.ask("release p bob")
+        case .probe:
+            try store.probe("s", by: "bob", reason: "probed-in-python")
+            try await python.ask("probe p bob")
         case .waitABit: clock.advance(by: .seconds(5))
         case .waitForTheWindow: clock.advance(by: .seconds(60))
         case .waitForTheRecovery: clock.advance(by: .seconds(30))

@@ -42,6 +42,7 @@ struct LegalWalk {
             isLegal = event.to == "held-open" || event.to == "held-closed"
             if !isHold { next.beneath = place.word == "half-open" ? "open" : place.word }
         case .released: isLegal = isHold && event.to == place.beneath
+        case .probeAllowed: isLegal = place.word == "open" && event.to == "open"
         case .forgotten:
             isLegal = event.to.isEmpty
             next = Place(isForgotten: true)

@@ -65,6 +65,7 @@ import Testing
             case ...76: return "succeed:\(circuit)"
             case ...80: return "failed:\(circuit)"
             case ...82: return "discard:\(circuit)"
+            case ...83: return "probe:\(circuit)"
             case ...85: return "reset:\(circuit)"
             case ...87: return "hold:\(circuit):open:for=\(random.number(in: 1...2_000))"
             case ...89: return "hold:\(circuit):\(random.chance(50) ? "open" : "closed")"

@@ -1,0 +1,49 @@
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// `probe`: lets the probes of open circuits through before their time.
+struct ProbeVerb: Verb {
+    static let name = "probe"
+    static let synopsis = "(NAME|PATTERN… | --all)"
+    static let summary = "let the probes of open circuits through now"
+    static let details = """
+        An open circuit stays open, and its next call tries the service: if that goes
+        well, the circuit closes. A reset would send all traffic at once.
+        A name is done at once; what a pattern matches, or --all, is shown first, and
+        you are asked.
+        Circuits that are closed, held, or let probes through already are left alone.
+        """
+    static let options = Change.options
+
+    private let change: Change
+
+    init(_ arguments: Arguments) throws(Failure) {
+        self.change = try Change(arguments, operands: arguments.operands, verb: Self.self)
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let now = context.now
+        let plan = Change.Plan(
+            question: "probe",
+            expected: { $0.snapshot.waits(at: now) ? StateWord.open.rawValue : nil },
+            note: ", probes let through",
+            nothingToDo: "nothing there is open before its time\n",
+            perform: { (store, selectors) throws(BreakerStoreError) in
+                try store.perform(.probe, on: selectors, by: context.who, reason: self.change.reason)
+            }
+        )
+        return try self.change.run(plan, in: context)
+    }
+}
+
+extension CircuitSnapshot {
+    /// Whether it is open, and no probe is let through yet; dates are exact to the microsecond.
+    fileprivate func waits(at now: Date) -> Bool {
+        if case .open(let until) = self.state { until.timeIntervalSince(now) > 0.000_001 } else { false }
+    }
+}
