@@ -105,4 +105,34 @@ import Testing
             try await group.waitForAll()
         }
     }
+
+    /// More calls than Swift's pool has threads wait for the file.
+    ///
+    /// A synchronous form would keep all of these threads, this test's among them, until the store's patience ends.
+    @Test(.timeLimit(.minutes(1))) func synchronousPartsBlockNoThreadOfThePool() async throws {
+        let fixture = try StoreFixture()
+        let breaker = try fixture.breaker(trip: .failures(1_000, within: .seconds(60)))
+        func work() throws -> Int { throw CallFailure() }
+        let lock = try WriteLock(fixture.store)
+        let begun = Tally()
+        let ended = Tally()
+        let calls = (0..<100).map { _ in
+            Task.detached {
+                let value = try await breaker.run {
+                    begun.add()
+                    return try work()
+                } fallback: { _ in
+                    2
+                }
+                ended.add()
+                return value
+            }
+        }
+        #expect(await eventually { begun.count == 100 })
+        #expect(ended.count == 0)
+        try lock.release()
+        for call in calls { #expect(try await call.value == 2) }
+        #expect(breaker.failureCount == 100)
+        #expect(fixture.isHealthy)
+    }
 }
