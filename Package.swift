@@ -56,7 +56,8 @@ func release(_ version: String, steps: [String], hasOwnC: Bool = true) -> [Targe
 
 let package = Package(
     name: "BreakerStore",
-    platforms: [.macOS(.v15)],
+    // Tests, breaker-inspect and the demo are for macOS and Linux.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "BreakerStore", targets: ["BreakerStore"]),
         .executable(name: "breaker-inspect", targets: ["breaker-inspect"]),

@@ -140,7 +140,8 @@ struct CircuitReader {
         _ value: inout Int
     ) {
         guard let found = self.columns.typedInteger(column), range.contains(found) else { return self.note(column) }
-        value = Int(min(found, most))
+        // Some watches have an `Int` of 32 bits.
+        value = Int(clamping: min(found, most))
     }
 
     private mutating func real(_ column: CircuitColumn, in range: ClosedRange<Double>, _ value: inout Double) {

@@ -50,7 +50,7 @@ final class FailureRows: KeptFailures {
         guard var counted = self.counted, counted.start <= start else { return try self.read(since: start) }
         if let oldest = counted.tally.oldest, oldest.microseconds < start {
             let gone = try self.database.first(Self.countBetween, self.key, .integer(counted.start), .integer(start)) {
-                Int($0.integer(0))
+                Int(clamping: $0.integer(0))
             }
             counted.tally.count = max(0, counted.tally.count - (gone ?? 0))
             counted.tally.oldest = try self.oldest(since: start)
@@ -103,7 +103,7 @@ final class FailureRows: KeptFailures {
             try self.database.first(Self.all, self.key, .integer(start)) { row in
                 newest = row.optionalInteger(2) ?? .min
                 return FailureTally(
-                    count: Int(row.integer(0)),
+                    count: Int(clamping: row.integer(0)),
                     oldest: row.optionalInteger(1).map(StoreTime.init(microseconds:)),
                     hasExpired: row.integer(3) != 0
                 )

@@ -18,11 +18,11 @@ struct WalIndex {
     var pendingFrames: Int {
         let frames = unsafe bs_frames(self.page)
         let copied = unsafe bs_backfilled_frames(self.page)
-        return frames > copied ? Int(frames - copied) : 0
+        return frames > copied ? Int(clamping: frames - copied) : 0
     }
 
     /// Frames of the log.
-    var frames: Int { Int(unsafe bs_frames(self.page)) }
+    var frames: Int { Int(clamping: unsafe bs_frames(self.page)) }
 }
 
 /// The header, mapped once more for those who read it without a lock: it stays readable when the connection is closed.

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #ifdef __APPLE__
 #include <mach/mach.h>
-#include <mach/mach_vm.h>
+#include <mach/vm_map.h>
 #endif
 #include "process.h"
 
@@ -54,11 +54,12 @@ static inline uint32_t bs_backfilled_frames(const uint64_t *page) {
 // sqlite3_close is a SIGSEGV). Null where the system can't do that.
 enum { bs_header_size = 32768 };
 #ifdef __APPLE__
+// Not mach_vm_remap: only macOS lets a program include its header.
 static inline const uint64_t *bs_map_again(const uint64_t *page) {
-    mach_vm_address_t copy = 0;
+    vm_address_t copy = 0;
     vm_prot_t now, most;
-    if (mach_vm_remap(mach_task_self(), &copy, bs_header_size, 0, VM_FLAGS_ANYWHERE, mach_task_self(),
-                      (mach_vm_address_t)page, 0, &now, &most, VM_INHERIT_SHARE) != KERN_SUCCESS) return 0;
+    if (vm_remap(mach_task_self(), &copy, bs_header_size, 0, VM_FLAGS_ANYWHERE, mach_task_self(),
+                 (vm_address_t)page, 0, &now, &most, VM_INHERIT_SHARE) != KERN_SUCCESS) return 0;
     return (const uint64_t *)copy;
 }
 #else
