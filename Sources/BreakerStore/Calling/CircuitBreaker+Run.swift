@@ -112,7 +112,10 @@ extension CircuitBreaker {
         return try fallback(error)
     }
 
-    /// Runs `operation` on the calling thread; the compiler chooses this form in synchronous code alone.
+    /// Runs `operation` on the calling thread; the compiler chooses this form in synchronous code.
+    ///
+    /// To the compiler the top level of `main.swift` is synchronous code, too, as long as neither `operation` nor a
+    /// fallback awaits something.
     ///
     /// Throws the operation's own error, or `CircuitOpenError` when it did not run. The calling thread commits reports,
     /// and waits for that at most for `busyTimeout`. The policy's timeout is for async calls.
