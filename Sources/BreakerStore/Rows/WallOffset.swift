@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// By how much the wall clock is ahead of the uptime, in microseconds, so that stamps can be shown as dates.
 ///

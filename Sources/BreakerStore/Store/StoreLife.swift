@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
 import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Decides what an open store does with its file: who commits, whether the file can be used, and when a lost file is
 /// tried again.
