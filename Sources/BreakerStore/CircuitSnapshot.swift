@@ -58,10 +58,14 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     public var state: CircuitState
     /// When it came into this state.
     public var since: Date
+    /// The state under a hold; nil where there is none.
+    public var beneath: CircuitState?
     /// The number of this stay in the state; each transition raises it.
     public var epoch: Int64
-    /// When the failures that count were seen, oldest first.
+    /// When the failures that count were seen, oldest first, as far as their times are kept.
     public var failures: [Date]
+    /// How many failures count.
+    public var failureCount: Int
     /// How often it tripped since it was last closed.
     public var tripsInARow: Int
     /// The live probes.
@@ -77,23 +81,32 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     /// How many live workers have registered it.
     public var workers: Int
 
+    /// When the outage began: the first trip since the circuit was last closed.
+    ///
+    /// Nil where there is none, and where the history no longer reaches back so far.
+    public var trippedSince: Date?
+
     /// Creates a snapshot, as a test may need one.
     public init(
         name: String, config: CircuitBreaker.Config, state: CircuitState = .closed, since: Date, epoch: Int64 = 1,
-        failures: [Date] = [], tripsInARow: Int = 0, probes: [Probe] = [], hold: Hold? = nil, lastError: String? = nil,
-        refusals: Int = 0, workers: Int = 0
+        beneath: CircuitState? = nil, failures: [Date] = [], failureCount: Int = 0, tripsInARow: Int = 0,
+        probes: [Probe] = [], hold: Hold? = nil, lastError: String? = nil, refusals: Int = 0, workers: Int = 0,
+        trippedSince: Date? = nil
     ) {
         self.name = name
         self.config = config
         self.state = state
         self.since = since
         self.epoch = epoch
+        self.beneath = beneath
         self.failures = failures
+        self.failureCount = failureCount
         self.tripsInARow = tripsInARow
         self.probes = probes
         self.hold = hold
         self.lastError = lastError
         self.refusals = refusals
         self.workers = workers
+        self.trippedSince = trippedSince
     }
 }

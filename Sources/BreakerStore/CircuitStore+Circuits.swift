@@ -1,34 +1,78 @@
-/// Looking at circuits, their history and the workers. Each reads the file on the calling thread and changes nothing.
+import Dispatch
+
+/// Looking at circuits, their history and the workers. Nothing is changed.
+///
+/// The synchronous forms read on the calling thread; the asynchronous ones block no thread of the cooperative pool.
 extension CircuitStore {
     /// The circuits whose names match an SQLite GLOB pattern, in the order of their names.
     ///
     /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     /// - Parameter pattern: `*` for any characters, `?` for one, `[…]` for one of several; at most 50,000 bytes.
+    @_disfavoredOverload
     public func circuits(matching pattern: String = "*") throws(BreakerStoreError) -> [CircuitSnapshot] {
-        try Validation.pattern(pattern)
-        return try self.view { (view) throws(BreakerStoreError) in
-            let dates = view.clock.dates()
-            let now = view.clock.now
-            return try view.database.circuits(matching: pattern).map { (found) throws(BreakerStoreError) in
-                let workers = try view.registeredWorkers(of: found.circuit.row.id)
-                return CircuitSnapshot(
-                    name: found.name, stored: found.circuit, at: now, workers: workers, isAlive: view.isAlive, dates)
-            }
-        }
+        try self.circuits(on: CircuitPage(pattern: pattern))
+    }
+
+    /// The circuits whose names match an SQLite GLOB pattern, in the order of their names.
+    ///
+    /// Throws if the file can't be read, `closed` or `forked`.
+    /// - Parameter pattern: `*` for any characters, `?` for one, `[…]` for one of several; at most 50,000 bytes.
+    public func circuits(matching pattern: String = "*") async throws(BreakerStoreError) -> [CircuitSnapshot] {
+        try await self.circuits(on: CircuitPage(pattern: pattern))
+    }
+
+    /// A page of the circuits, in the order of their names.
+    ///
+    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    /// - Parameters:
+    ///   - pattern: an SQLite GLOB pattern for their names.
+    ///   - group: their label; nil for any.
+    ///   - isClosed: whether they are closed, and not held; nil for any.
+    ///   - name: the last name of the page before; nil for the first page.
+    ///   - limit: how many at most; zero or less yields none.
+    @_disfavoredOverload
+    public func circuits(
+        matching pattern: String, group: String? = nil, isClosed: Bool? = nil, after name: String? = nil, limit: Int
+    ) throws(BreakerStoreError) -> [CircuitSnapshot] {
+        try self.circuits(
+            on: CircuitPage(pattern: pattern, group: group, isClosed: isClosed, after: name, limit: limit))
+    }
+
+    /// A page of the circuits, in the order of their names.
+    ///
+    /// Throws if the file can't be read, `closed` or `forked`.
+    /// - Parameters:
+    ///   - pattern: an SQLite GLOB pattern for their names.
+    ///   - group: their label; nil for any.
+    ///   - isClosed: whether they are closed, and not held; nil for any.
+    ///   - name: the last name of the page before; nil for the first page.
+    ///   - limit: how many at most; zero or less yields none.
+    public func circuits(
+        matching pattern: String, group: String? = nil, isClosed: Bool? = nil, after name: String? = nil, limit: Int
+    ) async throws(BreakerStoreError) -> [CircuitSnapshot] {
+        try await self.circuits(
+            on: CircuitPage(pattern: pattern, group: group, isClosed: isClosed, after: name, limit: limit))
     }
 
     /// The circuit of this name, or nil.
     ///
     /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     /// - Parameter name: the circuit's name.
+    @_disfavoredOverload
     public func circuit(named name: String) throws(BreakerStoreError) -> CircuitSnapshot? {
         try self.view { (view) throws(BreakerStoreError) in
-            guard let stored = try view.database.circuit(named: name) else { return nil }
-            let workers = try view.registeredWorkers(of: stored.row.id)
-            return CircuitSnapshot(
-                name: name, stored: stored, at: view.clock.now, workers: workers, isAlive: view.isAlive,
-                view.clock.dates())
+            try view.database.circuit(named: name).map { (stored) throws(BreakerStoreError) in
+                try view.snapshot(of: stored, named: name)
+            }
         }
+    }
+
+    /// The circuit of this name, or nil.
+    ///
+    /// Throws if the file can't be read, `closed` or `forked`.
+    /// - Parameter name: the circuit's name.
+    public func circuit(named name: String) async throws(BreakerStoreError) -> CircuitSnapshot? {
+        try await self.offThePool { () throws(BreakerStoreError) in try self.circuit(named: name) }
     }
 
     /// What happened, newest first.
@@ -36,19 +80,109 @@ extension CircuitStore {
     /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     /// - Parameters:
     ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
+    ///   - id: the event behind which to go on: of what came after it the oldest `limit` events are told, so that none
+    ///     is skipped; nil for the newest of all.
     ///   - limit: how many events at most; zero or less yields none.
-    public func history(of name: String? = nil, limit: Int = 100) throws(BreakerStoreError) -> [CircuitEvent] {
+    @_disfavoredOverload
+    public func history(
+        of name: String? = nil, after id: CircuitEvent.ID? = nil, limit: Int = 100
+    ) throws(BreakerStoreError) -> [CircuitEvent] {
         try self.view { (view) throws(BreakerStoreError) in
             let dates = view.clock.dates()
-            return try view.database.events(of: name, limit: limit).compactMap { CircuitEvent($0, view.isOwn, dates) }
+            let events =
+                if let id {
+                    Array(try view.database.events(of: name, after: id, limit: limit).events.reversed())
+                } else {
+                    try view.database.events(of: name, limit: limit)
+                }
+            return events.compactMap { CircuitEvent($0, view.isOwn, dates) }
+        }
+    }
+
+    /// What happened, newest first.
+    ///
+    /// Throws if the file can't be read, `closed` or `forked`.
+    /// - Parameters:
+    ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
+    ///   - id: the event behind which to go on: of what came after it the oldest `limit` events are told, so that none
+    ///     is skipped; nil for the newest of all.
+    ///   - limit: how many events at most; zero or less yields none.
+    public func history(
+        of name: String? = nil, after id: CircuitEvent.ID? = nil, limit: Int = 100
+    ) async throws(BreakerStoreError) -> [CircuitEvent] {
+        try await self.offThePool { () throws(BreakerStoreError) in
+            try self.history(of: name, after: id, limit: limit)
         }
     }
 
     /// The workers that live: the open stores of this host's processes.
     ///
     /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    @_disfavoredOverload
     public func workers() throws(BreakerStoreError) -> [WorkerSnapshot] {
         try self.view { (view) throws(BreakerStoreError) in try view.livingWorkers() }
+    }
+
+    /// The workers that live: the open stores of this host's processes.
+    ///
+    /// Throws if the file can't be read, `closed` or `forked`.
+    public func workers() async throws(BreakerStoreError) -> [WorkerSnapshot] {
+        try await self.offThePool { () throws(BreakerStoreError) in try self.workers() }
+    }
+
+    /// What the file is, how large, and which circuits can't be read.
+    ///
+    /// Looks at each circuit. Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    @_disfavoredOverload
+    public func facts() throws(BreakerStoreError) -> StoreFacts {
+        let found = try self.inspect { (inspection) throws(BreakerStoreError) in
+            let version = try inspection.view.database.connection.integer("PRAGMA user_version")
+            let circuits = try inspection.circuits(nil, countingWorkers: false, into: 0) { count, _ in count += 1 }
+            return (version: version, count: circuits.value, unreadable: circuits.unreadable.map(\.name))
+        }
+        return StoreFacts(
+            schemaVersion: Versions.text(ofSchema: found.version),
+            sqliteVersion: Versions.sqlite,
+            libraryVersion: Versions.library,
+            fileSize: StoreFile.size(self.path) ?? 0,
+            circuitCount: found.count + found.unreadable.count,
+            unreadable: found.unreadable
+        )
+    }
+
+    /// What the file is, how large, and which circuits can't be read.
+    ///
+    /// Looks at each circuit. Throws if the file can't be read, `closed` or `forked`.
+    public func facts() async throws(BreakerStoreError) -> StoreFacts {
+        try await self.offThePool { () throws(BreakerStoreError) in try self.facts() }
+    }
+
+    // MARK: - For the library
+
+    private func circuits(on page: CircuitPage) throws(BreakerStoreError) -> [CircuitSnapshot] {
+        try Validation.pattern(page.pattern)
+        return try self.view { (view) throws(BreakerStoreError) in
+            let dates = view.clock.dates()
+            return try view.database.circuits(on: page, at: view.clock.now).map { (found) throws(BreakerStoreError) in
+                try view.snapshot(of: found.circuit, named: found.name, dates)
+            }
+        }
+    }
+
+    private func circuits(on page: CircuitPage) async throws(BreakerStoreError) -> [CircuitSnapshot] {
+        try await self.offThePool { () throws(BreakerStoreError) in try self.circuits(on: page) }
+    }
+
+    /// Runs what reads the file on a thread that may wait: a long read must not block the cooperative pool.
+    func offThePool<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(BreakerStoreError) -> Value
+    ) async throws(BreakerStoreError) -> Value {
+        // A child of `fork` has none of its parent's threads.
+        try self.requireUsable()
+        let result: Result<Value, BreakerStoreError> = await withCheckedContinuation { continuation in
+            self.reads.async { continuation.resume(returning: Result { () throws(BreakerStoreError) in try body() }) }
+        }
+        return try result.get()
     }
 
     /// Runs `body` with the file as of one instant.

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -26,6 +27,8 @@ public final class CircuitStore: Sendable {
     private let afterwards = PerProcess { MemoryGuard() }
     private let state = Mutex(State(), rank: .store)
     private let circuits = CircuitTable()
+    /// Where the asynchronous forms read.
+    let reads = DispatchQueue(label: "BreakerStore.reads")
 
     /// Opens the store at `path`; creates and migrates it as `configuration` allows.
     ///

@@ -39,7 +39,7 @@ struct Failure: Error, Equatable, Sendable {
                 hint: "this tool creates none; name the file that the services use with --store or BREAKER_STORE"
             )
         case .busy:
-            let holder = (try? StoreFacts(path: path)).flatMap(WriterCheck.init)
+            let holder = (try? StoreFiles(path: path)).flatMap(WriterCheck.init)
             self.init(
                 .busy,
                 "cannot \(doing) \(path.quoted): \(holder?.sentence ?? reason)",

@@ -9,7 +9,7 @@ import Foundation
 /// What is true of the tool as a whole.
 enum Tool {
     static let name = "breaker-inspect"
-    static let version = "0.1.2"
+    static let version = Versions.library
     static let verbs: [any Verb.Type] = [
         ListVerb.self, ShowVerb.self, CheckVerb.self, WaitVerb.self, ResetVerb.self, ProbeVerb.self, HoldVerb.self,
         ReleaseVerb.self, ForgetVerb.self,

@@ -73,6 +73,6 @@ import Testing
             #expect(talk.count { $0.contains("process \(holder.pid) (python3) is stopped and keeps") } == 4)
             #expect(talk.count { $0.hasPrefix("hint: let it go on with 'kill -CONT \(holder.pid)'") } == 4)
         }
-        for shop in shops { #expect(try shop.store.circuit(named: "b open")?.state != .closed) }
+        for shop in shops { #expect(try await shop.store.circuit(named: "b open")?.state != .closed) }
     }
 }

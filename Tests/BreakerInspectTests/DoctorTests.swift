@@ -142,7 +142,7 @@ import Testing
 
     @Test func judgesWhatNoTestCanMake() throws {
         let shop = try Shop()
-        var facts = try StoreFacts(path: shop.path)
+        var facts = try StoreFiles(path: shop.path)
         var examination = try facts.examine(shop.clock)
         #expect(FileChecks(facts: facts).log(examination).status == .ok)
         examination.pendingFrames = FileChecks.longLog

@@ -136,7 +136,7 @@ import Darwin
         try await pass(8)
         #expect(count("io", "syscr") == before)
         #expect(before > 0)
-        try shop.store.reset("payments")
+        try await shop.store.reset("payments")
         if line.hasPrefix("wait") {
             #expect(try terminal.end() == 0)
         } else {

@@ -88,7 +88,7 @@ final class BusyWorker: Sendable {
                 self.state.withLock { ($0.isPaused, $0.isIdle) = (false, false) }
                 Self.answer("ok")
             case "verify": Self.answer(try await self.verify(words.dropFirst().compactMap(Window.init)))
-            case "legacy": Self.answer("count=\(try self.store.circuit(named: "legacy")?.failures.count ?? 0)")
+            case "legacy": Self.answer("count=\(try await self.store.circuit(named: "legacy")?.failures.count ?? 0)")
             default: Self.answer("error there is no command '\(line)'")
             }
         }

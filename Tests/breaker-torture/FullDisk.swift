@@ -155,7 +155,7 @@ struct FullDisk {
         try await scene.comeBack()
         self.report.raise(Int((ContinuousClock.now - start) / .milliseconds(1)), "ms until it was back at most")
         // Small changes may find room where larger ones don't, so that the store comes back for a moment.
-        let kinds = try scene.store.history(limit: 10_000).map(\.kind).filter { $0 == .degraded || $0 == .restored }
+        let kinds = try await scene.store.history(limit: 10_000).map(\.kind).filter { $0 == .degraded || $0 == .restored }
         let pairs = kinds.count { $0 == .degraded }
         if pairs == 0 || kinds.reversed() != (0..<pairs).flatMap({ _ in [CircuitEvent.Kind.degraded, .restored] }) {
             self.report.violated("\(what): the history tells \(kinds)")
@@ -185,7 +185,8 @@ struct FullDisk {
         if breaker.isCallPermitted { self.report.violated("memory lets a call through on a full disk") }
         self.disk.free()
         let deadline = ContinuousClock.now + .seconds(20)
-        while self.isDegraded(store) || (try? store.circuit(named: "a")) == nil {
+        func isBack() -> Bool { !self.isDegraded(store) && (try? store.circuit(named: "a")) != nil }
+        while !isBack() {
             guard ContinuousClock.now < deadline else {
                 return self.report.violated("a store opened on a full disk never came to its file: \(store.health)")
             }

@@ -67,7 +67,7 @@ final class Peer {
             self.permit = nil
             return "ok"
         case "reset":
-            try self.store.reset(word(1))
+            try await self.store.reset(word(1))
             return "ok"
         case "look": return try self.look(word(1))
         case "health": return try "healthy=\(self.store.health.isHealthy)"

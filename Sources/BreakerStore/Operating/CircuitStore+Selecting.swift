@@ -6,27 +6,30 @@ extension CircuitStore {
     /// the answer. So is a circuit that a pattern found and whose name is no UTF-8. A row that can't be read is healed
     /// first, as for a call. Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)` does;
     /// then nothing is changed. Commits on the calling thread, which waits at most for `busyTimeout`.
+    @_disfavoredOverload
     package func perform(
         _ action: OperatorAction,
         on selection: [CircuitSelector],
         by who: String? = nil,
         reason: String? = nil
     ) throws(BreakerStoreError) -> [StateChange] {
-        if case .hold(_, let duration?) = action { try Validation.duration(duration, "duration") }
+        try action.validate()
         return try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
-            var changes: [StateChange] = []
-            for found in try transaction.select(selection) {
-                let name = found.name
-                let change = try transaction.change(name, by: who) { circuit, moment, _ -> StateChange? in
-                    let from = circuit.word(at: moment.now)
-                    guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
-                    return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
-                }
-                // A name that is no UTF-8 was found by its shown form. A statement can't look for the real name.
-                if change == nil, found.isNamed { throw .noSuchCircuit(name, transaction.path) }
-                if case let change?? = change { changes.append(change) }
-            }
-            return changes
+            try transaction.perform(action, on: selection, by: who, reason: reason)
+        }
+    }
+
+    /// The same, without blocking a thread.
+    @discardableResult
+    func perform(
+        _ action: OperatorAction,
+        on selection: [CircuitSelector],
+        by who: String? = nil,
+        reason: String? = nil
+    ) async throws(BreakerStoreError) -> [StateChange] {
+        try action.validate()
+        return try await self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+            try transaction.perform(action, on: selection, by: who, reason: reason)
         }
     }
 
@@ -64,7 +67,31 @@ extension CircuitStore {
     }
 }
 
+extension OperatorAction {
+    fileprivate func validate() throws(BreakerStoreError) {
+        if case .hold(_, let duration?) = self { try Validation.duration(duration, "duration") }
+    }
+}
+
 extension Transaction {
+    fileprivate func perform(
+        _ action: OperatorAction, on selection: [CircuitSelector], by who: String?, reason: String?
+    ) throws(BreakerStoreError) -> [StateChange] {
+        var changes: [StateChange] = []
+        for found in try self.select(selection) {
+            let name = found.name
+            let change = try self.change(name, by: who) { circuit, moment, _ -> StateChange? in
+                let from = circuit.word(at: moment.now)
+                guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
+                return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
+            }
+            // A name that is no UTF-8 was found by its shown form. A statement can't look for the real name.
+            if change == nil, found.isNamed { throw .noSuchCircuit(name, self.path) }
+            if case let change?? = change { changes.append(change) }
+        }
+        return changes
+    }
+
     /// The selected circuits, in the order of their names.
     fileprivate func select(
         _ selection: [CircuitSelector]

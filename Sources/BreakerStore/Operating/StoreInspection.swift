@@ -219,6 +219,7 @@ extension Database {
         if row.integer(extra + 1) != 0 {
             record.stored.failures = try self.failures(of: found.id, under: found.circuit.rules)
         }
+        record.stored.trippedAt = try self.beginOfOutage(found, named: name)
         if case .halfOpen = found.circuit.state {
             record.stored.row.circuit.probes = try self.probes(of: found.id, under: found.circuit.rules)
         }

@@ -29,13 +29,18 @@ extension CircuitSnapshot {
         let row = stored.row
         var circuit = row.circuit
         circuit.takeStampsAhead(for: now)
+        var unheld = circuit
+        unheld.hold = nil
+        let failures = stored.failureTimes(at: now).map(date)
         self.init(
             name: name,
             config: CircuitBreaker.Config(name: name, group: row.label, rules: circuit.rules),
             state: circuit.state(at: now, date),
             since: date(circuit.hold(at: now)?.since ?? circuit.since),
             epoch: circuit.epoch,
-            failures: stored.failureTimes(at: now).map(date),
+            beneath: circuit.hold(at: now) == nil ? nil : unheld.state(at: now, date),
+            failures: failures,
+            failureCount: failures.count,
             tripsInARow: circuit.tripsInARow,
             probes: circuit.liveProbes(at: now, isAlive: isAlive).map {
                 CircuitSnapshot.Probe(worker: $0.worker, since: date($0.since), leaseEnds: date($0.leaseEnds))
@@ -51,7 +56,8 @@ extension CircuitSnapshot {
             },
             lastError: circuit.lastError,
             refusals: row.refusals,
-            workers: workers
+            workers: workers,
+            trippedSince: stored.trippedAt.map(date)
         )
     }
 }

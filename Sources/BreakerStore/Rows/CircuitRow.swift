@@ -23,7 +23,7 @@ struct CircuitRow: Equatable {
             """
     )
     static let byPattern = SQL(
-        composed: "SELECT \(CircuitColumn.selected), name FROM circuit WHERE name GLOB ?1 ORDER BY name"
+        composed: "SELECT \(CircuitColumn.selected), name FROM circuit WHERE name GLOB ?1 AND name > ?2 ORDER BY name"
     )
 
     /// Reads as much of a row as can be read.

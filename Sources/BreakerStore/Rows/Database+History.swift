@@ -10,9 +10,13 @@ extension Database {
     )
     private static let newestIDsOfOne: SQL = "SELECT id FROM event WHERE circuit = ?2 ORDER BY id DESC LIMIT ?1"
     private static let eventsAfter = SQL(
-        composed: "SELECT \(eventColumns) FROM event WHERE id > ?1 ORDER BY id LIMIT 10000"
+        composed: "SELECT \(eventColumns) FROM event WHERE id > ?1 ORDER BY id LIMIT ?2"
     )
-    private static let idsAfter: SQL = "SELECT id FROM event WHERE id > ?1 ORDER BY id LIMIT 10000"
+    private static let idsAfter: SQL = "SELECT id FROM event WHERE id > ?1 ORDER BY id LIMIT ?2"
+    private static let eventsOfOneAfter = SQL(
+        composed: "SELECT \(eventColumns) FROM event WHERE circuit = ?3 AND id > ?1 ORDER BY id LIMIT ?2"
+    )
+    private static let idsOfOneAfter: SQL = "SELECT id FROM event WHERE circuit = ?3 AND id > ?1 ORDER BY id LIMIT ?2"
     private static let oneEvent = SQL(composed: "SELECT \(eventColumns) FROM event WHERE id = ?1")
 
     /// A part of the history.
@@ -31,8 +35,12 @@ extension Database {
     }
 
     /// The oldest first.
-    func events(after id: Int64) throws(BreakerStoreError) -> HistoryPage {
-        try self.page(Self.eventsAfter, Self.idsAfter, [.integer(id)])
+    func events(
+        of name: String? = nil, after id: Int64, limit: Int = 10_000
+    ) throws(BreakerStoreError) -> HistoryPage {
+        let values = [SQLValue.integer(id), .integer(Int64(max(0, limit)))]
+        guard let name else { return try self.page(Self.eventsAfter, Self.idsAfter, values) }
+        return try self.page(Self.eventsOfOneAfter, Self.idsOfOneAfter, values + [.text(name)])
     }
 
     /// How many bytes of unusually long texts one look at the history brings into memory.

@@ -18,19 +18,28 @@ extension Database {
 
     /// The circuit with its failures; nil if there is none of this name.
     func circuit(named name: String) throws(BreakerStoreError) -> StoredCircuit? {
-        try self.circuitRow(named: name).map { (row) throws(BreakerStoreError) in try self.withFailures(row) }
+        try self.circuitRow(named: name).map { (row) throws(BreakerStoreError) in
+            try self.withFailures(row, named: name)
+        }
     }
 
-    /// The circuits whose names match, in the order of their names.
-    func circuits(matching pattern: String) throws(BreakerStoreError) -> [(name: String, circuit: StoredCircuit)] {
+    /// The first circuits of a page, in the order of their names.
+    func circuits(on page: CircuitPage, at now: StoreTime) throws(BreakerStoreError) -> [StoredCircuit.Named] {
+        guard page.limit > 0 else { return [] }
         let path = self.connection.path
-        let rows = try self.all(CircuitRow.byPattern, .text(pattern)) { row throws(BreakerStoreError) in
+        var rows: [(name: String, row: CircuitRow)] = []
+        try self.read(CircuitRow.byPattern, [.text(page.pattern), .text(page.after ?? "")]) { row in
             let name = row.text(CircuitRow.columnCount)
             // One that can't be read hides no other.
-            return (try? CircuitRow(row, name: name, path: path)).map { (name: name, row: $0) }
+            guard let found = try? CircuitRow(row, name: name, path: path), page.has(found, at: now) else {
+                return true
+            }
+            rows.append((name: name, row: found))
+            return rows.count < page.limit
         }
-        return try rows.compactMap(\.self).map { (found) throws(BreakerStoreError) in
-            (found.name, try self.withFailures(self.withProbes(found.row)))
+        return try rows.map { (found) throws(BreakerStoreError) in
+            StoredCircuit.Named(
+                name: found.name, circuit: try self.withFailures(self.withProbes(found.row), named: found.name))
         }
     }
 
@@ -42,8 +51,28 @@ extension Database {
         return row
     }
 
-    private func withFailures(_ row: CircuitRow) throws(BreakerStoreError) -> StoredCircuit {
-        StoredCircuit(row: row, failures: try self.failures(of: row.id, under: row.circuit.rules))
+    private func withFailures(_ row: CircuitRow, named name: String) throws(BreakerStoreError) -> StoredCircuit {
+        StoredCircuit(
+            row: row, failures: try self.failures(of: row.id, under: row.circuit.rules),
+            trippedAt: try self.beginOfOutage(row, named: name))
+    }
+
+    /// When a circuit that is not closed tripped first since it was last closed; nil where the history does not tell.
+    ///
+    /// Only closed circuits trip: the newest trip began what lasts.
+    func beginOfOutage(_ row: CircuitRow, named name: String) throws(BreakerStoreError) -> StoreTime? {
+        switch row.circuit.state {
+        case .closed, .unknown: return nil
+        case .open, .halfOpen: break
+        }
+        let newest = try self.first(
+            """
+            SELECT kind, at FROM event WHERE circuit = ?1 AND kind IN ('tripped', 'closed', 'reset', 'forgotten')
+            ORDER BY id DESC LIMIT 1
+            """,
+            .text(name)
+        ) { (kind: $0.text(0), at: StoreTime(microseconds: $0.integer(1))) }
+        return newest?.kind == CircuitEvent.Kind.tripped.rawValue ? newest?.at : nil
     }
 }
 
@@ -52,6 +81,13 @@ struct StoredCircuit: Equatable {
     var row: CircuitRow
     /// Oldest first.
     var failures: [Circuit.Failure] = []
+    /// When the outage began that lasts, if the history tells.
+    var trippedAt: StoreTime?
+
+    struct Named {
+        var name: String
+        var circuit: StoredCircuit
+    }
 
     /// When the failures ended that count at `now`; an instant that lies ahead counts as now.
     func failureTimes(at now: StoreTime) -> [StoreTime] {

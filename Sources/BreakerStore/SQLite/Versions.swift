@@ -3,7 +3,12 @@ import CSQLite
 /// What this build works with, for the operator's tool to tell.
 package enum Versions {
     /// The newest schema of a file that this build knows, such as `1.0`.
-    package static var schema: String { "\(Schema.version / 1_000).\(Schema.version % 1_000)" }
+    package static var schema: String { Self.text(ofSchema: Schema.version) }
+    /// This library's own.
+    package static let library = "0.1.2"
+
+    static func text(ofSchema version: Int64) -> String { "\(version / 1_000).\(version % 1_000)" }
+
     /// The version of the SQLite library that was loaded.
     package static var sqlite: String { unsafe String(cString: sqlite3_libversion()) }
     /// The oldest SQLite that can use a store's file: the first one that knows STRICT tables.

@@ -5,6 +5,11 @@ import Musl
 #else
 import Darwin
 #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What a reader of the file needs: a connection, the clock, and which workers live or are this process.
 struct StoreView {
@@ -32,6 +37,15 @@ struct StoreView {
             try self.clock.follow(self.database)
             return try body(self)
         }
+    }
+
+    /// A circuit as it is at the moment that is read.
+    func snapshot(
+        of stored: StoredCircuit, named name: String, _ dates: ((StoreTime) -> Date)? = nil
+    ) throws(BreakerStoreError) -> CircuitSnapshot {
+        CircuitSnapshot(
+            name: name, stored: stored, at: self.clock.now, workers: try self.registeredWorkers(of: stored.row.id),
+            isAlive: self.isAlive, dates ?? self.clock.dates())
     }
 
     /// How many live workers have registered a circuit.

@@ -2,7 +2,7 @@ import BreakerStore
 
 /// What the doctor makes of the files themselves.
 struct FileChecks {
-    let facts: StoreFacts
+    let facts: StoreFiles
 
     /// At so many frames a stock sqlite3 shell begins to checkpoint by itself, which this library avoids.
     static let longLog = 1_000
@@ -44,15 +44,15 @@ struct FileChecks {
             : [.note("permissions", "\(text); this user may look, but not reset, hold, release or forget")]
     }
 
-    private var sides: [StoreFacts.File] { [self.facts.log, self.facts.index, self.facts.lock].compactMap(\.self) }
+    private var sides: [StoreFiles.File] { [self.facts.log, self.facts.index, self.facts.lock].compactMap(\.self) }
 
-    private static func isOpen(_ side: StoreFacts.File, toWritersOf database: StoreFacts.File) -> Bool {
+    private static func isOpen(_ side: StoreFiles.File, toWritersOf database: StoreFiles.File) -> Bool {
         guard side.mode & 0o666 == database.mode & 0o666 else { return false }
         // Members of a group may have made it.
         return side.owner == database.owner || side.mode & 0o022 != 0
     }
 
-    private static func text(_ file: StoreFacts.File) -> String {
+    private static func text(_ file: StoreFiles.File) -> String {
         let mode = String(file.mode & 0o777, radix: 8)
         return "0\(mode) of user \(file.owner), group \(file.group)"
     }

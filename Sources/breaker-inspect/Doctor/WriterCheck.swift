@@ -13,7 +13,7 @@ struct WriterCheck {
     ///
     /// The kernel tells of all locks in /proc/locks (proc_locks(5)): to ask by the file itself, it would have to be
     /// opened and closed, which drops the locks that this process has on it.
-    init?(_ facts: StoreFacts) {
+    init?(_ facts: StoreFiles) {
         guard let inode = facts.index?.inode else { return nil }
         for line in (SmallFile.text("/proc/locks") ?? "").split(separator: "\n") {
             // `1: POSIX  ADVISORY  WRITE 708 08:01:2097 120 120`
@@ -35,7 +35,7 @@ struct WriterCheck {
         return nil
     }
 
-    static func finding(_ facts: StoreFacts) -> Finding {
+    static func finding(_ facts: StoreFiles) -> Finding {
         let check = "writers"
         guard let holder = WriterCheck(facts), holder.isStopped else {
             return .ok(check, "no stopped process keeps others from writing")

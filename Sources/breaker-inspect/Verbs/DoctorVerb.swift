@@ -29,9 +29,9 @@ struct DoctorVerb: Verb {
 
     private static func findings(in context: Context) throws(Failure) -> [Finding] {
         let path = try context.path()
-        let facts: StoreFacts
+        let facts: StoreFiles
         do throws(BreakerStoreError) {
-            facts = try StoreFacts(path: path)
+            facts = try StoreFiles(path: path)
         } catch {
             throw Failure(error, path: path, doing: "open")
         }

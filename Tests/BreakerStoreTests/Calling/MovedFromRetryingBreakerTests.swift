@@ -121,7 +121,7 @@ import Testing
         let refusal = await #expect(throws: CircuitOpenError.self) { try await breaker.run { attempts += 1 } }
         #expect(refusal?.lastError == "NotFound")
         #expect(attempts == 3)
-        try breaker.reset()
+        try await breaker.reset()
         #expect(breaker.state == .closed)
         #expect(breaker.failureCount == 0)
     }

@@ -42,7 +42,7 @@ import Testing
         #expect(error?.retryAfter == .seconds(90))
         #expect(error?.lastError == "503")
         #expect(breaker.state.isOpen)
-        let history = try self.fixture.store.history(of: "a")
+        let history = try await self.fixture.store.history(of: "a")
         #expect(history.first?.kind == .tripped)
         #expect(history.first?.reason == "the service said that it is down for 90 s: 503")
         #expect(self.log.results.prefix(1) == [.failed])
@@ -73,7 +73,7 @@ import Testing
         await #expect(throws: CallFailure.self) { try await breaker.run { throw CallFailure() } }
         let error = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
         #expect(error?.retryAfter == .seconds(45))
-        let history = try self.fixture.store.history(of: "a")
+        let history = try await self.fixture.store.history(of: "a")
         #expect(history.first?.kind == .reopened)
         #expect(history.first?.reason == "the service said that it is down for 45 s: 503")
     }

@@ -78,7 +78,7 @@ import Testing
             try await breaker.run { try await Task.sleep(for: .seconds(3_600)) }
         }
         #expect(error?.timeout == .seconds(end))
-        #expect(try self.fixture.store.history(of: "a").first?.kind == .reopened)
+        #expect(try await self.fixture.store.history(of: "a").first?.kind == .reopened)
     }
 
     @Test func theCallersCancellationIsNoVerdict() async throws {

@@ -24,6 +24,27 @@ enum SnapshotContract {
         let _: WritableKeyPath<CircuitSnapshot, CircuitSnapshot.Hold?> = \.hold
         let _: WritableKeyPath<CircuitSnapshot, String?> = \.lastError
         let _: WritableKeyPath<CircuitSnapshot, Int> = \.workers
+        let _: WritableKeyPath<CircuitSnapshot, Int> = \.failureCount
+        let _: WritableKeyPath<CircuitSnapshot, Int> = \.refusals
+        let _: WritableKeyPath<CircuitSnapshot, CircuitState?> = \.beneath
+        let _: WritableKeyPath<CircuitSnapshot, Date?> = \.trippedSince
+        _ = CircuitSnapshot(
+            name: "a", config: .init(name: "a"), state: .closed, since: Date(), epoch: 1, beneath: nil, failures: [],
+            failureCount: 0, tripsInARow: 0, probes: [], hold: nil, lastError: nil, refusals: 0, workers: 0,
+            trippedSince: nil)
+        _ = CircuitSnapshot(name: "a", config: .init(name: "a"), since: Date())
+    }
+
+    static func facts() {
+        let _: WritableKeyPath<StoreFacts, String> = \.schemaVersion
+        let _: WritableKeyPath<StoreFacts, String> = \.sqliteVersion
+        let _: WritableKeyPath<StoreFacts, String> = \.libraryVersion
+        let _: WritableKeyPath<StoreFacts, Int64> = \.fileSize
+        let _: WritableKeyPath<StoreFacts, Int> = \.circuitCount
+        let _: WritableKeyPath<StoreFacts, [String]> = \.unreadable
+        let facts: some Hashable & Sendable = StoreFacts(
+            schemaVersion: "1.0", sqliteVersion: "3", libraryVersion: "0", fileSize: 0, circuitCount: 0, unreadable: [])
+        _ = (facts, StoreFacts(schemaVersion: "1.0", sqliteVersion: "3", libraryVersion: "0"))
     }
 
     static func eventAndWorker() {

@@ -36,9 +36,54 @@ import Foundation
         let named: (String, CallPolicy) throws(Failure) -> CircuitBreaker = store.breaker(named:calls:)
         #expect(try store.breaker(named: "a") == store.breaker(.init(name: "a")))
         let path: String = store.path
+        let events: () -> AsyncStream<CircuitEvent> = { store.events() }
+        let health: StoreHealth = store.health
+        let close: () -> Void = store.close
+        let run: () async throws -> Void = store.run
+        _ = (breaker, breakers, named, path, events, health, close, run)
+    }
+
+    @Test func storeLooking() throws {
+        let store = try StoreFixture.makeStore()
+        defer { store.close() }
+        _ = try store.breaker(CircuitBreaker.Config(name: "a"))
         let circuits: (String) throws(Failure) -> [CircuitSnapshot] = store.circuits(matching:)
         #expect(try store.circuits().count == 1)
+        let page: (String, String?, Bool?, String?, Int) throws(Failure) -> [CircuitSnapshot] =
+            store.circuits(matching:group:isClosed:after:limit:)
+        #expect(try store.circuits(matching: "*", limit: 1).count == 1)
         let circuit: (String) throws(Failure) -> CircuitSnapshot? = store.circuit(named:)
+        let history: (String?, CircuitEvent.ID?, Int) throws(Failure) -> [CircuitEvent] =
+            store.history(of:after:limit:)
+        #expect(try store.history().isEmpty)
+        let workers: () throws(Failure) -> [WorkerSnapshot] = store.workers
+        let facts: () throws(Failure) -> StoreFacts = store.facts
+        _ = (circuits, page, circuit, history, workers, facts)
+    }
+
+    @Test func storeLookingAsynchronously() async throws {
+        let store = try StoreFixture.makeStore()
+        defer { store.close() }
+        _ = try store.breaker(CircuitBreaker.Config(name: "a"))
+        let circuits: (String) async throws(Failure) -> [CircuitSnapshot] = store.circuits(matching:)
+        #expect(try await store.circuits().count == 1)
+        let page: (String, String?, Bool?, String?, Int) async throws(Failure) -> [CircuitSnapshot] =
+            store.circuits(matching:group:isClosed:after:limit:)
+        #expect(try await store.circuits(matching: "*", limit: 1).count == 1)
+        let circuit: (String) async throws(Failure) -> CircuitSnapshot? = store.circuit(named:)
+        let history: (String?, CircuitEvent.ID?, Int) async throws(Failure) -> [CircuitEvent] =
+            store.history(of:after:limit:)
+        #expect(try await store.history().isEmpty)
+        let workers: () async throws(Failure) -> [WorkerSnapshot] = store.workers
+        let facts: () async throws(Failure) -> StoreFacts = store.facts
+        #expect(try await store.facts().circuitCount == 1)
+        _ = (circuits, page, circuit, history, workers, facts)
+    }
+
+    @Test func storeOperating() throws {
+        let store = try StoreFixture.makeStore()
+        defer { store.close() }
+        _ = try store.breaker(CircuitBreaker.Config(name: "a"))
         let reset: (String, String?, String?) throws(Failure) -> Void = store.reset(_:by:reason:)
         try store.reset("a")
         let hold: (String, HoldState, Duration?, String?, String?) throws(Failure) -> Void =
@@ -49,19 +94,26 @@ import Foundation
         let probe: (String, String?, String?) throws(Failure) -> Void = store.probe(_:by:reason:)
         try store.probe("a")
         let forget: (String, String?, String?) throws(Failure) -> Void = store.forget(_:by:reason:)
-        let history: (String?, Int) throws(Failure) -> [CircuitEvent] = store.history(of:limit:)
-        #expect(try store.history().count == 3)
-        let workers: () throws(Failure) -> [WorkerSnapshot] = store.workers
-        let events: () -> AsyncStream<CircuitEvent> = store.events
-        let health: StoreHealth = store.health
-        let close: () -> Void = store.close
-        let run: () async throws -> Void = store.run
-        _ = (
-            breaker, breakers, named, path, circuits, circuit, reset, hold, release, probe, forget, history, workers,
-            events,
-            health, close,
-            run
-        )
+        try store.forget("a")
+        _ = (reset, hold, release, probe, forget)
+    }
+
+    @Test func storeOperatingAsynchronously() async throws {
+        let store = try StoreFixture.makeStore()
+        defer { store.close() }
+        _ = try store.breaker(CircuitBreaker.Config(name: "a"))
+        let reset: (String, String?, String?) async throws(Failure) -> Void = store.reset(_:by:reason:)
+        try await store.reset("a")
+        let hold: (String, HoldState, Duration?, String?, String?) async throws(Failure) -> Void =
+            store.hold(_:_:for:by:reason:)
+        try await store.hold("a", .open)
+        let release: (String, String?, String?) async throws(Failure) -> Void = store.release(_:by:reason:)
+        try await store.release("a")
+        let probe: (String, String?, String?) async throws(Failure) -> Void = store.probe(_:by:reason:)
+        try await store.probe("a")
+        let forget: (String, String?, String?) async throws(Failure) -> Void = store.forget(_:by:reason:)
+        try await store.forget("a")
+        _ = (reset, hold, release, probe, forget)
     }
 
     @Test func circuit() async throws {
@@ -74,9 +126,45 @@ import Foundation
         let state: CircuitState = breaker.state
         let failureCount: Int = breaker.failureCount
         let isCallPermitted: Bool = breaker.isCallPermitted
+        _ = (sendable, name, config, state, failureCount, isCallPermitted)
+    }
+
+    @Test func circuitOperating() throws {
+        let store = try StoreFixture.makeStore()
+        defer { store.close() }
+        let breaker: CircuitBreaker = try store.breaker(.init(name: "a"))
         let reset: (String?, String?) throws(Failure) -> Void = breaker.reset(by:reason:)
         try breaker.reset()
-        _ = (sendable, name, config, state, failureCount, isCallPermitted, reset)
+        let hold: (HoldState, Duration?, String?, String?) throws(Failure) -> Void = breaker.hold(_:for:by:reason:)
+        try breaker.hold(.open)
+        let release: (String?, String?) throws(Failure) -> Void = breaker.release(by:reason:)
+        try breaker.release()
+        let probe: (String?, String?) throws(Failure) -> Void = breaker.probe(by:reason:)
+        try breaker.probe()
+        let history: (CircuitEvent.ID?, Int) throws(Failure) -> [CircuitEvent] = breaker.history(after:limit:)
+        #expect(try breaker.history().count == 3)
+        let snapshot: () throws(Failure) -> CircuitSnapshot = breaker.snapshot
+        _ = (reset, hold, release, probe, history, snapshot)
+    }
+
+    @Test func circuitOperatingAsynchronously() async throws {
+        let store = try StoreFixture.makeStore()
+        defer { store.close() }
+        let breaker: CircuitBreaker = try store.breaker(.init(name: "a"))
+        let reset: (String?, String?) async throws(Failure) -> Void = breaker.reset(by:reason:)
+        try await breaker.reset()
+        let hold: (HoldState, Duration?, String?, String?) async throws(Failure) -> Void =
+            breaker.hold(_:for:by:reason:)
+        try await breaker.hold(.open)
+        let release: (String?, String?) async throws(Failure) -> Void = breaker.release(by:reason:)
+        try await breaker.release()
+        let probe: (String?, String?) async throws(Failure) -> Void = breaker.probe(by:reason:)
+        try await breaker.probe()
+        let history: (CircuitEvent.ID?, Int) async throws(Failure) -> [CircuitEvent] = breaker.history(after:limit:)
+        #expect(try await breaker.history().count == 3)
+        let snapshot: () async throws(Failure) -> CircuitSnapshot = breaker.snapshot
+        #expect(try await breaker.snapshot().name == "a")
+        _ = (reset, hold, release, probe, history, snapshot)
     }
 
     @Test func calls() async throws {

@@ -41,7 +41,7 @@ import Testing
         #expect(payments.failureCount == 1)
         try ReadmeSnippets.operate(store)
         #expect(payments.state == .closed)
-        #expect(try store.history(of: "payments").map(\.kind) == [.released, .held, .reset])
+        #expect(try await store.history(of: "payments").map(\.kind) == [.released, .held, .reset])
     }
 
     @Test func sharing() throws {

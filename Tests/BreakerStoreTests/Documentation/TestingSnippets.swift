@@ -85,11 +85,11 @@ extension UserNamesTests {
 
     // snippet
     @Test func anOpenCircuitRefuses() async throws {
-        try self.store.hold("users", .open)
+        try await self.store.hold("users", .open)
         let refusal = await #expect(throws: CircuitOpenError.self) { try await self.users.run {} }
         #expect(refusal?.name == "users" && refusal?.cause == .held)
         #expect(try await UserNames(circuit: self.users, api: API()).name() == "somebody")
-        try self.store.release("users")
+        try await self.store.release("users")
         #expect(try await UserNames(circuit: self.users, api: API()).name() == "Ada")
     }
     // end of snippet
@@ -125,7 +125,7 @@ extension UserNamesTests {
         let watched = try self.store.breaker(.init(name: "watched"), calls: calls)
         _ = try await UserNames(circuit: watched, api: API()).name()
         _ = try await UserNames(circuit: watched, api: API(error: HTTPError(status: 500))).name()
-        try self.store.hold("watched", .open)
+        try await self.store.hold("watched", .open)
         _ = try await UserNames(circuit: watched, api: API()).name()
         #expect(results.withLock { $0 } == [.succeeded, .failed, .refused])
     }

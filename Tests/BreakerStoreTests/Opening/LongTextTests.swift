@@ -75,9 +75,9 @@ import Testing
         let path = try Self.make("UPDATE event SET \(column) = LONG WHERE id = 1")
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
-        #expect(try store.history().count > 0)
-        #expect(try store.history().allSatisfy { $0.id != 1 })
-        #expect(try store.history(of: "b").count == 1)
+        #expect(try await store.history().count > 0)
+        #expect(try await store.history().allSatisfy { $0.id != 1 })
+        #expect(try await store.history(of: "b").count == 1)
         let events = try store.inspect { (inspection) throws(BreakerStoreError) in try inspection.history(after: 0) }
         #expect(events.map(\.id) == events.map(\.id).sorted() && !events.isEmpty)
     }

@@ -35,7 +35,7 @@ import Testing
             for _ in 0..<2 { await breaker.recordFailure() }
         }
         #expect(store.isHealthy)
-        #expect(try store.circuit(named: "f")?.state != .closed)
+        #expect(try await store.circuit(named: "f")?.state != .closed)
         #expect(
             await eventually {
                 ((try? store.history()) ?? []).contains { $0.reason?.contains("numbers so high") == true }

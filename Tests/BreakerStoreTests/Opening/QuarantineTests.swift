@@ -123,7 +123,7 @@ import Darwin
         // the report has no epoch of its own.
         await breaker.recordFailure()
         #expect((1...2).contains(breaker.failureCount))
-        #expect(try store.circuits().map(\.name) == ["a"])
+        #expect(try await store.circuits().map(\.name) == ["a"])
     }
 
     @Test func workersMeetAgainInTheNewFile() async throws {

@@ -47,7 +47,7 @@ import Darwin
         #expect(unsafe rename(copy, path) == 0)
         await breaker.recordFailure()
         #expect(await eventually { store.isHealthy })
-        #expect(try store.circuit(named: "copied")?.failures.count == 1)
+        #expect(try await store.circuit(named: "copied")?.failures.count == 1)
         #expect(Directory.names(in: directory).contains { $0.hasPrefix("a.db-wal.stray-") })
         #expect(Foreign.value(path, "PRAGMA quick_check") == "ok")
     }

@@ -169,7 +169,7 @@ import Darwin
             let store = try CircuitStore(path: path, configuration: Stores.configuration())
             defer { store.close() }
             let breaker = try store.breaker(Stores.config())
-            for place in 0..<30 { try breaker.reset(reason: "\(place) " + String(repeating: "x", count: 400)) }
+            for place in 0..<30 { try await breaker.reset(reason: "\(place) " + String(repeating: "x", count: 400)) }
         }
         Foreign.run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
         let store = try CircuitStore(path: path, configuration: Stores.configuration())

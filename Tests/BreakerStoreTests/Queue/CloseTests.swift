@@ -102,7 +102,7 @@ import Testing
         await closing
         let again = try CircuitStore(path: path)
         defer { again.close() }
-        #expect(try again.circuit(named: "a")?.failures.count == 3)
+        await #expect(try again.circuit(named: "a")?.failures.count == 3)
     }
 
     /// The next process would have to live with the whole log; a program that runs for a moment would never copy it.

@@ -22,8 +22,8 @@ import Testing
             fixture.core?.thread.wake()
             await Task.yield()
         }
-        try fixture.store.reset("a")
+        try await fixture.store.reset("a")
         #expect(fixture.isHealthy)
-        #expect(try fixture.store.history().filter { $0.kind == .degraded }.count == 1)
+        #expect(try await fixture.store.history().filter { $0.kind == .degraded }.count == 1)
     }
 }

@@ -83,20 +83,20 @@ import Testing
             }
             permits.removeAll()
         case .reset:
-            try pair.swift.reset(by: "ann", reason: "reset-in-python")
+            try await pair.swift.reset(by: "ann", reason: "reset-in-python")
             try await python.ask("reset p ann")
         case .holdOpen, .holdClosed:
             let state: HoldState = step == .holdOpen ? .open : .closed
-            try store.hold("s", state, by: "ann", reason: "held-in-python")
+            try await store.hold("s", state, by: "ann", reason: "held-in-python")
             try await python.ask("hold p \(state.rawValue) 0 ann")
         case .holdBriefly:
-            try store.hold("s", .open, for: .seconds(5), by: "ann", reason: "held-in-python")
+            try await store.hold("s", .open, for: .seconds(5), by: "ann", reason: "held-in-python")
             try await python.ask("hold p open 5 ann")
         case .release:
-            try store.release("s", by: "bob", reason: "released-in-python")
+            try await store.release("s", by: "bob", reason: "released-in-python")
             try await python.ask("release p bob")
         case .probe:
-            try store.probe("s", by: "bob", reason: "probed-in-python")
+            try await store.probe("s", by: "bob", reason: "probed-in-python")
             try await python.ask("probe p bob")
         case .waitABit: clock.advance(by: .seconds(5))
         case .waitForTheWindow: clock.advance(by: .seconds(60))

@@ -53,7 +53,7 @@ import Testing
         #expect(Foreign.value(path, "SELECT state || (SELECT count(*) FROM failure) FROM circuit") == "shadowing0")
         _ = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
         #expect(Foreign.value(path, "SELECT state || trip_count FROM circuit") == "shadowing2")
-        try fixture.store.reset("a")
+        try await fixture.store.reset("a")
         for _ in 0..<2 { await breaker.recordFailure() }
         #expect(!breaker.isCallPermitted)
     }
@@ -63,8 +63,8 @@ import Testing
         let path = fixture.store.backend.file.path
         let breakers = try ["a", "b", "c"].map { try fixture.breaker($0) }
         Foreign.run(path, Self.later + "WHERE name = 'a'; " + Self.foreign + "WHERE name = 'b'", keepsLog: true)
-        #expect(try fixture.store.circuits().map(\.name) == ["a", "b", "c"])
-        #expect(try fixture.store.circuit(named: "a")?.config.trip.description.contains("share") == true)
+        #expect(try await fixture.store.circuits().map(\.name) == ["a", "b", "c"])
+        #expect(try await fixture.store.circuit(named: "a")?.config.trip.description.contains("share") == true)
         for breaker in breakers { for _ in 0..<3 { await breaker.recordFailure() } }
         #expect(breakers.map(\.isCallPermitted) == [true, true, false])
         #expect(fixture.isHealthy)
@@ -96,12 +96,12 @@ import Testing
         var iterator = events.makeAsyncIterator()
         let first = await iterator.next()
         #expect(first?.kind == CircuitEvent.Kind(rawValue: "ofALaterVersion"))
-        try fixture.store.reset("a")
+        try await fixture.store.reset("a")
         var seen: [CircuitEvent.Kind] = []
         while seen.last != .reset, let next = await iterator.next() { seen.append(next.kind) }
         #expect(seen.last == .reset)
         #expect(seen.contains(CircuitEvent.Kind(rawValue: "ofALaterVersion")))
-        #expect(try fixture.store.history(limit: 2).map(\.kind.rawValue) == ["reset", "ofALaterVersion"])
+        #expect(try await fixture.store.history(limit: 2).map(\.kind.rawValue) == ["reset", "ofALaterVersion"])
         withExtendedLifetime(breaker) {}
     }
 }

@@ -74,7 +74,7 @@ import Testing
         }
         let store = try CircuitStore(path: place.store)
         defer { store.close() }
-        let circuit = try #require(try store.circuit(named: "service"))
+        let circuit = try #require(try await store.circuit(named: "service"))
         #expect(circuit.failures.isEmpty)
         #expect(circuit.state == .closed)
         #expect(circuit.lastError == nil)

@@ -124,7 +124,7 @@ import Testing
         let store = try self.store(directory + "/a.db", forgetIdleAfter: .seconds(600))
         defer { store.close() }
         let kept = try store.breaker(.init(name: "kept"))
-        try store.hold("kept", .closed)
+        try await store.hold("kept", .closed)
         do {
             let breaker = try store.breaker(.init(name: "gone"))
             // Used for long: the time counts from its end.
@@ -135,12 +135,12 @@ import Testing
         #expect(await eventually { self.workers(store, "gone") == 0 })
         try await self.pass(.seconds(151), store)
         #expect(await eventually { (try? store.circuits().map(\.name)) == ["kept"] })
-        #expect(try store.history(of: "gone").map(\.kind) == [.forgotten])
+        #expect(try await store.history(of: "gone").map(\.kind) == [.forgotten])
         try await self.pass(.seconds(599), store)
-        #expect(try store.history(of: "gone").count == 1)
+        #expect(try await store.history(of: "gone").count == 1)
         try await self.pass(.seconds(151), store)
         #expect(await eventually { (try? store.history(of: "gone").isEmpty) == true })
-        #expect(try store.history(of: "kept").map(\.kind) == [.held])
+        #expect(try await store.history(of: "kept").map(\.kind) == [.held])
         withExtendedLifetime(kept) {}
     }
 

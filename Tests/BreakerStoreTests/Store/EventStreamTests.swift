@@ -27,7 +27,7 @@ import Testing
     @Test func aSlowReaderIsToldOnceHowManyItLost() async throws {
         let store = try self.makeStore()
         let events = store.events()
-        for number in 0..<1_500 { try store.reset("a", reason: "\(number)") }
+        for number in 0..<1_500 { try await store.reset("a", reason: "\(number)") }
         try self.flush(store)
         var iterator = events.makeAsyncIterator()
         for number in 0..<1_000 { #expect(await iterator.next()?.reason == "\(number)") }
@@ -35,7 +35,7 @@ import Testing
         let missed = await iterator.next()
         #expect(missed?.kind == .missed)
         #expect(missed?.reason == "500 events were lost")
-        try store.reset("a", reason: "later")
+        try await store.reset("a", reason: "later")
         let later = await iterator.next()
         #expect(later?.reason == "later")
         #expect(missed.map(\.id) == later.map { $0.id - 1 })
@@ -52,7 +52,7 @@ import Testing
             heard.withLock { $0.append(event.reason ?? "") }
         }
         let events = store.events()
-        for number in 0..<1_200 { try store.reset("a", reason: "\(number)") }
+        for number in 0..<1_200 { try await store.reset("a", reason: "\(number)") }
         goOn.signal()
         store.close()
         #expect(heard.withLock { $0 } == (0..<1_200).map { "\($0)" })
@@ -63,12 +63,12 @@ import Testing
     @Test func theStreamGoesOnInAnotherFile() async throws {
         let store = try self.makeStore()
         let events = store.events()
-        for _ in 0..<20 { try store.reset("a") }
+        for _ in 0..<20 { try await store.reset("a") }
         try self.flush(store)
         let file = try #require(store.backend.core?.file)
         for path in [file.path, file.log, file.index, file.lock] { try FileManager.default.removeItem(atPath: path) }
         #expect(await eventually { (try? store.history().contains { $0.kind == .restored }) ?? false })
-        try store.reset("a", by: "ann")
+        try await store.reset("a", by: "ann")
         store.close()
         let kinds = await events.reduce(into: []) { $0.append($1.kind) }
         #expect(kinds == Array(repeating: .reset, count: 20) + [.degraded, .restored, .reset])
@@ -89,7 +89,7 @@ import Testing
         }
         try self.flush(store)
         #expect(try !isReadFor(100))
-        try store.reset("a")
+        try await store.reset("a")
         try self.flush(store)
         #expect(heard.withLock { $0 } == 1)
         // Somebody else's commit changes the header as well; a look at the circuit does not.

@@ -14,11 +14,11 @@ import Testing
             let breaker = try store.breaker(.init(name: "a"))
             circuit = breaker.circuit
             counter = breaker.circuit.refusals
-            try store.forget("a")
+            try await store.forget("a")
             #expect(circuit != nil && counter != nil)
         }
         _ = try store.breaker(.init(name: "b"))
-        try store.forget("b")
+        try await store.forget("b")
         #expect(core.circuitsInForce.keys.map(\.text) == ["a"])
         // The handle of the first was there when it was forgotten.
         fixture.clock.advance(by: .seconds(60))

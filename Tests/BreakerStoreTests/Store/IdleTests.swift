@@ -19,17 +19,17 @@ import Testing
         try await first.breaker(
             .init(name: "open", recoveryTimeout: .seconds(60), maxFailures: 1, rollingWindow: .seconds(60))
         ).recordFailure()
-        try first.hold("held", .closed)
+        try await first.hold("held", .closed)
         first.close()
         let second = try CircuitStore(path: directory + "/a.db", configuration: configuration)
         defer { second.close() }
         let used = try second.breaker(.init(name: "used"))
         clock.advance(by: .seconds(3_599))
         second.backend.core?.thread.wake()
-        #expect(try second.circuits().map(\.name) == ["held", "idle", "open", "used"])
+        #expect(try await second.circuits().map(\.name) == ["held", "idle", "open", "used"])
         clock.advance(by: .seconds(3_600))
         #expect(await eventually { (try? second.circuits().map(\.name)) == ["held", "open", "used"] })
-        #expect(try second.history(of: "idle").first?.kind == .forgotten)
+        #expect(try await second.history(of: "idle").first?.kind == .forgotten)
         withExtendedLifetime(used) {}
     }
 }

@@ -9,9 +9,9 @@ import Testing
         let fixture = try StoreFixture()
         let breaker = try await fixture.dueBreaker(probes: ProbeRule(lease: .seconds(5)))
         let permit = try await breaker.admit()
-        #expect(try fixture.store.circuit(named: "a")?.probes.count == 1)
+        #expect(try await fixture.store.circuit(named: "a")?.probes.count == 1)
         fixture.clock.advance(by: .seconds(5))
-        #expect(try fixture.store.circuit(named: "a")?.probes.isEmpty == true)
+        #expect(try await fixture.store.circuit(named: "a")?.probes.isEmpty == true)
         permit.discard()
     }
 

@@ -9,7 +9,7 @@ import Testing
         _ = try store.breaker(.init(name: "a"))
         #expect(throws: BreakerStoreError.self) { try store.circuits(matching: String(repeating: "*", count: 60_000)) }
         #expect(store.isHealthy)
-        #expect(try store.circuits(matching: String(repeating: "*", count: 50_000)).map(\.name) == ["a"])
-        #expect(try store.history().allSatisfy { $0.kind != .degraded })
+        #expect(try await store.circuits(matching: String(repeating: "*", count: 50_000)).map(\.name) == ["a"])
+        #expect(try await store.history().allSatisfy { $0.kind != .degraded })
     }
 }

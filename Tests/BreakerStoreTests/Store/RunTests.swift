@@ -46,8 +46,8 @@ extension CircuitStore: Service {}
         #expect(await events.reduce(into: []) { $0.append($1.kind) } == [.tripped])
         let again = try CircuitStore(path: path, configuration: configuration)
         defer { again.close() }
-        #expect(try again.history(of: "a").map(\.kind) == [.tripped])
-        #expect(try again.workers().count == 1)
+        await #expect(try again.history(of: "a").map(\.kind) == [.tripped])
+        await #expect(try again.workers().count == 1)
     }
 
     /// Whoever closes it, the service ends when it is told to.

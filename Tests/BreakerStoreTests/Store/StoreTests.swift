@@ -66,8 +66,8 @@ struct Boom: Error {}
         let breaker = try store.breaker(.init(name: "a", trip: .failures(1, within: .seconds(60))))
         let events = store.events()
         await breaker.recordFailure(Boom())
-        try store.reset("a", by: "ann")
-        try store.hold("a", .open)
+        try await store.reset("a", by: "ann")
+        try await store.hold("a", .open)
         store.close()
         var kinds: [CircuitEvent.Kind] = []
         for await event in events {

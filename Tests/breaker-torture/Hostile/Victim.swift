@@ -101,10 +101,10 @@ final class Victim {
             }
         }
         // Whatever they hold, they are read without harm.
-        _ = try? store.circuits()
-        _ = try? store.history(limit: 1_000)
-        _ = try? store.workers()
-        for name in HostileStore.circuits { _ = try? store.circuit(named: name) }
+        _ = try? await store.circuits()
+        _ = try? await store.history(limit: 1_000)
+        _ = try? await store.workers()
+        for name in HostileStore.circuits { _ = try? await store.circuit(named: name) }
     }
 
     /// With `.degrade` there is always a handle.

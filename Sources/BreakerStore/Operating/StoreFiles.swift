@@ -12,7 +12,7 @@ import SwiftOverlayShims
 #endif
 
 /// What can be said of a store's files without reading what is in them, for a diagnosis.
-package struct StoreFacts: Sendable {
+package struct StoreFiles: Sendable {
     /// A file or directory, as `stat` and `access` see it.
     package struct File: Sendable, Hashable {
         package var path: String

@@ -1,0 +1,143 @@
+/// Looking at one circuit, and what an operator does to it.
+///
+/// The synchronous forms read or commit on the calling thread; the asynchronous ones block no thread.
+extension CircuitBreaker {
+    /// Closes the circuit and forgets its failures, probes, trips and hold; see `CircuitStore.reset(_:by:reason:)`.
+    ///
+    /// Throws and waits as that does.
+    /// - Parameters:
+    ///   - who: who does it.
+    ///   - reason: why.
+    @_disfavoredOverload
+    public func reset(by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
+        try self.store.reset(self.name, by: who, reason: reason)
+    }
+
+    /// Closes the circuit and forgets its failures, probes, trips and hold; see `CircuitStore.reset(_:by:reason:)`.
+    ///
+    /// Throws and waits as that does.
+    /// - Parameters:
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func reset(by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
+        try await self.store.reset(self.name, by: who, reason: reason)
+    }
+
+    /// Refuses all calls, or lets all through uncounted; see `CircuitStore.hold(_:_:for:by:reason:)`.
+    ///
+    /// Throws and waits as that does.
+    /// - Parameters:
+    ///   - state: `open` refuses, `closed` lets through.
+    ///   - duration: for how long; nil for until it is released.
+    ///   - who: who does it.
+    ///   - reason: why.
+    @_disfavoredOverload
+    public func hold(
+        _ state: HoldState, for duration: Duration? = nil, by who: String? = nil, reason: String? = nil
+    ) throws(BreakerStoreError) {
+        try self.store.hold(self.name, state, for: duration, by: who, reason: reason)
+    }
+
+    /// Refuses all calls, or lets all through uncounted; see `CircuitStore.hold(_:_:for:by:reason:)`.
+    ///
+    /// Throws and waits as that does.
+    /// - Parameters:
+    ///   - state: `open` refuses, `closed` lets through.
+    ///   - duration: for how long; nil for until it is released.
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func hold(
+        _ state: HoldState, for duration: Duration? = nil, by who: String? = nil, reason: String? = nil
+    ) async throws(BreakerStoreError) {
+        try await self.store.hold(self.name, state, for: duration, by: who, reason: reason)
+    }
+
+    /// Ends a hold; see `CircuitStore.release(_:by:reason:)`.
+    ///
+    /// Throws and waits as that does.
+    /// - Parameters:
+    ///   - who: who does it.
+    ///   - reason: why.
+    @_disfavoredOverload
+    public func release(by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
+        try self.store.release(self.name, by: who, reason: reason)
+    }
+
+    /// Ends a hold; see `CircuitStore.release(_:by:reason:)`.
+    ///
+    /// Throws and waits as that does.
+    /// - Parameters:
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func release(by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
+        try await self.store.release(self.name, by: who, reason: reason)
+    }
+
+    /// Lets the probes through from now on, if the circuit is open; see `CircuitStore.probe(_:by:reason:)`.
+    ///
+    /// Throws and waits as that does.
+    /// - Parameters:
+    ///   - who: who does it.
+    ///   - reason: why.
+    @_disfavoredOverload
+    public func probe(by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
+        try self.store.probe(self.name, by: who, reason: reason)
+    }
+
+    /// Lets the probes through from now on, if the circuit is open; see `CircuitStore.probe(_:by:reason:)`.
+    ///
+    /// Throws and waits as that does.
+    /// - Parameters:
+    ///   - who: who does it.
+    ///   - reason: why.
+    public func probe(by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
+        try await self.store.probe(self.name, by: who, reason: reason)
+    }
+
+    /// What happened to the circuit, newest first; see `CircuitStore.history(of:after:limit:)`.
+    ///
+    /// Throws and reads as that does.
+    /// - Parameters:
+    ///   - id: the event behind which to go on, with the oldest that came after it; nil for the newest of all.
+    ///   - limit: how many events at most.
+    @_disfavoredOverload
+    public func history(
+        after id: CircuitEvent.ID? = nil, limit: Int = 100
+    ) throws(BreakerStoreError) -> [CircuitEvent] {
+        try self.store.history(of: self.name, after: id, limit: limit)
+    }
+
+    /// What happened to the circuit, newest first; see `CircuitStore.history(of:after:limit:)`.
+    ///
+    /// Throws and reads as that does.
+    /// - Parameters:
+    ///   - id: the event behind which to go on, with the oldest that came after it; nil for the newest of all.
+    ///   - limit: how many events at most.
+    public func history(
+        after id: CircuitEvent.ID? = nil, limit: Int = 100
+    ) async throws(BreakerStoreError) -> [CircuitEvent] {
+        try await self.store.history(of: self.name, after: id, limit: limit)
+    }
+
+    /// The circuit as it is now.
+    ///
+    /// Throws `noSuchCircuit` if somebody has forgotten it, else as `CircuitStore.circuit(named:)` does. Reads on the
+    /// calling thread.
+    @_disfavoredOverload
+    public func snapshot() throws(BreakerStoreError) -> CircuitSnapshot {
+        guard let found = try self.store.circuit(named: self.name) else {
+            throw .noSuchCircuit(self.name, self.store.path)
+        }
+        return found
+    }
+
+    /// The circuit as it is now.
+    ///
+    /// Throws `noSuchCircuit` if somebody has forgotten it, else as `CircuitStore.circuit(named:)` does.
+    public func snapshot() async throws(BreakerStoreError) -> CircuitSnapshot {
+        guard let found = try await self.store.circuit(named: self.name) else {
+            throw .noSuchCircuit(self.name, self.store.path)
+        }
+        return found
+    }
+}
