@@ -29,6 +29,7 @@ struct BreakerBench {
     private static var figures: [Figure] {
         [
             ("healthy", HealthyCall.measure),
+            ("timed", TimedCall.measure),
             ("refused", RefusedCall.measure),
             ("failures", Failures.measure),
             ("recording", Recording.measure),

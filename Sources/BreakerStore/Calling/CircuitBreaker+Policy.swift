@@ -3,13 +3,49 @@ extension CircuitBreaker {
     /// Judges a value that an operation has returned.
     typealias Judge<T> = (T) -> Ending
 
-    /// Makes a call with as many attempts as the policy allows; returns the last one that ran, or the refusal if none
-    /// ran.
-    func attempts<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async -> Attempt<T> {
-        var last: Attempt<T>?
+    /// Makes a call with as many attempts as the policy allows; the last one that ran says what the caller gets, or the
+    /// refusal if none ran.
+    func call<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async throws -> T {
+        let (attempt, value) = await self.attempts(operation, judge)
+        return try attempt.get(value)
+    }
+
+    func call<T>(_ operation: () throws -> T, _ judge: Judge<T>) throws -> T {
+        let (attempt, value) = self.attempts(operation, judge)
+        return try attempt.get(value)
+    }
+
+    /// Makes a call as `call` does; returns the attempt, and the value that the operation has returned.
+    ///
+    /// What lies below is not generic: code that does not know the value's type costs several times as much.
+    func attempts<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async -> (Attempt, T?) {
+        var value: T?
+        let attempt = await self.lastAttempt(
+            of: { value = try await operation() },
+            judged: { value.map(judge) ?? .success }
+        )
+        return (attempt, value)
+    }
+
+    func attempts<T>(_ operation: () throws -> T, _ judge: Judge<T>) -> (Attempt, T?) {
+        var value: T?
+        let attempt = self.lastAttempt(
+            of: { value = try operation() },
+            judged: { value.map(judge) ?? .success }
+        )
+        return (attempt, value)
+    }
+
+    /// - Parameters:
+    ///   - operation: makes the call, and keeps its value.
+    ///   - judgement: judges the value that the operation has kept.
+    func lastAttempt(
+        of operation: () async throws -> Void, judged judgement: () -> Ending
+    ) async -> Attempt {
+        var last: Attempt?
         var attempts = 0
         while true {
-            let attempt = await self.attempt(operation, judge)
+            let attempt = await self.attempt(operation, judgement)
             attempts += 1
             guard let delay = self.delay(after: attempt, attempts) else { return Self.conclude(attempt, after: last) }
             last = attempt
@@ -21,11 +57,11 @@ extension CircuitBreaker {
         }
     }
 
-    func attempts<T>(_ operation: () throws -> T, _ judge: Judge<T>) -> Attempt<T> {
-        var last: Attempt<T>?
+    private func lastAttempt(of operation: () throws -> Void, judged judgement: () -> Ending) -> Attempt {
+        var last: Attempt?
         var attempts = 0
         while true {
-            let attempt = self.attempt(operation, judge)
+            let attempt = self.attempt(operation, judgement)
             attempts += 1
             guard let delay = self.delay(after: attempt, attempts) else { return Self.conclude(attempt, after: last) }
             last = attempt
@@ -33,7 +69,7 @@ extension CircuitBreaker {
         }
     }
 
-    private func attempt<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async -> Attempt<T> {
+    private func attempt(_ operation: () async throws -> Void, _ judgement: () -> Ending) async -> Attempt {
         let admitted: Admitted
         do throws(CircuitOpenError) {
             admitted = try await self.admitted()
@@ -42,44 +78,54 @@ extension CircuitBreaker {
             return .refused(error)
         }
         let watch = self.newStopwatch()
-        let attempt: Attempt<T>
+        let attempt: Attempt
         let duration: Duration
         do {
             if let timeout = self.policy.timeout {
-                attempt = try await self.attempt(operation, judge, within: timeout, admitted)
+                attempt = try await self.attempt(operation, judgement, within: timeout, admitted)
                 duration = self.elapsed(since: watch)
             } else {
-                let value = try await operation()
+                try await operation()
                 duration = self.elapsed(since: watch)
-                attempt = .returned(value, judge(value))
+                attempt = .returned(judgement())
             }
         } catch {
             duration = self.elapsed(since: watch)
             attempt = .threw(error, self.ending(error))
         }
-        if let ending = attempt.unreported { await self.report(ending, of: admitted) }
+        if let ending = attempt.unreported, admitted.reportsSuccess || ending.verdict != .success {
+            await self.report(ending, of: admitted)
+        }
         self.tell(attempt.result, duration)
         return attempt
     }
 
     /// One attempt with a timeout: at its deadline the failure is reported at once, then the operation is cancelled and
     /// waited for.
-    private func attempt<T>(
-        _ operation: () async throws -> T,
-        _ judge: Judge<T>,
+    private func attempt(
+        _ operation: () async throws -> Void,
+        _ judgement: () -> Ending,
         within timeout: Duration,
         _ admitted: Admitted
-    ) async throws -> Attempt<T> {
+    ) async throws -> Attempt {
         let timeout = self.timeout(timeout, of: admitted)
         let error = CallTimeoutError(name: self.name, timeout: timeout)
         // A time-out is a failure whatever `classify` would say: the library itself cancels the operation.
-        var ending = Ending(verdict: .failure, text: self.text(of: error), error: error)
-        let value = try await TimedCall.run(operation, within: timeout, by: self.core.clock.host) {
+        var ending = Ending(verdict: .failure)
+        func onDeadline() async {
+            ending.text = self.text(of: error)
+            ending.error = error
             await self.report(ending, of: admitted)
             ending.isReported = true
         }
-        guard let value else { return .threw(error, ending) }
-        return .returned(value, judge(value))
+        let isInTime: Bool
+        if let timer = self.core.timer?.value {
+            isInTime = try await TimedCall.run(operation, within: timeout, by: timer, onDeadline: onDeadline)
+        } else {
+            let clock = self.core.clock.host
+            isInTime = try await TimedCall.run(operation, within: timeout, by: clock, onDeadline: onDeadline)
+        }
+        return isInTime ? .returned(judgement()) : .threw(error, ending)
     }
 
     /// How long the call may take: a probe must end before its lease, which another process may have made shorter
@@ -91,7 +137,7 @@ extension CircuitBreaker {
         return timeout < lease ? timeout : lease * 9 / 10
     }
 
-    private func attempt<T>(_ operation: () throws -> T, _ judge: Judge<T>) -> Attempt<T> {
+    private func attempt(_ operation: () throws -> Void, _ judgement: () -> Ending) -> Attempt {
         let admitted: Admitted
         do throws(CircuitOpenError) {
             admitted = try self.admitted()
@@ -100,12 +146,12 @@ extension CircuitBreaker {
             return .refused(error)
         }
         let watch = self.newStopwatch()
-        let attempt: Attempt<T>
+        let attempt: Attempt
         let duration: Duration
         do {
-            let value = try operation()
+            try operation()
             duration = self.elapsed(since: watch)
-            attempt = .returned(value, judge(value))
+            attempt = .returned(judgement())
         } catch {
             duration = self.elapsed(since: watch)
             attempt = .threw(error, self.ending(error))
@@ -131,21 +177,21 @@ extension CircuitBreaker {
     /// How long to wait before the next attempt; nil if there is none.
     ///
     /// A call does not wait for a circuit that refuses: the operation's error is known already.
-    private func delay<T>(after attempt: Attempt<T>, _ attempts: Int) -> Duration? {
+    private func delay(after attempt: Attempt, _ attempts: Int) -> Duration? {
         guard let retry = self.policy.retry, attempts <= retry.maxRetries, self.mayTryAgain(attempt),
             self.isCallPermitted
         else { return nil }
         return retry.delay(beforeRetry: attempts, draw: .random(in: 0..<1))
     }
 
-    private func mayTryAgain<T>(_ attempt: Attempt<T>) -> Bool {
+    private func mayTryAgain(_ attempt: Attempt) -> Bool {
         guard !Task.isCancelled, let ending = attempt.ending else { return false }
         guard let retryIf = self.policy.ownRetryIf, let error = ending.error else { return ending.verdict.isFailure }
         return retryIf(error)
     }
 
     /// What the caller gets: the last attempt that ran, or the refusal if none ran.
-    private static func conclude<T>(_ attempt: Attempt<T>, after last: Attempt<T>?) -> Attempt<T> {
+    private static func conclude(_ attempt: Attempt, after last: Attempt?) -> Attempt {
         if case .refused = attempt, let last { return last }
         return attempt
     }

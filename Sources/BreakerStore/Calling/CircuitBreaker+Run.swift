@@ -27,19 +27,28 @@ extension CircuitBreaker {
 
     /// Makes a call that the kept answer alone does not let through: asks the file, claims a probe or follows the
     /// policy.
-    @usableFromInline
+    @inlinable
     func runAsking<T>(_ operation: () async throws -> T) async throws -> T {
-        guard self.isPlain else { return try await self.attempts(operation) { _ in .success }.get() }
+        var value: T?
+        try await self.runAskingWithoutValue { value = try await operation() }
+        // An operation that has returned has left its value.
+        guard let value else { throw CancellationError() }
+        return value
+    }
+
+    @usableFromInline
+    func runAskingWithoutValue(_ operation: () async throws -> Void) async throws {
+        guard self.isPlain else {
+            return try await self.lastAttempt(of: operation, judged: { .success }).get(())
+        }
         let admitted = try await self.admitted()
-        let value: T
         do {
-            value = try await operation()
+            try await operation()
         } catch {
             await self.report(self.ending(error), of: admitted)
             throw error
         }
         if admitted.reportsSuccess { await self.report(.success, of: admitted) }
-        return value
     }
 
     /// Runs `operation` as the plain form does; a value of which `isFailure` is true counts as a failure.
@@ -49,7 +58,7 @@ extension CircuitBreaker {
     ///   - operation: the call to guard.
     ///   - isFailure: judges a value that was returned.
     public func run<T>(_ operation: () async throws -> T, failingWhen isFailure: (T) -> Bool) async throws -> T {
-        try await self.attempts(operation) { self.ending(of: $0, failingWhen: isFailure) }.get()
+        try await self.call(operation) { self.ending(of: $0, failingWhen: isFailure) }
     }
 
     /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error.
@@ -59,7 +68,7 @@ extension CircuitBreaker {
     ///   - operation: the call to guard.
     ///   - failure: the error that a value stands for; nil for a good one.
     public func run<T>(_ operation: () async throws -> T, failure: (T) -> (any Error)?) async throws -> T {
-        try await self.attempts(operation) { self.ending(of: $0, failure) }.get()
+        try await self.call(operation) { self.ending(of: $0, failure) }
     }
 
     /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error, and
@@ -75,8 +84,8 @@ extension CircuitBreaker {
         failure: (T) -> (any Error)?,
         fallback: (any Error) async throws -> T
     ) async throws -> T {
-        let attempt = await self.attempts(operation) { self.ending(of: $0, failure) }
-        guard let error = attempt.errorForFallback else { return try attempt.get() }
+        let (attempt, value) = await self.attempts(operation) { self.ending(of: $0, failure) }
+        guard let error = attempt.errorForFallback else { return try attempt.get(value) }
         return try await fallback(error)
     }
 
@@ -91,8 +100,8 @@ extension CircuitBreaker {
         _ operation: () async throws -> T,
         fallback: (any Error) async throws -> T
     ) async throws -> T {
-        let attempt = await self.attempts(operation) { _ in .success }
-        guard let error = attempt.errorForFallback else { return try attempt.get() }
+        let (attempt, value) = await self.attempts(operation) { _ in .success }
+        guard let error = attempt.errorForFallback else { return try attempt.get(value) }
         return try await fallback(error)
     }
 
@@ -107,8 +116,8 @@ extension CircuitBreaker {
         _ operation: () async throws -> T,
         fallback: (any Error) throws -> T
     ) async throws -> T {
-        let attempt = await self.attempts(operation) { _ in .success }
-        guard let error = attempt.errorForFallback else { return try attempt.get() }
+        let (attempt, value) = await self.attempts(operation) { _ in .success }
+        guard let error = attempt.errorForFallback else { return try attempt.get(value) }
         return try fallback(error)
     }
 
@@ -122,7 +131,7 @@ extension CircuitBreaker {
     /// - Parameter operation: the call to guard.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T) throws -> T {
-        guard self.isPlain else { return try self.attempts(operation) { _ in .success }.get() }
+        guard self.isPlain else { return try self.call(operation) { _ in .success } }
         let admitted: Admitted = try self.admitted()
         let value: T
         do {
@@ -143,7 +152,7 @@ extension CircuitBreaker {
     ///   - isFailure: judges a value that was returned.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, failingWhen isFailure: (T) -> Bool) throws -> T {
-        try self.attempts(operation) { self.ending(of: $0, failingWhen: isFailure) }.get()
+        try self.call(operation) { self.ending(of: $0, failingWhen: isFailure) }
     }
 
     /// Runs `operation` as the plain synchronous form does; a value for which `failure` gives an error counts as that
@@ -153,7 +162,7 @@ extension CircuitBreaker {
     ///   - failure: the error that a value stands for; nil for a good one.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, failure: (T) -> (any Error)?) throws -> T {
-        try self.attempts(operation) { self.ending(of: $0, failure) }.get()
+        try self.call(operation) { self.ending(of: $0, failure) }
     }
 
     /// Runs `operation` as the plain synchronous form does, and `fallback` when it was refused or failed.
@@ -164,8 +173,8 @@ extension CircuitBreaker {
     ///   - fallback: makes a value of the error.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, fallback: (any Error) throws -> T) throws -> T {
-        let attempt = self.attempts(operation) { _ in .success }
-        guard let error = attempt.errorForFallback else { return try attempt.get() }
+        let (attempt, value) = self.attempts(operation) { _ in .success }
+        guard let error = attempt.errorForFallback else { return try attempt.get(value) }
         return try fallback(error)
     }
 }

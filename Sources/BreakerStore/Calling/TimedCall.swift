@@ -1,70 +1,104 @@
-/// Makes calls with a deadline; neither operation nor value need be Sendable.
+/// Makes calls with a deadline; neither the operation nor what it touches need be Sendable.
+///
+/// Nothing here is generic: the operation itself keeps its value. A generic function would cost as much again as the
+/// child task.
 enum TimedCall {
-    /// Carries the operation into a child task, and its value back.
+    typealias Operation = () async throws -> Void
+
+    /// Carries the operation into a child task.
     ///
     /// Sendable though its content need not be: one thread at a time touches the content. The child task hops to the
     /// caller's actor before it touches the operation. The caller is suspended until the child has ended. Nobody else
     /// has the box.
-    private struct Box<Content>: @unchecked Sendable {
-        let content: Content
+    private struct Box: @unchecked Sendable {
+        let operation: Operation
     }
 
-    private enum First<T> {
-        case ended(Box<Result<T, any Error>>)
-        case deadline
-        /// The timer was cancelled, because the caller's task was.
-        case timerEnded
-    }
-
-    /// Runs `operation`; nil if the deadline came first.
+    /// Runs `operation`; returns whether it ended before the deadline.
     ///
-    /// At the deadline, `onDeadline` is awaited; then the operation is cancelled, and waited for.
-    static func run<T>(
-        _ operation: () async throws -> T,
+    /// At the deadline, `onDeadline` is awaited; then the operation is cancelled, and waited for. Once the task of the
+    /// caller is cancelled, there is no deadline any longer.
+    /// - Parameter timer: wakes the caller at the deadline.
+    static func run(
+        _ operation: Operation,
+        within timeout: Duration,
+        by timer: SharedTimer,
+        onDeadline: () async -> Void,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Bool {
+        let (isInTime, error) = await withoutActuallyEscaping(operation) { operation in
+            let boxed = Box(operation: operation)
+            return await withTaskGroup(of: (any Error)?.self) { group in
+                let isEnded = await timer.wait(for: timeout) { key in
+                    group.addTask {
+                        let error = await Self.call(boxed, on: isolation)
+                        timer.end(key)
+                        return error
+                    }
+                }
+                if isEnded || Task.isCancelled { return (true, await group.next() ?? nil) }
+                await onDeadline()
+                group.cancelAll()
+                // The group waits for the operation's end.
+                return (false, nil)
+            }
+        }
+        if let error { throw error }
+        return isInTime
+    }
+
+    /// Runs `operation` as the form with a timer does; a child task sleeps by `clock` until the deadline.
+    static func run(
+        _ operation: Operation,
         within timeout: Duration,
         by clock: any HostClock,
         onDeadline: () async -> Void,
         isolation: isolated (any Actor)? = #isolation
-    ) async throws -> T? {
-        try await withoutActuallyEscaping(operation) { operation in
-            let boxed = Box(content: operation)
-            return try await withThrowingTaskGroup(of: First<T>.self) { group in
+    ) async throws -> Bool {
+        enum First {
+            case ended((any Error)?)
+            case deadline
+            /// The sleeper was cancelled, because the caller's task was.
+            case sleeperEnded
+        }
+        let (isInTime, error) = await withoutActuallyEscaping(operation) { operation in
+            let boxed = Box(operation: operation)
+            return await withTaskGroup(of: First.self) { group in
                 group.addTask { .ended(await Self.call(boxed, on: isolation)) }
                 group.addTask {
                     do {
                         try await clock.sleep(for: timeout)
                         return .deadline
                     } catch {
-                        return .timerEnded
+                        return .sleeperEnded
                     }
                 }
-                while let first = try await group.next() {
+                while let first = await group.next() {
                     switch first {
-                    case .ended(let result):
+                    case .ended(let error):
                         group.cancelAll()
-                        return try result.content.get()
-                    case .timerEnded:
+                        return (true, error)
+                    case .sleeperEnded:
                         continue
                     case .deadline:
                         await onDeadline()
                         group.cancelAll()
-                        while try await group.next() != nil {}
-                        return nil
+                        return (false, nil)
                     }
                 }
-                return nil
+                return (true, nil)
             }
         }
+        if let error { throw error }
+        return isInTime
     }
 
-    private static func call<T>(
-        _ operation: Box<() async throws -> T>,
-        on isolation: isolated (any Actor)?
-    ) async -> Box<Result<T, any Error>> {
+    private static func call(_ boxed: Box, on isolation: isolated (any Actor)?) async -> (any Error)? {
         do {
-            return Box(content: .success(try await operation.content()))
+            try await boxed.operation()
+            return nil
         } catch {
-            return Box(content: .failure(error))
+            return error
         }
     }
 }

@@ -32,6 +32,8 @@ final class StoreCore: Sendable {
     let hub = EventHub()
     let idle = IdleCircuits()
     let thread = StoreThread()
+    /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps for itself.
+    let timer: PerProcess<SharedTimer>?
     let keys = ReportKeys()
     let random = RandomSource()
     private let forkGate = Gate()
@@ -43,6 +45,7 @@ final class StoreCore: Sendable {
         self.clock = StoreClock(configuration.clock)
         self.writer = Writer(file, configuration, self.clock, self.random)
         self.answers = Answers(file, self.clock)
+        self.timer = configuration.clock is SystemHostClock ? PerProcess { SharedTimer() } : nil
         let life = StoreLife(
             path: file.path,
             firstRetry: configuration.firstRetry,

@@ -1,0 +1,106 @@
+/// Elements by their times; the earliest comes first, and each can be taken out by its key.
+///
+/// A binary heap in which the place of each element is known: adding and taking out cost a logarithm of how many
+/// elements there are, and next to nothing where each new element is the last one to come.
+struct DeadlineHeap<Element> {
+    typealias Instant = ContinuousClock.Instant
+
+    /// Names one element; once that is taken out, the key names none.
+    struct Key: Sendable {
+        fileprivate let slot: Int
+        fileprivate let number: UInt64
+    }
+
+    private struct Node {
+        let time: Instant
+        /// How many were added before: of equal times the first one added comes first.
+        let number: UInt64
+        let slot: Int
+        let element: Element
+
+        func comes(before other: Node) -> Bool { (self.time, self.number) < (other.time, other.number) }
+    }
+
+    /// How many free slots an empty heap keeps: those of a burst are given back.
+    private static var mostFreeSlots: Int { 1_024 }
+
+    private var nodes: [Node] = []
+    /// Where in `nodes` the element of each slot is.
+    private var places: [Int] = []
+    private var freeSlots: [Int] = []
+    private var added: UInt64 = 0
+
+    var count: Int { self.nodes.count }
+
+    /// The earliest time.
+    var first: Instant? { self.nodes.first?.time }
+
+    mutating func add(_ element: Element, at time: Instant) -> Key {
+        let slot = self.freeSlots.popLast() ?? self.places.count
+        if slot == self.places.count { self.places.append(0) }
+        self.added += 1
+        let node = Node(time: time, number: self.added, slot: slot, element: element)
+        self.nodes.append(node)
+        self.moveUp(node, from: self.nodes.count - 1)
+        return Key(slot: slot, number: node.number)
+    }
+
+    /// Takes out the element; nil if it was taken out before.
+    mutating func remove(_ key: Key) -> Element? {
+        guard self.places.indices.contains(key.slot) else { return nil }
+        let place = self.places[key.slot]
+        guard self.nodes.indices.contains(place), self.nodes[place].number == key.number else { return nil }
+        return self.remove(at: place)
+    }
+
+    /// Takes out the first element if its time has come.
+    mutating func removeFirst(dueAt now: Instant) -> Element? {
+        guard let first = self.first, first <= now else { return nil }
+        return self.remove(at: 0)
+    }
+
+    private mutating func remove(at place: Int) -> Element {
+        let removed = self.nodes[place]
+        let last = self.nodes.removeLast()
+        if last.slot != removed.slot {
+            self.moveUp(last, from: place)
+            self.moveDown(last, from: self.places[last.slot])
+        }
+        self.freeSlots.append(removed.slot)
+        if self.nodes.isEmpty, self.freeSlots.count > Self.mostFreeSlots {
+            self.nodes = []
+            self.places = []
+            self.freeSlots = []
+        }
+        return removed.element
+    }
+
+    private mutating func put(_ node: Node, at place: Int) {
+        self.nodes[place] = node
+        self.places[node.slot] = place
+    }
+
+    private mutating func moveUp(_ node: Node, from start: Int) {
+        var place = start
+        while place > 0 {
+            let parent = (place - 1) / 2
+            guard node.comes(before: self.nodes[parent]) else { break }
+            self.put(self.nodes[parent], at: place)
+            place = parent
+        }
+        self.put(node, at: place)
+    }
+
+    private mutating func moveDown(_ node: Node, from start: Int) {
+        var place = start
+        while case let left = 2 * place + 1, left < self.nodes.count {
+            let right = left + 1
+            let child =
+                right < self.nodes.count && self.nodes[right].comes(before: self.nodes[left]) ? right : left
+            guard self.nodes[child].comes(before: node) else { break }
+            self.put(self.nodes[child], at: place)
+            place = child
+        }
+        self.put(node, at: place)
+    }
+}

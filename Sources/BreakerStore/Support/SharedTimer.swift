@@ -1,0 +1,72 @@
+import Synchronization
+
+/// Wakes tasks at their deadlines, by the system's clock.
+///
+/// A task that slept for each call alone would cost several times what a call costs, and when it is cancelled, the
+/// system keeps it until its time has come. Here one task sleeps for all of them. That task does not keep the timer
+/// alive.
+final class SharedTimer: Sendable {
+    /// Names one wait.
+    struct Key: Sendable {
+        fileprivate let key: TimerSchedule<Waiter>.Key
+    }
+
+    /// A task that waits.
+    ///
+    /// Safe: the continuation is resumed once. Whoever resumes it has taken it out of the schedule, and each that is in
+    /// there is taken out by the end of the wait or at its deadline.
+    @safe
+    fileprivate struct Waiter: Sendable {
+        let continuation: UnsafeContinuation<Bool, Never>
+
+        func wake(isEnded: Bool) { unsafe self.continuation.resume(returning: isEnded) }
+    }
+
+    private typealias Instant = ContinuousClock.Instant
+
+    private let schedule = Mutex(TimerSchedule<Waiter>())
+
+    /// How many wait.
+    var count: Int { self.schedule.withLock { $0.count } }
+
+    /// How many tasks sleep for them.
+    var sleepers: Int { self.schedule.withLock { $0.wakeUps.count } }
+
+    /// Suspends the task until somebody ends the wait, or the time is over; returns whether the wait was ended.
+    ///
+    /// - Parameter begin: gets the key with which the wait can be ended.
+    func wait(for duration: Duration, _ begin: (Key) -> Void) async -> Bool {
+        unsafe await withUnsafeContinuation { continuation in
+            let waiter = unsafe Waiter(continuation: continuation)
+            let now = Instant.now
+            let (key, wakeUp) = self.schedule.withLock { $0.add(waiter, until: now + duration, at: now) }
+            if let wakeUp { self.sleep(until: wakeUp) }
+            begin(Key(key: key))
+        }
+    }
+
+    /// Ends the wait, unless its time is over already.
+    func end(_ key: Key) {
+        let waiter = self.schedule.withLock { $0.remove(key.key) }
+        waiter?.wake(isEnded: true)
+    }
+
+    private func sleep(until wakeUp: Instant) {
+        Task.detached(priority: .high) { [weak self] in
+            var next: Instant? = wakeUp
+            while let wakeUp = next {
+                // Nobody cancels this task.
+                try? await Task.sleep(until: wakeUp, clock: .continuous)
+                next = self?.wokeUp(wakeUp)
+            }
+        }
+    }
+
+    /// Wakes those whose time has come, and returns until when to sleep next.
+    private func wokeUp(_ wakeUp: Instant) -> Instant? {
+        let now = Instant.now
+        let (due, next) = self.schedule.withLock { $0.wokeUp(wakeUp, at: now) }
+        for waiter in due { waiter.wake(isEnded: false) }
+        return next
+    }
+}
