@@ -1,7 +1,8 @@
 /// What an operator does; it stands in the history with who did it and why.
 ///
-/// The synchronous forms commit on the calling thread, which waits at most for `busyTimeout`; the asynchronous ones block
-/// no thread.
+/// The synchronous forms commit on the calling thread, which waits at most for `busyTimeout`.
+///
+/// The asynchronous ones block no thread.
 extension CircuitStore {
     /// Closes a circuit and forgets its failures, probes, trips and hold.
     ///

@@ -155,7 +155,9 @@ struct FullDisk {
         try await scene.comeBack()
         self.report.raise(Int((ContinuousClock.now - start) / .milliseconds(1)), "ms until it was back at most")
         // Small changes may find room where larger ones don't, so that the store comes back for a moment.
-        let kinds = try await scene.store.history(limit: 10_000).map(\.kind).filter { $0 == .degraded || $0 == .restored }
+        let kinds = try await scene.store.history(limit: 10_000).map(\.kind).filter {
+            $0 == .degraded || $0 == .restored
+        }
         let pairs = kinds.count { $0 == .degraded }
         if pairs == 0 || kinds.reversed() != (0..<pairs).flatMap({ _ in [CircuitEvent.Kind.degraded, .restored] }) {
             self.report.violated("\(what): the history tells \(kinds)")

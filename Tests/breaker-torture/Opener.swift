@@ -168,7 +168,9 @@ final class Opener {
                 try await breaker.run {}
                 return "two failures did not trip \(name)"
             } catch is CircuitOpenError {}
-            guard case .open? = try await store.circuit(named: name)?.state else { return "\(name) is not open in the file" }
+            guard case .open? = try await store.circuit(named: name)?.state else {
+                return "\(name) is not open in the file"
+            }
             guard try await store.history(of: name).contains(where: { $0.kind == .tripped }) else {
                 return "the history knows nothing of \(name)"
             }
