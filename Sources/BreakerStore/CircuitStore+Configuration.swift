@@ -47,6 +47,9 @@ extension CircuitStore {
 
         /// Called for each event once, on a thread of its own.
         ///
+        /// In every process that has such a hook, whichever process made the event: what must be done once, such as to
+        /// page somebody, looks at ``CircuitEvent/isOwn``. A hook that blocks holds up nobody else.
+        ///
         /// At most once: a process that is killed right after a commit never hands its event over; the history has it.
         /// The default is nil.
         public var onEvent: (@Sendable (CircuitEvent) -> Void)? = nil

@@ -5,7 +5,10 @@ extension CircuitStore {
     ///
     /// Buffers 1,000 events; what is lost to a slow reader is told as one `.missed`. The stream ends when the store is
     /// closed; that of a store that can't be used ends at once.
-    public func events() -> AsyncStream<CircuitEvent> {
+    /// - Parameter id: the event behind which to begin, instead of now, so that an alerter that restarts skips none: of
+    ///   what happened meanwhile nothing is lost to a slow reader. If another file has taken the store's place since,
+    ///   which has not reached this number, the stream begins with the oldest event.
+    public func events(after id: CircuitEvent.ID? = nil) -> AsyncStream<CircuitEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CircuitEvent.self,
             bufferingPolicy: .bufferingOldest(Self.eventsBuffered)
@@ -14,12 +17,12 @@ extension CircuitStore {
             continuation.finish()
             return stream
         }
-        let listener = self.listen(to: .stream(continuation), core)
+        let hearing = self.listen(to: .stream(continuation), after: id, core)
         continuation.onTermination = { [weak self] _ in
             // A child of `fork` leaves its parent's locks alone.
             guard !core.isForked else { return }
-            core.hub.remove(listener)
-            self?.drop(listener)
+            core.remove(hearing)
+            self?.drop(hearing)
         }
         return stream
     }

@@ -15,7 +15,7 @@ import Foundation
 public final class CircuitStore: Sendable {
     private struct State {
         var isClosed = false
-        var listeners: [EventHub.Listener] = []
+        var hearings: [StoreCore.Hearing] = []
     }
 
     let backend: Backend
@@ -204,23 +204,27 @@ public final class CircuitStore: Sendable {
         let deadline = self.deadline
         // What waits is committed, and told to those who listen.
         _ = try? core.commit(until: deadline) { _ in }
-        core.hub.flush(until: deadline)
+        for hub in [core.hub] + self.state.withLock({ $0.hearings.map(\.hub) }) { hub.flush(until: deadline) }
         if self.leave() { core.waitForEnd(until: deadline) }
     }
 
     // MARK: - For the library
 
     /// Has `target` told of each event until this store is closed.
+    ///
+    /// - Parameter id: the event behind which to begin, instead of now.
     @discardableResult
-    func listen(to target: EventHub.Listener.Target, _ core: StoreCore) -> EventHub.Listener {
-        let listener = core.listen(to: target)
+    func listen(
+        to target: EventHub.Listener.Target, after id: CircuitEvent.ID? = nil, _ core: StoreCore
+    ) -> StoreCore.Hearing {
+        let hearing = core.listen(to: target, after: id)
         let isClosed = self.state.withLock {
-            if !$0.isClosed { $0.listeners.append(listener) }
+            if !$0.isClosed { $0.hearings.append(hearing) }
             return $0.isClosed
         }
         // Closed in the meantime: nobody else would end it.
-        if isClosed { core.hub.remove(listener) }
-        return listener
+        if isClosed { core.remove(hearing) }
+        return hearing
     }
 
     /// Keeps nothing of circuits that were forgotten just now, unless handles use them.
@@ -229,9 +233,9 @@ public final class CircuitStore: Sendable {
         self.circuits.drop(forgotten: names) { unused in for name in unused { _ = core.drop(name) } }
     }
 
-    func drop(_ listener: EventHub.Listener) {
+    func drop(_ hearing: StoreCore.Hearing) {
         if self.gate.isForked { return }
-        self.state.withLock { $0.listeners.removeAll { $0 === listener } }
+        self.state.withLock { $0.hearings.removeAll { $0.listener === hearing.listener } }
     }
 
     var deadline: Deadline { Deadline(after: self.configuration.busyTimeout) }
@@ -270,7 +274,7 @@ public final class CircuitStore: Sendable {
             core.remove(self.gate)
             core.idle.remove(self.circuits)
             CoreRegistry.leave(core)
-            for listener in self.state.withLock({ $0.listeners }) { core.hub.remove(listener) }
+            for hearing in self.state.withLock({ $0.hearings }) { core.remove(hearing) }
         }
         self.backend.removeTemporaryDirectory()
         return true

@@ -2,6 +2,9 @@ import Synchronization
 
 /// Hands events over to its listeners, each event once and in order.
 ///
+/// A listener that may hold the others up has a hub of its own: a handler, which may block, and a stream that begins in
+/// the past.
+///
 /// The hub's thread looks at the header of the wal-index ten times a second. When that has changed, the thread reads
 /// the history on from where it stopped, whichever process wrote the events. There is no thread while nobody listens.
 final class EventHub: Sendable {
@@ -10,6 +13,14 @@ final class EventHub: Sendable {
         enum Target: Sendable {
             case handler(@Sendable (CircuitEvent) -> Void)
             case stream(AsyncStream<CircuitEvent>.Continuation)
+
+            /// Whether to tell may take as long as the user's code likes.
+            var mayBlock: Bool {
+                switch self {
+                case .handler: true
+                case .stream: false
+                }
+            }
         }
 
         /// Events that a slow reader has lost since the last one that it was told of, and the newest of them.
@@ -24,10 +35,14 @@ final class EventHub: Sendable {
         /// The thread holds no lock while it yields an event, for that resumes the reader of the stream.
         private let loss = Mutex<Loss?>(nil)
         private let start: HistoryPosition?
+        /// The newest event that was there before the listener came and that it asked for: up to this one nothing is
+        /// lost, however slow the reader is.
+        private let newestAskedFor: Int64
 
-        init(_ target: Target, from start: HistoryPosition?) {
+        init(_ target: Target, from start: HistoryPosition?, upTo newestAskedFor: Int64 = .min) {
             self.target = target
             self.start = start
+            self.newestAskedFor = newestAskedFor
         }
 
         /// Whether the event came after this listener was added.
@@ -36,20 +51,27 @@ final class EventHub: Sendable {
             return id > start.id
         }
 
-        /// Hands over an event.
+        /// Hands over an event; false if the event must be handed over later.
         ///
         /// - Parameter count: how many events are lost if the stream has no room for this one.
-        func deliver(_ event: CircuitEvent, standingFor count: Int = 1) {
+        func deliver(_ event: CircuitEvent, standingFor count: Int = 1) -> Bool {
             switch self.target {
             case .handler(let handler): handler(event)
             case .stream(let continuation):
                 self.tellOfLoss()
-                if self.loss.withLock({ $0 == nil }), case .enqueued = continuation.yield(event) { return }
+                if self.loss.withLock({ $0 == nil }) {
+                    switch continuation.yield(event) {
+                    case .enqueued, .terminated: return true
+                    case .dropped: if event.id <= self.newestAskedFor { return false }
+                    @unknown default: break
+                    }
+                }
                 self.loss.withLock { loss in
                     let known = Int64(loss?.count ?? 0)
                     loss = Loss(count: Int(clamping: known.addingSaturating(Int64(count))), newest: event)
                 }
             }
+            return true
         }
 
         /// Says how many events were lost, as soon as there is room again.

@@ -106,7 +106,7 @@ extension StoreCore {
         self.happened { $0.commitEnded(loss, pendingFrames: pendingFrames) }
         self.made(outcome.completions)
         for (ticket, error) in outcome.failed { ticket.fail(error) }
-        if outcome.hasEvents { self.hub.wake() }
+        if outcome.hasEvents { self.wakeHubs() }
     }
 
     /// Keeps the answers about the circuits of the committed tickets, for the callers' next calls.

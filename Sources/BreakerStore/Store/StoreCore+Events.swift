@@ -10,32 +10,59 @@ import Foundation
 extension StoreCore {
     private static let watchInterval = Duration.milliseconds(100)
 
-    /// Adds a listener, which is told of each event from now on.
-    func listen(to target: EventHub.Listener.Target) -> EventHub.Listener {
-        let start = self.newestEvent
-        let listener = EventHub.Listener(target, from: start)
-        self.hub.add(listener) { thread in self.watch(from: start, thread) }
-        return listener
+    /// Who listens, and which hub tells.
+    struct Hearing: Sendable {
+        let listener: EventHub.Listener
+        let hub: EventHub
     }
 
-    /// The work of the hub's thread: reads on where it stopped, whenever the header has changed.
-    private func watch(from start: HistoryPosition?, _ thread: StoreThread) {
+    /// Adds a listener, which is told of each event from now on.
+    ///
+    /// - Parameter id: the event behind which to begin, instead of now. A number that the file has not reached is that
+    ///   of an event in a file that is gone: then the listener is told all that stands in this one.
+    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID? = nil) -> Hearing {
+        let newest = self.newestEvent
+        let start = newest.map { newest in
+            HistoryPosition(file: newest.file, id: id.map { $0 <= newest.id ? $0 : 0 } ?? newest.id)
+        }
+        let listener = EventHub.Listener(target, from: start, upTo: id == nil ? .min : newest?.id ?? .min)
+        let hub = target.mayBlock || id != nil ? EventHub() : self.hub
+        if hub !== self.hub { self.hubs.withLock { $0.append(hub) } }
+        hub.add(listener) { thread in self.watch(hub, from: start, thread) }
+        return Hearing(listener: listener, hub: hub)
+    }
+
+    func remove(_ hearing: Hearing) {
+        hearing.hub.remove(hearing.listener)
+        self.hubs.withLock { $0.removeAll { $0 === hearing.hub } }
+    }
+
+    /// Wakes the hubs, for there may be events to read.
+    func wakeHubs() {
+        self.hub.wake()
+        for hub in self.hubs.withLock({ $0 }) { hub.wake() }
+    }
+
+    /// The work of a hub's thread: reads on where it stopped, whenever the header has changed.
+    private func watch(_ hub: EventHub, from start: HistoryPosition?, _ thread: StoreThread) {
         var place = start
         var seen: Tag?
-        while !self.hub.endIfIdle() {
-            let waiters = self.hub.takeWaiters()
+        while !hub.endIfIdle() {
+            let waiters = hub.takeWaiters()
             let tag = self.currentTag
             if tag == nil || tag != seen {
                 // One read brings a limited number of events, so the thread reads until none is left.
-                while let next = self.deliverEvents(after: place) {
+                while let (next, isHeldUp) = self.deliverEvents(after: place, to: hub.listeners) {
                     let isAll = next == place
                     place = next
+                    // The rest comes when the reader has made room.
+                    if isHeldUp { break }
                     seen = tag
                     if isAll { break }
                 }
             }
             // The slow reader of a stream may have made room meanwhile.
-            for listener in self.hub.listeners { listener.tellOfLoss() }
+            for listener in hub.listeners { listener.tellOfLoss() }
             for waiter in waiters { waiter.signal() }
             thread.sleep(for: Self.watchInterval)
         }
@@ -57,9 +84,13 @@ extension StoreCore {
     }
 
     /// Reads and hands over what came after `place`; nil if the file can't be read just now.
-    private func deliverEvents(after place: HistoryPosition?) -> HistoryPosition? {
+    ///
+    /// - Returns: where to go on, and whether a reader has no room for what it has asked for.
+    private func deliverEvents(
+        after place: HistoryPosition?, to listeners: [EventHub.Listener]
+    ) -> (next: HistoryPosition, isHeldUp: Bool)? {
         let origin = self.origin
-        guard let place, place.file == origin.file else { return origin }
+        guard let place, place.file == origin.file else { return (origin, false) }
         let found = try? self.view { (database) throws(BreakerStoreError) in
             try database.snapshot { () throws(BreakerStoreError) in
                 try self.clock.follow(database)
@@ -76,19 +107,27 @@ extension StoreCore {
             if gap > 0 {
                 let lost = Int(clamping: gap)
                 let missed = CircuitEvent.missed(lost, id: stored.id.subtractingSaturating(1), at: event.at)
-                self.tell(missed, standingFor: lost, of: place.file)
+                Self.tell(missed, standingFor: lost, of: place.file, to: listeners)
             }
-            self.tell(event, standingFor: 1, of: place.file)
+            guard Self.tell(event, standingFor: 1, of: place.file, to: listeners) else {
+                return (HistoryPosition(file: place.file, id: last), true)
+            }
             last = stored.id
         }
         // Rows that can't be read are passed over, too.
-        return HistoryPosition(file: place.file, id: max(last, page.last ?? last))
+        return (HistoryPosition(file: place.file, id: max(last, page.last ?? last)), false)
     }
 
-    private func tell(_ event: CircuitEvent, standingFor count: Int, of file: UInt64) {
-        for listener in self.hub.listeners where listener.wants(event.id, of: file) {
-            listener.deliver(event, standingFor: count)
+    /// Returns false if a reader has no room; such a reader has a hub of its own, so that nobody is told twice.
+    @discardableResult
+    private static func tell(
+        _ event: CircuitEvent, standingFor count: Int, of file: UInt64, to listeners: [EventHub.Listener]
+    ) -> Bool {
+        var isTold = true
+        for listener in listeners where listener.wants(event.id, of: file) {
+            if !listener.deliver(event, standingFor: count) { isTold = false }
         }
+        return isTold
     }
 }
 

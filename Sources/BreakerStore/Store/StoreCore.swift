@@ -29,7 +29,10 @@ final class StoreCore: Sendable {
     let outbox = Outbox()
     let memory = MemoryGuard()
     let refusals = Refusals()
+    /// The hub of all streams that begin now.
     let hub = EventHub()
+    /// The hubs that have one listener each.
+    let hubs = Mutex<[EventHub]>([])
     let idle = IdleCircuits()
     let thread = StoreThread()
     /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps for itself.

@@ -36,7 +36,8 @@ import Foundation
         let named: (String, CallPolicy) throws(Failure) -> CircuitBreaker = store.breaker(named:calls:)
         #expect(try store.breaker(named: "a") == store.breaker(.init(name: "a")))
         let path: String = store.path
-        let events: () -> AsyncStream<CircuitEvent> = { store.events() }
+        let events: (CircuitEvent.ID?) -> AsyncStream<CircuitEvent> = store.events(after:)
+        _ = store.events()
         let health: StoreHealth = store.health
         let close: () -> Void = store.close
         let run: () async throws -> Void = store.run

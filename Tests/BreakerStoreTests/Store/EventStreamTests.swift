@@ -80,26 +80,68 @@ import Testing
         defer { store.close() }
         let core = try #require(store.backend.core)
         let heard = Locked(0)
-        let listener = store.listen(to: .handler { _ in heard.withLock { $0 += 1 } }, core)
-        defer { core.hub.remove(listener) }
+        let hearing = store.listen(to: .handler { _ in heard.withLock { $0 += 1 } }, core)
+        defer { core.remove(hearing) }
         func isReadFor(_ rounds: Int) throws -> Bool {
             core.viewer.close()
-            for _ in 0..<rounds { try self.flush(store) }
+            for _ in 0..<rounds { hearing.hub.flush(until: store.deadline) }
             return core.viewer.isIdle
         }
-        try self.flush(store)
+        hearing.hub.flush(until: store.deadline)
         #expect(try !isReadFor(100))
         try await store.reset("a")
-        try self.flush(store)
+        hearing.hub.flush(until: store.deadline)
         #expect(heard.withLock { $0 } == 1)
         // Somebody else's commit changes the header as well; a look at the circuit does not.
         #expect(try !isReadFor(100))
         let other = try Connection(path: store.backend.file.path, access: .readWrite)
         try other.configureForSharing()
         try other.prepare("INSERT INTO event (circuit, kind, at) VALUES ('a', 'reset', 0)").run()
-        try self.flush(store)
+        hearing.hub.flush(until: store.deadline)
         #expect(heard.withLock { $0 } == 2)
         try await store.breaker(.init(name: "a")).run {}
         #expect(try !isReadFor(100))
+    }
+
+    /// A handler that blocks holds up neither a stream nor another store's handler.
+    @Test func aHandlerThatBlocksHoldsUpNobody() async throws {
+        let goOn = DispatchSemaphore(value: 0)
+        let store = try self.makeStore { _ in goOn.wait() }
+        let heard = Locked(0)
+        var configuration = store.configuration
+        configuration.onEvent = { _ in heard.withLock { $0 += 1 } }
+        let other = try CircuitStore(path: store.path, configuration: configuration)
+        var iterator = store.events().makeAsyncIterator()
+        for number in 0..<3 { try await store.reset("a", reason: "\(number)") }
+        for number in 0..<3 { #expect(await iterator.next()?.reason == "\(number)") }
+        #expect(await eventually { heard.withLock { $0 } == 3 })
+        for _ in 0..<3 { goOn.signal() }
+        other.close()
+        store.close()
+    }
+
+    // MARK: - From an event on
+
+    /// An alerter that was away hears all that happened meanwhile, though its buffer holds a thousand.
+    @Test func nothingIsSkippedFromAnEventOn() async throws {
+        let store = try self.makeStore()
+        for number in 0..<2_500 { try await store.reset("a", reason: "\(number)") }
+        let first = try #require(try await store.history(limit: 10_000).last)
+        var iterator = store.events(after: first.id).makeAsyncIterator()
+        for number in 1..<2_000 { #expect(await iterator.next()?.reason == "\(number)") }
+        try await store.reset("a", reason: "now")
+        for number in 2_000..<2_500 { #expect(await iterator.next()?.reason == "\(number)") }
+        #expect(await iterator.next()?.reason == "now")
+        store.close()
+        #expect(await iterator.next() == nil)
+    }
+
+    /// The number is of a file that is gone.
+    @Test func fromAnEventThatTheFileHasNotReached() async throws {
+        let store = try self.makeStore()
+        try await store.reset("a", reason: "first")
+        var iterator = store.events(after: 1_000).makeAsyncIterator()
+        #expect(await iterator.next()?.reason == "first")
+        store.close()
     }
 }
