@@ -54,6 +54,11 @@ extension CircuitStore {
         /// The default is nil.
         public var onEvent: (@Sendable (CircuitEvent) -> Void)? = nil
 
+        /// Called for each change of health as it happens, on a thread of its own; the last is `closed`.
+        ///
+        /// A store that begins degraded says so at once. A hook that blocks holds up nobody else. The default is nil.
+        public var onHealth: (@Sendable (StoreHealth) -> Void)? = nil
+
         /// Where time comes from; all processes on a file need the same.
         ///
         /// The default is `SystemHostClock()`.

@@ -27,6 +27,30 @@ extension CircuitStore {
         return stream
     }
 
+    /// The health now, and each change of it as it happens.
+    ///
+    /// Of more than 1,000 changes that nobody reads, the oldest are dropped. The stream ends when the store is closed,
+    /// after `closed`; in a child of `fork` at once.
+    public func healthChanges() -> AsyncStream<StoreHealth> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: StoreHealth.self,
+            bufferingPolicy: .bufferingNewest(Self.eventsBuffered)
+        )
+        guard let core = try? self.usableCore() else {
+            continuation.yield(self.health)
+            continuation.finish()
+            return stream
+        }
+        let listener = HealthListener({ continuation.yield($0) }, atEnd: { continuation.finish() })
+        self.listen(listener, withPresent: true, core)
+        continuation.onTermination = { [weak self] _ in
+            // A child of `fork` leaves its parent's locks alone.
+            guard !core.isForked else { return }
+            self?.drop(listener)
+        }
+        return stream
+    }
+
     /// Returns when the task is cancelled, after `close()`: the shape of a ServiceLifecycle service.
     ///
     /// Throws nothing. Closing may block for as long as `busyTimeout`, on a thread of its own.

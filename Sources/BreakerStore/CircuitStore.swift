@@ -16,6 +16,7 @@ public final class CircuitStore: Sendable {
     private struct State {
         var isClosed = false
         var hearings: [StoreCore.Hearing] = []
+        var healthListeners: [HealthListener] = []
     }
 
     let backend: Backend
@@ -58,6 +59,10 @@ public final class CircuitStore: Sendable {
         core.add(self.gate)
         core.idle.add(self.circuits)
         if let onEvent = configuration.onEvent { self.listen(to: .handler(onEvent), core) }
+        if let onHealth = configuration.onHealth {
+            // A store that could not be opened properly says so.
+            self.listen(HealthListener(onHealth), withPresent: !core.health.isHealthy, core)
+        }
     }
 
     deinit { self.leave() }
@@ -233,6 +238,30 @@ public final class CircuitStore: Sendable {
         self.circuits.drop(forgotten: names) { unused in for name in unused { _ = core.drop(name) } }
     }
 
+    /// Has the listener told of the health until this store is closed.
+    func listen(_ listener: HealthListener, withPresent: Bool, _ core: StoreCore) {
+        core.add(listener, withPresent: withPresent)
+        let isClosed = self.state.withLock {
+            if !$0.isClosed { $0.healthListeners.append(listener) }
+            return $0.isClosed
+        }
+        if isClosed { Self.end(listener, core) }
+    }
+
+    /// The last that a listener hears is that this store is closed, whatever others on the file do.
+    private static func end(_ listener: HealthListener, _ core: StoreCore) {
+        core.remove(listener)
+        listener.add(.closed)
+        listener.finish()
+    }
+
+    func drop(_ listener: HealthListener) {
+        if self.gate.isForked { return }
+        self.state.withLock { $0.healthListeners.removeAll { $0 === listener } }
+        self.backend.core?.remove(listener)
+        listener.finish()
+    }
+
     func drop(_ hearing: StoreCore.Hearing) {
         if self.gate.isForked { return }
         self.state.withLock { $0.hearings.removeAll { $0.listener === hearing.listener } }
@@ -275,6 +304,7 @@ public final class CircuitStore: Sendable {
             core.idle.remove(self.circuits)
             CoreRegistry.leave(core)
             for hearing in self.state.withLock({ $0.hearings }) { core.remove(hearing) }
+            for listener in self.state.withLock({ $0.healthListeners }) { Self.end(listener, core) }
         }
         self.backend.removeTemporaryDirectory()
         return true

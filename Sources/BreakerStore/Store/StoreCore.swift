@@ -14,9 +14,16 @@ final class StoreCore: Sendable {
     struct Guarded {
         var life: StoreLife
         var gates = Gates()
+        /// Who is told of the health.
+        var healthListeners: [HealthListener] = []
 
-        /// The gates take some atomic stores.
-        mutating func followLife() { self.gates.follow(self.life.opensGates) }
+        /// The gates take some atomic stores; whoever listens to the health is told by another thread.
+        mutating func followLife() {
+            self.gates.follow(self.life.opensGates)
+            if self.healthListeners.isEmpty { return }
+            let health = self.life.health
+            for listener in self.healthListeners { listener.add(health) }
+        }
     }
 
     let file: StoreFile
@@ -165,6 +172,18 @@ final class StoreCore: Sendable {
     var isDegraded: Bool { self.isForked || self.ask { $0.isDegraded } }
     var isClosed: Bool { self.ask { $0.isClosed } }
     var health: StoreHealth { self.ask { $0.health } }
+
+    /// Tells the listener of the health now, unless the listener asks for changes alone, and of each change.
+    func add(_ listener: HealthListener, withPresent: Bool) {
+        self.guarded.withLock { guarded in
+            guarded.healthListeners.append(listener)
+            if withPresent { listener.add(guarded.life.health) } else { listener.know(guarded.life.health) }
+        }
+    }
+
+    func remove(_ listener: HealthListener) {
+        self.guarded.withLock { $0.healthListeners.removeAll { $0 === listener } }
+    }
 
     /// Notes that the file can't be used: memory guards until the thread has the file back.
     func lose(_ error: BreakerStoreError) {
