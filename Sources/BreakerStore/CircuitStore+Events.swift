@@ -4,7 +4,7 @@ extension CircuitStore {
     /// Each event from now on, whoever made it; others' within 100 ms.
     ///
     /// Buffers 1,000 events; what is lost to a slow reader is told as one `.missed`. The stream ends when the store is
-    /// closed; that of a store that can't be used ends at once.
+    /// closed; that of a closed store ends at once. A store that is `.readOnly` follows the file, too.
     /// - Parameter id: the event behind which to begin, instead of now, so that an alerter that restarts skips none: of
     ///   what happened meanwhile nothing is lost to a slow reader. If another file has taken the store's place since,
     ///   which has not reached this number, the stream begins with the oldest event.
@@ -13,17 +13,12 @@ extension CircuitStore {
             of: CircuitEvent.self,
             bufferingPolicy: .bufferingOldest(Self.eventsBuffered)
         )
-        guard let core = try? self.usableCore() else {
+        guard (try? self.requireUsable()) != nil else {
             continuation.finish()
             return stream
         }
-        let hearing = self.listen(to: .stream(continuation), after: id, core)
-        continuation.onTermination = { [weak self] _ in
-            // A child of `fork` leaves its parent's locks alone.
-            guard !core.isForked else { return }
-            core.remove(hearing)
-            self?.drop(hearing)
-        }
+        let hearing = self.listen(to: .stream(continuation), after: id)
+        continuation.onTermination = { [weak self] _ in self?.drop(hearing) }
         return stream
     }
 
@@ -36,18 +31,14 @@ extension CircuitStore {
             of: StoreHealth.self,
             bufferingPolicy: .bufferingNewest(Self.eventsBuffered)
         )
-        guard let core = try? self.usableCore() else {
+        guard (try? self.requireUsable()) != nil else {
             continuation.yield(self.health)
             continuation.finish()
             return stream
         }
         let listener = HealthListener({ continuation.yield($0) }, atEnd: { continuation.finish() })
-        self.listen(listener, withPresent: true, core)
-        continuation.onTermination = { [weak self] _ in
-            // A child of `fork` leaves its parent's locks alone.
-            guard !core.isForked else { return }
-            self?.drop(listener)
-        }
+        self.listen(listener, withPresent: true)
+        continuation.onTermination = { [weak self] _ in self?.drop(listener) }
         return stream
     }
 

@@ -15,12 +15,14 @@ import Foundation
 public final class CircuitStore: Sendable {
     private struct State {
         var isClosed = false
-        var hearings: [StoreCore.Hearing] = []
+        var hearings: [Hearing] = []
         var healthListeners: [HealthListener] = []
     }
 
     let backend: Backend
     let configuration: Configuration
+    /// What tells of events and health.
+    private let source: any EventSource
     /// Whether cached answers count: shut when this store is closed, whatever others on the same file do.
     let gate = Gate()
     /// Guards calls once this store is closed, and in children of `fork`.
@@ -55,13 +57,15 @@ public final class CircuitStore: Sendable {
     init(_ backend: Backend, _ configuration: Configuration) {
         self.backend = backend
         self.configuration = configuration
-        guard let core = backend.core else { return }
-        core.add(self.gate)
-        core.idle.add(self.circuits)
-        if let onEvent = configuration.onEvent { self.listen(to: .handler(onEvent), core) }
+        self.source = backend.core ?? FileFollower(backend.file, configuration.clock)
+        if let core = backend.core {
+            core.add(self.gate)
+            core.idle.add(self.circuits)
+        }
+        if let onEvent = configuration.onEvent { self.listen(to: .handler(onEvent)) }
         if let onHealth = configuration.onHealth {
             // A store that could not be opened properly says so.
-            self.listen(HealthListener(onHealth), withPresent: !core.health.isHealthy, core)
+            self.listen(HealthListener(onHealth), withPresent: !self.source.health.isHealthy)
         }
     }
 
@@ -190,10 +194,7 @@ public final class CircuitStore: Sendable {
             let since = Date(timeIntervalSince1970: Double(ForkRecord.forkedAt))
             return .degraded(since: since, error: .forked(self.backend.file.path))
         }
-        guard !self.isClosed, let core = self.backend.core else {
-            return self.isClosed ? .closed : .healthy
-        }
-        return core.health
+        return self.isClosed ? .closed : self.source.health
     }
 
     /// Commits what waits, until `busyTimeout`, then closes.
@@ -220,15 +221,15 @@ public final class CircuitStore: Sendable {
     /// - Parameter id: the event behind which to begin, instead of now.
     @discardableResult
     func listen(
-        to target: EventHub.Listener.Target, after id: CircuitEvent.ID? = nil, _ core: StoreCore
-    ) -> StoreCore.Hearing {
-        let hearing = core.listen(to: target, after: id)
+        to target: EventHub.Listener.Target, after id: CircuitEvent.ID? = nil
+    ) -> Hearing {
+        let hearing = self.source.listen(to: target, after: id)
         let isClosed = self.state.withLock {
             if !$0.isClosed { $0.hearings.append(hearing) }
             return $0.isClosed
         }
         // Closed in the meantime: nobody else would end it.
-        if isClosed { core.remove(hearing) }
+        if isClosed { self.source.remove(hearing) }
         return hearing
     }
 
@@ -239,18 +240,18 @@ public final class CircuitStore: Sendable {
     }
 
     /// Has the listener told of the health until this store is closed.
-    func listen(_ listener: HealthListener, withPresent: Bool, _ core: StoreCore) {
-        core.add(listener, withPresent: withPresent)
+    func listen(_ listener: HealthListener, withPresent: Bool) {
+        self.source.add(listener, withPresent: withPresent)
         let isClosed = self.state.withLock {
             if !$0.isClosed { $0.healthListeners.append(listener) }
             return $0.isClosed
         }
-        if isClosed { Self.end(listener, core) }
+        if isClosed { self.end(listener) }
     }
 
     /// The last that a listener hears is that this store is closed, whatever others on the file do.
-    private static func end(_ listener: HealthListener, _ core: StoreCore) {
-        core.remove(listener)
+    private func end(_ listener: HealthListener) {
+        self.source.remove(listener)
         listener.add(.closed)
         listener.finish()
     }
@@ -258,13 +259,14 @@ public final class CircuitStore: Sendable {
     func drop(_ listener: HealthListener) {
         if self.gate.isForked { return }
         self.state.withLock { $0.healthListeners.removeAll { $0 === listener } }
-        self.backend.core?.remove(listener)
+        self.source.remove(listener)
         listener.finish()
     }
 
-    func drop(_ hearing: StoreCore.Hearing) {
+    func drop(_ hearing: Hearing) {
         if self.gate.isForked { return }
         self.state.withLock { $0.hearings.removeAll { $0.listener === hearing.listener } }
+        self.source.remove(hearing)
     }
 
     var deadline: Deadline { Deadline(after: self.configuration.busyTimeout) }
@@ -303,9 +305,9 @@ public final class CircuitStore: Sendable {
             core.remove(self.gate)
             core.idle.remove(self.circuits)
             CoreRegistry.leave(core)
-            for hearing in self.state.withLock({ $0.hearings }) { core.remove(hearing) }
-            for listener in self.state.withLock({ $0.healthListeners }) { Self.end(listener, core) }
         }
+        for hearing in self.state.withLock({ $0.hearings }) { self.source.remove(hearing) }
+        for listener in self.state.withLock({ $0.healthListeners }) { self.end(listener) }
         self.backend.removeTemporaryDirectory()
         return true
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells somebody of a store's health, each change once and in order, on a thread of its own: the user's code may block.
+/// Tells somebody of a store's health, each change once and in order, on a thread of its own: what it calls may block.
 final class HealthListener: Sendable {
     private struct State {
         var waiting: [StoreHealth] = []

@@ -10,17 +10,7 @@ import Foundation
 extension StoreCore {
     private static let watchInterval = Duration.milliseconds(100)
 
-    /// Who listens, and which hub tells.
-    struct Hearing: Sendable {
-        let listener: EventHub.Listener
-        let hub: EventHub
-    }
-
-    /// Adds a listener, which is told of each event from now on.
-    ///
-    /// - Parameter id: the event behind which to begin, instead of now. A number that the file has not reached is that
-    ///   of an event in a file that is gone: then the listener is told all that stands in this one.
-    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID? = nil) -> Hearing {
+    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Hearing {
         let newest = self.newestEvent
         let start = newest.map { newest in
             HistoryPosition(file: newest.file, id: id.map { $0 <= newest.id ? $0 : 0 } ?? newest.id)

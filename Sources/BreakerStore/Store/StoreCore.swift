@@ -9,7 +9,7 @@ import Foundation
 /// The open file of one or more stores of this process.
 ///
 /// The core tells the store's life what happens, and has its parts do what the life decides.
-final class StoreCore: Sendable {
+final class StoreCore: EventSource {
     /// The life, and the gates that must follow it at once.
     struct Guarded {
         var life: StoreLife
@@ -173,7 +173,6 @@ final class StoreCore: Sendable {
     var isClosed: Bool { self.ask { $0.isClosed } }
     var health: StoreHealth { self.ask { $0.health } }
 
-    /// Tells the listener of the health now, unless the listener asks for changes alone, and of each change.
     func add(_ listener: HealthListener, withPresent: Bool) {
         self.guarded.withLock { guarded in
             guarded.healthListeners.append(listener)

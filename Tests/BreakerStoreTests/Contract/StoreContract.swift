@@ -39,9 +39,11 @@ import Foundation
         let events: (CircuitEvent.ID?) -> AsyncStream<CircuitEvent> = store.events(after:)
         _ = store.events()
         let health: StoreHealth = store.health
+        let healthChanges: () -> AsyncStream<StoreHealth> = store.healthChanges
+        let onHealth: WritableKeyPath<CircuitStore.Configuration, (@Sendable (StoreHealth) -> Void)?> = \.onHealth
         let close: () -> Void = store.close
         let run: () async throws -> Void = store.run
-        _ = (breaker, breakers, named, path, events, health, close, run)
+        _ = (breaker, breakers, named, path, events, health, healthChanges, onHealth, close, run)
     }
 
     @Test func storeLooking() throws {

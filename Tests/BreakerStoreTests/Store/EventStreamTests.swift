@@ -80,7 +80,7 @@ import Testing
         defer { store.close() }
         let core = try #require(store.backend.core)
         let heard = Locked(0)
-        let hearing = store.listen(to: .handler { _ in heard.withLock { $0 += 1 } }, core)
+        let hearing = store.listen(to: .handler { _ in heard.withLock { $0 += 1 } })
         defer { core.remove(hearing) }
         func isReadFor(_ rounds: Int) throws -> Bool {
             core.viewer.close()
