@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test torture versions filesystems fuzz tsan coverage bench bench-inspect install lint docs clean
+.PHONY: help setup demo test torture versions filesystems fuzz tsan coverage bench bench-inspect install lint docs api api-check clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -74,6 +74,12 @@ lint: ## check format and layout
 
 docs: setup ## build the documentation into .build/docs
 	@scripts/docs.sh
+
+api: docs ## write the public declarations into docs/api.txt
+	@scripts/api.py --write
+
+api-check: docs ## hold the public declarations against docs/api.txt
+	@scripts/api.py
 
 clean: ## remove all build products
 	@rm -rf .build Benchmarks/.build
