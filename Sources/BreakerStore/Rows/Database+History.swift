@@ -76,10 +76,15 @@ extension Database {
         return page
     }
 
-    /// The number of the newest event, or 0.
+    /// The number of the newest event, or 0; also if that event is gone with its circuit.
     func newestEvent() throws(BreakerStoreError) -> Int64 {
-        try self.first("SELECT coalesce(max(id), 0) FROM event") { $0.integer(0) } ?? 0
+        try self.first(Self.newestID, .integer(Self.highestNumber)) { $0.integer(0) } ?? 0
     }
+
+    private static let newestID: SQL = """
+        SELECT max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT max(seq) FROM sqlite_sequence
+        WHERE name = 'event' AND typeof(seq) = 'integer' AND seq <= ?1), 0))
+        """
 
     /// A number that no program ever counts up to.
     ///

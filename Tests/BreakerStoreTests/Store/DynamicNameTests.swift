@@ -144,6 +144,25 @@ import Testing
         withExtendedLifetime(kept) {}
     }
 
+    /// Numbers of events that are gone were told already.
+    @Test func whatIsGoneFromTheHistoryIsNotToldAsMissed() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let store = try self.store(directory + "/a.db", forgetIdleAfter: .seconds(600))
+        defer { store.close() }
+        let kept = try store.breaker(.init(name: "kept"))
+        _ = try store.breaker(.init(name: "gone"))
+        for _ in 0..<9 { try store.reset("gone") }
+        for time in [61, 700, 700] { try await self.pass(.seconds(time), store) }
+        #expect(await eventually { (try? store.history().isEmpty) == true })
+        var events = store.events().makeAsyncIterator()
+        try store.reset("kept")
+        let first = await events.next()
+        #expect(first?.kind == .reset)
+        #expect(first?.id == 11)
+        withExtendedLifetime(kept) {}
+    }
+
     /// Names that never come again: neither the process nor the file keeps them.
     @Test func anyNumberOfNamesTakesTheSameRoom() async throws {
         let directory = try Files.makeDirectory()
