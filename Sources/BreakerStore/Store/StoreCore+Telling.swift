@@ -81,6 +81,8 @@ extension StoreCore {
     private func keepAgain(_ kept: KeptReport) {
         self.outbox.keep(kept)
         guard var report = kept.input.failure else { return }
+        // An outage that is over opens no circuit.
+        report.mayBeKnown = true
         let rules = Rules.inMemory(Rules(kept.config))
         self.memory.change(kept.config.name, rules: rules, at: self.clock.now) { circuit, moment, failures in
             report.epoch = circuit.epoch

@@ -1,5 +1,6 @@
-import BreakerStore
 import Testing
+
+@testable import BreakerStore
 
 /// A service that says it is down opens the circuit at once, for all processes.
 @Suite(.timeLimit(.minutes(1))) struct OutageTests {
@@ -119,5 +120,24 @@ import Testing
         #expect(await eventually { (try? store.circuit(named: "a")?.state.isOpen) == true })
         let refusal = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
         #expect(refusal?.retryAfter == .seconds(70))
+    }
+
+    /// The file is there for a moment, and lost again before it has taken the report.
+    @Test func memoryOpensNoCircuitForAnOutageThatIsOver() async throws {
+        let clock = ManualHostClock()
+        let store = try StoreFixture.makeStore(clock, busyTimeout: .milliseconds(50))
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        let breaker = try store.breaker(.init(name: "a"), calls: self.policy(nil))
+        let lock = try WriteLock(store)
+        await breaker.recordFailure(CallFailure())
+        #expect(!breaker.isCallPermitted)
+        clock.advance(by: .seconds(3_600))
+        core.memory.forgetCircuits()
+        core.tellReports()
+        #expect(!store.isHealthy)
+        #expect(breaker.isCallPermitted)
+        #expect(try await breaker.run { 1 } == 1)
+        try lock.release()
     }
 }
