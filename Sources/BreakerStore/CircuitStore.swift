@@ -120,8 +120,10 @@ public final class CircuitStore: Sendable {
     ) throws(BreakerStoreError) -> CircuitBreaker {
         let core = try self.usableCore()
         guard let config = try self.stored(name, core) else { throw .noSuchCircuit(name, self.path) }
+        // Made first: once it is gone, the circuit is unregistered, whatever the policy is.
+        let breaker = self.handle(for: KeptConfig(config), core, KeptPolicy(calls))
         try calls.validate(for: config)
-        return self.handle(for: KeptConfig(config), core, KeptPolicy(calls))
+        return breaker
     }
 
     /// The config of a circuit as it is stored, which this process uses from now on; nil if there is none.
@@ -303,7 +305,7 @@ public final class CircuitStore: Sendable {
         guard isFirst else { return false }
         if let core = self.backend.core {
             core.remove(self.gate)
-            core.idle.remove(self.circuits)
+            self.circuits.storeLeft()
             CoreRegistry.leave(core)
         }
         for hearing in self.state.withLock({ $0.hearings }) { self.source.remove(hearing) }

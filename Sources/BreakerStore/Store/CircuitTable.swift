@@ -19,6 +19,7 @@ final class CircuitTable: Sendable {
         var turns: [Turn] = []
         var next = 0
         var lastNumber = 0
+        var hasStore = true
 
         func isTurnDue(at uptime: Int64) -> Bool { self.next < self.turns.count && self.turns[self.next].due <= uptime }
 
@@ -61,6 +62,12 @@ final class CircuitTable: Sendable {
             return known
         }
     }
+
+    /// The store was closed; its circuits are let go of as those of an open one.
+    func storeLeft() { self.state.withLock { $0.hasStore = false } }
+
+    /// Whether the store was closed, and all its circuits are let go of.
+    var isOver: Bool { self.state.withLock { !$0.hasStore && $0.circuits.isEmpty } }
 
     func has(_ name: String) -> Bool { self.state.withLock { $0.circuits[CircuitName(name)] != nil } }
 

@@ -28,6 +28,7 @@ extension StoreCore {
                 }
             )
             areOthersDue = areOthersDue || isOneDue
+            if table.isOver { self.idle.remove(table) }
         }
         return areOthersDue
     }
@@ -45,7 +46,11 @@ extension StoreCore {
         guard !unused.isEmpty else { return }
         self.post(
             until: self.writer.deadline,
-            orElse: { error in if error.isOfTheFile || error.code == .busy { self.idle.putBack(unused) } },
+            orElse: { error in
+                guard error.isOfTheFile || error.code == .busy else { return }
+                self.idle.putBack(unused)
+                self.lookSoon()
+            },
             { (transaction) throws(BreakerStoreError) in
                 // A handle may have been made meanwhile: the circuit is in force again before it is registered.
                 for one in unused where self.ask({ $0.circuits.inForce[one.name] == nil }) {

@@ -31,9 +31,12 @@ extension StoreCore {
     /// The store's thread may have let go of the circuit since it was registered, because its handles were gone.
     func isUsed(_ config: KeptConfig) {
         guard self.happened({ $0.used(config) }) else { return }
-        self.post(until: self.writer.deadline) { (transaction) throws(BreakerStoreError) in
-            try transaction.noteUse(of: config.config.name)
-        }
+        let one = StoreLife.Circuits.Unstored(config: config.config, uptime: self.clock.uptime)
+        self.post(
+            until: self.writer.deadline,
+            orElse: { _ in self.ask { $0.registrationFailedAgain(one) } },
+            { (transaction) throws(BreakerStoreError) in try transaction.noteUse(of: config.config.name) }
+        )
     }
 
     /// Whether a config of this process has not been stored yet.

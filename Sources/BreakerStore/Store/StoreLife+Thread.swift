@@ -57,7 +57,8 @@ extension StoreLife {
         case .synced: _ = self.threadWantsLead()
         }
         if case .thread = self.lead { return .lead }
-        guard self.forgetsIdle || self.circuits.areUsed else {
+        let isLookDue = self.nextLook.map { $0 <= now } ?? false
+        guard self.forgetsIdle || self.circuits.areUsed || isLookDue else {
             // Without a circuit there are no kept answers that a replaced file would make stale.
             return .sleep(until: nil)
         }

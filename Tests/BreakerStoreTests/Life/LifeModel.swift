@@ -263,7 +263,7 @@ struct LifeModel {
         }
         if self.checkpoint == "synced" { _ = self.wantLead() }
         if self.leader == "thread" { return "leads" }
-        if self.inForce.isEmpty { return "sleeps" }
+        if self.inForce.isEmpty, self.lookAt.map({ $0 > now }) ?? true { return "sleeps" }
         let time = self.lookAt ?? now + Self.lookInterval
         self.lookAt = time <= now ? now + Self.lookInterval : time
         return time <= now ? "looks around" : "sleeps until \(time)"

@@ -163,6 +163,65 @@ import Testing
         withExtendedLifetime(kept) {}
     }
 
+    /// More than the file is told at one look, and the last ones that the process has.
+    @Test func theFileIsToldOfAll() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let stores = [try self.store(directory + "/a.db"), try self.store(directory + "/a.db")]
+        defer { for store in stores { store.close() } }
+        for (index, store) in stores.enumerated() {
+            _ = try store.breakers((0..<300).map { .init(name: "tenant \(index) \($0)") })
+        }
+        try await self.pass(.seconds(61), stores[0])
+        #expect(await eventually { (try? stores[0].circuits().filter { $0.workers > 0 }.count) == 0 })
+    }
+
+    @Test func thoseOfAClosedStoreAreUnregisteredToo() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let store = try self.store(directory + "/a.db")
+        defer { store.close() }
+        let other = try self.store(directory + "/a.db")
+        let kept = try store.breaker(.init(name: "kept"))
+        _ = try other.breaker(.init(name: "gone"))
+        let late = try other.breaker(.init(name: "late"))
+        other.close()
+        try await self.pass(.seconds(61), store)
+        #expect(await eventually { self.workers(store, "gone") == 0 })
+        #expect(self.workers(store, "late") == 1)
+        withExtendedLifetime((kept, late)) {}
+    }
+
+    @Test func aPolicyThatIsRefusedLeavesNothingRegistered() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let first = try self.store(directory + "/a.db")
+        _ = try first.breaker(.init(name: "a"))
+        first.close()
+        let store = try self.store(directory + "/a.db")
+        defer { store.close() }
+        var calls = CallPolicy()
+        calls.timeout = .seconds(31)
+        #expect(throws: BreakerStoreError.self) { try store.breaker(named: "a", calls: calls) }
+        try await self.pass(.seconds(61), store)
+        #expect(await eventually { self.workers(store, "a") == 0 })
+    }
+
+    /// The store's thread has dropped the circuit between its registration and its handle, and the file is lost then.
+    @Test func aHandleThatCouldNotBeNotedIsNotedLater() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let first = try self.store(directory + "/a.db")
+        let config = try first.breaker(.init(name: "a")).config
+        first.close()
+        let store = try self.store(directory + "/a.db")
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        core.lose(.busy(store.path))
+        core.isUsed(KeptConfig(config))
+        #expect(await eventually { store.isHealthy && self.workers(store, "a") == 1 })
+    }
+
     /// Names that never come again: neither the process nor the file keeps them.
     @Test func anyNumberOfNamesTakesTheSameRoom() async throws {
         let directory = try Files.makeDirectory()
