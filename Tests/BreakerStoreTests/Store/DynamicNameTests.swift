@@ -222,6 +222,29 @@ import Testing
         #expect(await eventually { store.isHealthy && self.workers(store, "a") == 1 })
     }
 
+    /// A row with a text beyond all bounds: the circuits beside it are forgotten all the same.
+    @Test(arguments: LongTextTests.circuitTexts)
+    func aRowThatCanNotBeReadKeepsNoOther(_ column: String) async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let path = directory + "/a.db"
+        let first = try self.store(path)
+        _ = try first.breakers(["a", "b"].map { CircuitBreaker.Config(name: $0) })
+        first.close()
+        Foreign.run(
+            path,
+            """
+            PRAGMA ignore_check_constraints = ON;
+            UPDATE circuit SET \(column) = replace(hex(zeroblob(1500000)), '0', 'x') WHERE name = 'a'
+            """
+        )
+        let store = try self.store(path, forgetIdleAfter: .seconds(600))
+        defer { store.close() }
+        try await self.pass(.seconds(1_000), store)
+        #expect(await eventually { (try? store.circuit(named: "b")) == .some(nil) })
+        #expect(store.isHealthy)
+    }
+
     /// Names that never come again: neither the process nor the file keeps them.
     @Test func anyNumberOfNamesTakesTheSameRoom() async throws {
         let directory = try Files.makeDirectory()
