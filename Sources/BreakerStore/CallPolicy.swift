@@ -3,7 +3,8 @@ public struct CallPolicy: Sendable {
     /// How long an async call may take: above zero, at most the probes' lease.
     ///
     /// At the deadline the failure is committed and the operation cancelled; `run` throws ``CallTimeoutError`` once it
-    /// has ended. A probe is given at most nine tenths of the stored lease: another process may have made it shorter.
+    /// has ended. Another process may have made the stored lease shorter: a probe whose lease does not outlast the
+    /// timeout is given nine tenths of the lease.
     /// Synchronous calls have no timeout. The default is nil.
     public var timeout: Duration? = nil
 

@@ -47,7 +47,7 @@ final class CircuitTable: Sendable {
     /// For how many microseconds a circuit without handles is kept: a service that asks for a handle at each request
     /// registers its circuits no more often.
     private static let idleTime: Int64 = 60_000_000
-    /// So many turns take some microseconds, in which no handle can be made.
+    /// So many turns take less than a millisecond, in which no handle can be made.
     private static let turnsAtOnce = 256
 
     private let state = Mutex(State(), rank: .store)

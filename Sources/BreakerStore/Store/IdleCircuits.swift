@@ -12,7 +12,7 @@ final class IdleCircuits: Sendable {
         case history(after: String)
     }
 
-    /// How much is read or changed at once: about a millisecond's work.
+    /// How much is read or changed at once: a few milliseconds' work.
     static let rowsAtOnce = 100
     static let namesAtOnce = 200
     static let eventsAtOnce = 500
