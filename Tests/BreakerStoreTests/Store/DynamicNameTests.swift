@@ -152,11 +152,11 @@ import Testing
         defer { store.close() }
         let kept = try store.breaker(.init(name: "kept"))
         _ = try store.breaker(.init(name: "gone"))
-        for _ in 0..<9 { try store.reset("gone") }
+        for _ in 0..<9 { try await store.reset("gone") }
         for time in [61, 700, 700] { try await self.pass(.seconds(time), store) }
         #expect(await eventually { (try? store.history().isEmpty) == true })
         var events = store.events().makeAsyncIterator()
-        try store.reset("kept")
+        try await store.reset("kept")
         let first = await events.next()
         #expect(first?.kind == .reset)
         #expect(first?.id == 11)
