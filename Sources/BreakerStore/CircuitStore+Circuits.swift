@@ -81,7 +81,7 @@ extension CircuitStore {
     /// - Parameters:
     ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
     ///   - id: the event behind which to go on: of what came after it the oldest `limit` events are told, so that none
-    ///     is skipped; nil for the newest of all.
+    ///     is skipped, and the first of the answer is where to go on next; nil for the newest of all.
     ///   - limit: how many events at most; zero or less yields none.
     @_disfavoredOverload
     public func history(
@@ -105,7 +105,7 @@ extension CircuitStore {
     /// - Parameters:
     ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
     ///   - id: the event behind which to go on: of what came after it the oldest `limit` events are told, so that none
-    ///     is skipped; nil for the newest of all.
+    ///     is skipped, and the first of the answer is where to go on next; nil for the newest of all.
     ///   - limit: how many events at most; zero or less yields none.
     public func history(
         of name: String? = nil, after id: CircuitEvent.ID? = nil, limit: Int = 100

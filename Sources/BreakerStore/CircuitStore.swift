@@ -10,8 +10,8 @@ import Foundation
 /// A file of circuits that all processes of this host share.
 ///
 /// Two stores on one path in one process share one core; closing one harms no other. Their settings must agree
-/// where they can't each have their own; see ``init(path:configuration:)``. All functions that change the file
-/// commit on the calling thread and may block it for as long as `busyTimeout`.
+/// where they can't each have their own; see ``init(path:configuration:)``. Synchronous functions that change the file,
+/// and those that register a circuit, commit on the calling thread and may block it for as long as `busyTimeout`.
 public final class CircuitStore: Sendable {
     private struct State {
         var isClosed = false

@@ -11,7 +11,8 @@ public enum Verdict: Sendable, Hashable {
     case ignored
     /// The service has said that it is down: the circuit opens at once, for so long, or as its rule says for nil.
     ///
-    /// The time is cut to the recovery rule's cap. A probe's circuit opens again for it. Where `minimumReporters` asks
-    /// for more workers than have seen failures, this counts as an ordinary failure.
+    /// The time is cut to the recovery rule's cap, which never shortens the rule's own time; at zero or less the next
+    /// call is a probe. A probe's circuit opens again for that time. Where `minimumReporters` asks for more workers
+    /// than have seen failures, this counts as an ordinary failure.
     case outage(for: Duration?)
 }

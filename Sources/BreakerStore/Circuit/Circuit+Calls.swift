@@ -124,8 +124,12 @@ extension Circuit {
     }
 
     private func reason(_ outage: Outage) -> String {
-        let time = outage.time.map { " for \(Duration.microseconds($0).readable)" } ?? ""
-        let said = "the service said that it is down\(time)"
+        var said = "the service said that it is down"
+        if let named = outage.time.map({ max(0, $0) }) {
+            said += " for \(Duration.microseconds(named).readable)"
+            let time = self.rules.outageTime(named)
+            if time < named { said += ", cut to \(Duration.microseconds(time).readable)" }
+        }
         guard let error = self.lastError else { return said }
         return "\(said): \(error)"
     }

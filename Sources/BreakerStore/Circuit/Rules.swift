@@ -48,8 +48,9 @@ struct Rules: Hashable, Sendable {
         return max(1, Int64(saturating: ceiling + ceiling * self.jitter))
     }
 
-    /// How long the circuit stays open when the service has named a time: never longer than the cap.
-    func outageTime(_ named: Int64) -> Int64 { min(max(0, named), max(0, self.cap)) }
+    /// How long the circuit stays open when the service has named a time: never longer than the cap, which never
+    /// shortens the recovery time itself.
+    func outageTime(_ named: Int64) -> Int64 { min(max(0, named), max(0, self.cap, self.recovery)) }
 
     /// How long the circuit stays open after `trips` earlier trips in a row.
     ///

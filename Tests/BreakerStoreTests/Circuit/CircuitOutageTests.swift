@@ -41,16 +41,19 @@ import Testing
         #expect(circuit.circuit.transitions.map(\.kind) == [.tripped])
     }
 
-    /// The cap is the rule's even where the recovery time itself is longer.
-    @Test func theCapCutsTheTime() {
+    /// The cap never shortens the recovery time: a service that asks for more is not left alone for less.
+    @Test(arguments: [(400, 500), (500, 600), (900, 600)] as [(Int64, Int64)])
+    func theCapCutsTheTime(_ time: Int64, _ due: Int64) {
         var circuit = self.circuit { $0.cap = 50 }
-        #expect(self.fail(&circuit, self.report(Outage(time: 400)), at: 100) == .tripped)
-        #expect(circuit.circuit.state == .open(until: StoreTime(150)))
+        #expect(self.fail(&circuit, self.report(Outage(time: time)), at: 100) == .tripped)
+        #expect(circuit.circuit.state == .open(until: StoreTime(due)))
     }
 
     @Test(arguments: [
         (Outage(time: 2_000_000), "the service said that it is down for 2 s: E"),
         (Outage(time: nil), "the service said that it is down: E"),
+        (Outage(time: 20_000_000), "the service said that it is down for 20 s, cut to 10 s: E"),
+        (Outage(time: -7), "the service said that it is down for 0 s: E"),
     ])
     func theHistorySaysSo(_ outage: Outage, _ reason: String) {
         var circuit = self.circuit { $0.cap = 10_000_000 }
@@ -118,7 +121,10 @@ import Testing
         #expect(action == .reopened)
         #expect(circuit.state == .open(until: StoreTime(due)))
         #expect(circuit.tripsInARow == 2)
-        let said = time.map { "the service said that it is down for \(Duration.microseconds($0).readable): E" }
+        let said = time.map {
+            "the service said that it is down for \(Duration.microseconds($0).readable)"
+                + ($0 > 10_000 ? ", cut to 10 ms: E" : ": E")
+        }
         #expect(circuit.transitions.last?.reason == said ?? "the service said that it is down: E")
     }
 }

@@ -202,7 +202,8 @@ struct ReferenceModel {
     /// How long a service that names this time is left alone.
     private func outageTime(_ named: Int64) -> Int64 {
         if named < 0 { return 0 }
-        return named > self.rules.cap ? self.rules.cap : named
+        let most = self.rules.cap > self.rules.recovery ? self.rules.cap : self.rules.recovery
+        return named > most ? most : named
     }
 
     private mutating func trip(_ now: Int64, until end: Int64?) {

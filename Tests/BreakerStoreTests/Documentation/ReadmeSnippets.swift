@@ -30,8 +30,8 @@ enum ReadmeSnippets {
         let permit = try await circuit.admit()
         api.fetch { result in
             switch result {
-            case .success: permit.succeed()
-            case .failure(let error): permit.fail(error)
+            case .success: permit.succeedLater()
+            case .failure(let error): permit.failLater(error)
             }
         }
         // end of snippet

@@ -16,6 +16,7 @@ enum ReliabilitySnippets {
         case .healthy: "shared"
         case .degraded(let since, let error): "guarded in memory since \(since): \(error)"
         case .closed: "closed, guarded in memory"
+        @unknown default: "\(store.health)"
         }
         // end of snippet
     }

@@ -153,7 +153,11 @@ import Testing
         let kept = try store.breaker(.init(name: "kept"))
         _ = try store.breaker(.init(name: "gone"))
         for _ in 0..<9 { try await store.reset("gone") }
-        for time in [61, 700, 700] { try await self.pass(.seconds(time), store) }
+        try await self.pass(.seconds(61), store)
+        #expect(await eventually { self.workers(store, "gone") == 0 })
+        try await self.pass(.seconds(700), store)
+        #expect(await eventually { self.workers(store, "gone") == nil })
+        try await self.pass(.seconds(700), store)
         #expect(await eventually { (try? store.history().isEmpty) == true })
         var events = store.events().makeAsyncIterator()
         try await store.reset("kept")

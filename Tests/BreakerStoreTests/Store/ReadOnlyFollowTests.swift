@@ -71,6 +71,7 @@ import Testing
         try FileManager.default.moveItem(atPath: path + "-away", toPath: path)
         #expect(await changes.next() == .healthy)
         #expect(reader.health == .healthy)
+        #expect(await eventually { heard.withLock { $0 } == [false, true] })
         reader.close()
         #expect(await changes.next() == .closed)
         #expect(await changes.next() == nil)
