@@ -4,9 +4,27 @@ import Synchronization
 /// Follows a file that a store only reads: each listener has a thread, which looks ten times a second whether the file
 /// has changed.
 final class FileFollower: EventSource {
-    private struct State {
-        /// Since when and why the file can't be read.
+    /// What the looks of one watcher have found: since when and why the file can't be read.
+    ///
+    /// Each watcher has its own: two that look at the same time may find different things.
+    private struct Findings {
         var loss: (since: Date, error: BreakerStoreError)?
+
+        /// The health after a look at the file.
+        mutating func health(_ error: BreakerStoreError?, at now: Date) -> StoreHealth {
+            guard let error else {
+                self.loss = nil
+                return .healthy
+            }
+            let loss = self.loss ?? (since: now, error: error)
+            self.loss = loss
+            return .degraded(since: loss.since, error: loss.error)
+        }
+    }
+
+    private struct State {
+        /// Those of whoever asks for the health.
+        var findings = Findings()
         var healthWatches: [(listener: HealthListener, hearing: Hearing)] = []
     }
 
@@ -27,26 +45,14 @@ final class FileFollower: EventSource {
 
     /// Whether the file can be read; reads it.
     var health: StoreHealth {
+        var failure: BreakerStoreError?
         do throws(BreakerStoreError) {
             try StoreView.ofFile(self.file, self.clock) { _ in }
-            return self.health(nil)
         } catch {
-            return self.health(error)
+            failure = error
         }
-    }
-
-    /// The health after a look at the file.
-    private func health(_ error: BreakerStoreError?) -> StoreHealth {
         let now = self.clock.wallTime
-        return self.state.withLock { state in
-            guard let error else {
-                state.loss = nil
-                return .healthy
-            }
-            let loss = state.loss ?? (since: now, error: error)
-            state.loss = loss
-            return .degraded(since: loss.since, error: loss.error)
-        }
+        return self.state.withLock { [failure] in $0.findings.health(failure, at: now) }
     }
 
     func add(_ listener: HealthListener, withPresent: Bool) {
@@ -56,11 +62,15 @@ final class FileFollower: EventSource {
         self.state.withLock { $0.healthWatches.append((listener, hearing)) }
         hearing.hub.add(hearing.listener) { thread in
             let watch = ChangeWatch(self.file, self.clock)
+            var findings = Findings()
+            if case .degraded(let since, let error) = health { findings.loss = (since, error) }
             while !hearing.hub.endIfIdle() {
                 do throws(BreakerStoreError) {
-                    if try watch.inspectIfChanged({ _, _ in }) != nil { listener.add(self.health(nil)) }
+                    // A file that is as it was when it could be read can be read again.
+                    _ = try watch.inspectIfChanged { _, _ in }
+                    listener.add(findings.health(nil, at: self.clock.wallTime))
                 } catch {
-                    listener.add(self.health(error))
+                    listener.add(findings.health(error, at: self.clock.wallTime))
                 }
                 thread.sleep(for: Self.watchInterval)
             }

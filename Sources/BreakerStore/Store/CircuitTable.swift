@@ -69,6 +69,9 @@ final class CircuitTable: Sendable {
     /// Whether the store was closed, and all its circuits are let go of.
     var isOver: Bool { self.state.withLock { !$0.hasStore && $0.circuits.isEmpty } }
 
+    /// The config with which this process has registered the circuit; nil if the store does not use it.
+    func config(of name: CircuitName) -> KeptConfig? { self.state.withLock { $0.circuits[name]?.keptConfig } }
+
     func has(_ name: String) -> Bool { self.state.withLock { $0.circuits[CircuitName(name)] != nil } }
 
     /// What all handles of the circuit share, with one use more; made if there is none.

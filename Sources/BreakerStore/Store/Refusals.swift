@@ -8,6 +8,8 @@ final class Refusals: Sendable {
     /// The count of one circuit, of all its handles in this process.
     final class Counter: Sendable {
         private let count = Atomic<Int64>(0)
+        /// How many stores count here; changed under the lock of the counters.
+        fileprivate let users = Atomic<Int>(0)
 
         func add(_ refusals: Int64 = 1) { self.count.wrappingAdd(refusals, ordering: .relaxed) }
 
@@ -23,24 +25,28 @@ final class Refusals: Sendable {
     private let counters = Mutex<[CircuitName: Counter]>([:])
     private let lastTold = Atomic<Int64>(.min)
 
+    /// The counter for a circuit of one more store.
     func counter(of name: CircuitName) -> Counter {
         self.counters.withLock { counters in
-            if let known = counters[name] { return known }
-            let counter = Counter()
+            let counter = counters[name] ?? Counter()
+            counter.users.wrappingAdd(1, ordering: .relaxed)
             counters[name] = counter
             return counter
         }
     }
 
-    /// Drops the count of a circuit that no handle of this process uses; false if a handle uses it.
-    func dropIfUnused(_ name: CircuitName) -> Bool {
+    /// A store has let go of the circuit; returns whether it was the last one.
+    func letGo(of name: CircuitName) -> Bool {
         self.counters.withLock { counters in
-            guard var counter = counters.removeValue(forKey: name) else { return true }
-            if isKnownUniquelyReferenced(&counter) { return true }
-            counters[name] = counter
-            return false
+            guard let counter = counters[name] else { return true }
+            guard counter.users.wrappingSubtract(1, ordering: .relaxed).newValue <= 0 else { return false }
+            counters[name] = nil
+            return true
         }
     }
+
+    /// Whether a store of this process uses the circuit.
+    func isUsed(_ name: CircuitName) -> Bool { self.counters.withLock { $0[name] != nil } }
 
     /// Whether it is time to tell the file again.
     func isDue(at uptime: Int64) -> Bool {
@@ -58,9 +64,9 @@ final class Refusals: Sendable {
         return taken
     }
 
-    /// Takes back counts that the file could not be told.
+    /// Takes back counts that the file could not be told, but for circuits that nobody uses any longer.
     func putBack(_ taken: [CircuitName: Int64]) {
-        for (name, count) in taken { self.counter(of: name).add(count) }
+        self.counters.withLock { counters in for (name, count) in taken { counters[name]?.add(count) } }
     }
 }
 

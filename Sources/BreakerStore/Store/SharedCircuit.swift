@@ -47,6 +47,8 @@ final class SharedCircuit: Sendable {
     /// The config that this process registered last.
     var registeredConfig: CircuitBreaker.Config { self.registered.value.config }
 
+    var keptConfig: KeptConfig { self.registered.value }
+
     func isRegistered(with config: CircuitBreaker.Config) -> Bool { self.registered.value.config == config }
 
     func register(_ config: KeptConfig) {

@@ -19,23 +19,30 @@ extension StoreCore {
     private func dropIdleCircuits() -> Bool {
         let uptime = self.clock.uptime
         var areOthersDue = false
+        var dropped: [CircuitTable.Idle] = []
         for table in self.idle.tables {
             let isOneDue = table.dropIdle(
                 at: uptime,
                 if: { $0.refusals.isTold && !self.isUnregistered(CircuitName($0.name)) },
-                { idle in
-                    for one in idle where self.drop(one.name) { self.idle.add(one) }
-                }
+                { idle in dropped += idle.filter { self.drop($0.name) } }
             )
             areOthersDue = areOthersDue || isOneDue
             if table.isOver { self.idle.remove(table) }
+        }
+        for one in dropped {
+            // Another store of this process may have begun to use the circuit in this moment.
+            if self.refusals.isUsed(one.name) {
+                for config in self.idle.tables.compactMap({ $0.config(of: one.name) }) { self.isUsed(config) }
+            } else {
+                self.idle.add(one)
+            }
         }
         return areOthersDue
     }
 
     /// Keeps nothing of a circuit that a store has dropped; false if another store of this process uses the circuit.
     func drop(_ name: CircuitName) -> Bool {
-        guard self.refusals.dropIfUnused(name) else { return false }
+        guard self.refusals.letGo(of: name) else { return false }
         self.ask { $0.dropped(name) }
         return true
     }

@@ -63,6 +63,9 @@ import Testing
         let reader = try CircuitStore(path: path, configuration: configuration)
         var changes = reader.healthChanges().makeAsyncIterator()
         #expect(await changes.next() == .healthy)
+        // A watch may rely on the stamp of a file that was not changed lately.
+        let past = Date(timeIntervalSinceNow: -3_600)
+        try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: path)
         try FileManager.default.moveItem(atPath: path, toPath: path + "-away")
         #expect(await changes.next()?.isHealthy == false)
         #expect(!reader.health.isHealthy)
