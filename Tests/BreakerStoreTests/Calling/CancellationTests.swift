@@ -50,15 +50,17 @@ import Testing
     @Test(arguments: [nil, Duration.seconds(30)])
     func aCallThatIsCancelledInFlightIsNoFailure(_ timeout: Duration?) async throws {
         let breaker = try self.breaker { $0.timeout = timeout }
+        let begun = Tally()
         let task = Task {
             try await breaker.run {
-                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                begun.add()
                 while !Task.isCancelled { await Task.yield() }
                 throw CallFailure()
             } fallback: { _ in
                 1
             }
         }
+        #expect(await eventually { begun.count == 1 })
         task.cancel()
         await #expect(throws: CallFailure.self) { try await task.value }
         #expect(breaker.failureCount == 0)
