@@ -76,8 +76,9 @@ struct HealthyCall {
         return Operations.use(sum, watch.nanoseconds / Double(count))
     }
 
+    /// So many guarded calls; the nanoseconds of each.
     @inline(never)
-    private static func guarded(
+    static func guarded(
         _ count: Int,
         _ breaker: CircuitBreaker,
         _ operation: () async throws -> Int

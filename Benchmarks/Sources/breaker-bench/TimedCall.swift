@@ -15,15 +15,15 @@ struct TimedCall {
                 effort.rounds, effort,
                 [
                     { try await Self.inChildTask(calls, operation) },
-                    { try await Self.timed(calls, breaker, operation) },
+                    { try await HealthyCall.guarded(calls, breaker, operation) },
                 ]
             )
             table.addRatio(
                 "healthy call with a timeout, against a bare child task", ours: rounds[1] / 1_000,
                 floor: rounds[0] / 1_000, .atMost(2), .microseconds)
-            _ = try await Self.timed(100_000, breaker, operation)
+            _ = try await HealthyCall.guarded(100_000, breaker, operation)
             let before = bb_heap()
-            _ = try await Self.timed(900_000, breaker, operation)
+            _ = try await HealthyCall.guarded(900_000, breaker, operation)
             table.addCount(
                 "  KiB that 1,000,000 such calls leave behind, of the last 900,000",
                 before < 0 ? nil : max(0, Int(bb_heap() - before) / 1_024), .atMost(Self.growth))
@@ -52,18 +52,6 @@ struct TimedCall {
                 return try await group.next() ?? 0
             }
         }
-        return Operations.use(sum, watch.nanoseconds / Double(count))
-    }
-
-    @inline(never)
-    private static func timed(
-        _ count: Int,
-        _ breaker: CircuitBreaker,
-        _ operation: () async throws -> Int
-    ) async throws -> Double {
-        var sum = 0
-        let watch = Stopwatch()
-        for _ in 0..<count { sum &+= try await breaker.run(operation) }
         return Operations.use(sum, watch.nanoseconds / Double(count))
     }
 }

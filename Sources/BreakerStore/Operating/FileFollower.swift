@@ -29,8 +29,18 @@ final class FileFollower: EventSource {
     }
 
     private static let watchInterval = Duration.milliseconds(100)
-    /// So many events are read at once.
-    private static let pageSize = 10_000
+    /// A part of the history, which begins behind an event.
+    private struct Part {
+        let start: Int64
+        let page: Database.HistoryPage
+        let dates: (StoreTime) -> Date
+
+        init(_ view: StoreView, after start: Int64) throws(BreakerStoreError) {
+            self.start = start
+            self.page = try view.database.events(after: start)
+            self.dates = view.clock.dates()
+        }
+    }
 
     private let file: StoreFile
     private let clock: any HostClock
@@ -100,25 +110,28 @@ final class FileFollower: EventSource {
     private func watch(_ hub: EventHub, _ listener: EventHub.Listener, from start: Int64, _ thread: StoreThread) {
         let watch = ChangeWatch(self.file, self.clock)
         var last = start
-        // A reader has no room for what it has asked for, or the file has more than one page.
+        // A reader has no room for what it has asked for, or there may be more than was read at once.
         var isMore = false
         while !hub.endIfIdle() {
             let waiters = hub.takeWaiters()
             do throws(BreakerStoreError) {
                 let known = last
-                var found: (isAnotherFile: Bool, page: [CircuitEvent])?
+                var found: Part?
                 if isMore {
                     found = try StoreView.ofFile(self.file, self.clock) { (view) throws(BreakerStoreError) in
-                        (false, try Self.page(view, after: known))
+                        try Part(view, after: known)
                     }
                 } else {
                     found = try watch.inspectIfChanged { (inspection, isAnother) throws(BreakerStoreError) in
-                        (isAnother, try Self.page(inspection.view, after: isAnother ? 0 : known))
+                        try Part(inspection.view, after: isAnother ? 0 : known)
                     }
                 }
                 if let found {
-                    if found.isAnotherFile { last = 0 }
-                    isMore = !Self.tell(found.page, to: listener, last: &last) || found.page.count == Self.pageSize
+                    let told = EventHub.tell(found.page, after: found.start, of: 0, to: [listener]) {
+                        CircuitEvent($0, { _ in false }, found.dates)
+                    }
+                    last = told.last
+                    isMore = told.isHeldUp || last != found.start
                 }
             } catch {
                 // The store's health says so; the next look may succeed.
@@ -128,29 +141,5 @@ final class FileFollower: EventSource {
             for waiter in waiters { waiter.signal() }
             thread.sleep(for: Self.watchInterval)
         }
-    }
-
-    /// The oldest events behind `id`, oldest first.
-    private static func page(_ view: StoreView, after id: Int64) throws(BreakerStoreError) -> [CircuitEvent] {
-        let dates = view.clock.dates()
-        return try view.database.events(after: id, limit: Self.pageSize).events.map {
-            CircuitEvent($0, view.isOwn, dates)
-        }
-    }
-
-    /// Hands the events over; false if the reader has no room for one that it has asked for.
-    private static func tell(_ events: [CircuitEvent], to listener: EventHub.Listener, last: inout Int64) -> Bool {
-        for event in events where event.id > last {
-            let gap = event.id.subtractingSaturating(last).subtractingSaturating(1)
-            // A process has pruned these events before this thread could read them.
-            if gap > 0 {
-                let lost = Int(clamping: gap)
-                let missed = CircuitEvent.missed(lost, id: event.id.subtractingSaturating(1), at: event.at)
-                _ = listener.deliver(missed, standingFor: lost)
-            }
-            guard listener.deliver(event) else { return false }
-            last = event.id
-        }
-        return true
     }
 }

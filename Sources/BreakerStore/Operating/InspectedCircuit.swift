@@ -8,7 +8,7 @@ import Foundation
 package struct InspectedCircuit: Sendable, Hashable {
     package var snapshot: CircuitSnapshot
     /// The circuit's state; under a hold, the state that the hold covers.
-    package var beneath: CircuitState
+    package var beneath: CircuitState { self.snapshot.beneath ?? self.snapshot.state }
 }
 
 /// A circuit whose row no version of this library can have written.
@@ -29,20 +29,15 @@ struct CircuitRecord {
     var registered: [Int64]
 
     func inspected(by reading: ReadingMoment) -> InspectedCircuit {
-        let now = reading.now
-        var unheld = self.stored.row.circuit
-        unheld.hold = nil
-        unheld.takeStampsAhead(for: now)
-        return InspectedCircuit(
+        InspectedCircuit(
             snapshot: CircuitSnapshot(
                 name: self.name,
                 stored: self.stored,
-                at: now,
+                at: reading.now,
                 workers: self.registered.count(where: reading.isAlive),
                 isAlive: reading.isAlive,
                 reading.date
-            ),
-            beneath: unheld.state(at: now, reading.date)
+            )
         )
     }
 }

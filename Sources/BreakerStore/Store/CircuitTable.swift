@@ -72,8 +72,6 @@ final class CircuitTable: Sendable {
     /// The config with which this process has registered the circuit; nil if the store does not use it.
     func config(of name: CircuitName) -> KeptConfig? { self.state.withLock { $0.circuits[name]?.keptConfig } }
 
-    func has(_ name: String) -> Bool { self.state.withLock { $0.circuits[CircuitName(name)] != nil } }
-
     /// What all handles of the circuit share, with one use more; made if there is none.
     ///
     /// - Returns: the circuit, and whether it is time to look for circuits without handles.

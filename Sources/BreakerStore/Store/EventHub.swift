@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Synchronization
 
 /// Hands events over to its listeners, each event once and in order.
@@ -152,5 +153,64 @@ final class EventHub: Sendable {
         // A caller of `flush` that came in this moment has nothing to wait for.
         for waiter in waiters ?? [] { waiter.signal() }
         return waiters != nil
+    }
+}
+
+extension EventHub {
+    /// Hands a part of the history over, and says how many events are gone from it.
+    ///
+    /// - Parameters:
+    ///   - id: the event behind which the part begins.
+    ///   - file: the file that has the history.
+    ///   - event: makes the event that listeners get.
+    /// - Returns: where to go on, and whether a reader has no room for what it has asked for. Such a reader has a hub of
+    ///   its own, so that nobody is told twice.
+    static func tell(
+        _ page: Database.HistoryPage,
+        after id: Int64,
+        of file: UInt64,
+        to listeners: [Listener],
+        as event: (StoredEvent) -> CircuitEvent
+    ) -> (last: Int64, isHeldUp: Bool) {
+        func tell(_ event: CircuitEvent, standingFor count: Int) -> Bool {
+            var isTold = true
+            for listener in listeners where listener.wants(event.id, of: file) {
+                if !listener.deliver(event, standingFor: count) { isTold = false }
+            }
+            return isTold
+        }
+        var last = id
+        for stored in page.events where stored.id > last {
+            let gap = stored.id.subtractingSaturating(last).subtractingSaturating(1)
+            let event = event(stored)
+            // A process has pruned these events before this thread could read them.
+            if gap > 0 {
+                let lost = Int(clamping: gap)
+                let missed = CircuitEvent.missed(lost, id: stored.id.subtractingSaturating(1), at: event.at)
+                _ = tell(missed, standingFor: lost)
+            }
+            guard tell(event, standingFor: 1) else { return (last, true) }
+            last = stored.id
+        }
+        // Rows that can't be read are passed over, too.
+        return (max(last, page.last ?? last), false)
+    }
+}
+
+extension CircuitEvent {
+    static func missed(_ count: Int, id: Int64, at date: Date) -> CircuitEvent {
+        CircuitEvent(
+            id: id,
+            circuit: nil,
+            kind: .missed,
+            at: date,
+            from: nil,
+            to: nil,
+            reason: "\(count) \(count == 1 ? "event was" : "events were") lost",
+            worker: nil,
+            pid: nil,
+            by: nil,
+            isOwn: false
+        )
     }
 }

@@ -89,52 +89,9 @@ extension StoreCore {
         }
         guard let page = found else { return nil }
         let dates = self.clock.dates()
-        var last = place.id
-        for stored in page.events where stored.id > last {
-            let gap = stored.id.subtractingSaturating(last).subtractingSaturating(1)
-            let event = CircuitEvent(stored, self.answers.isOwn, dates)
-            // A process has pruned these events before this thread could read them.
-            if gap > 0 {
-                let lost = Int(clamping: gap)
-                let missed = CircuitEvent.missed(lost, id: stored.id.subtractingSaturating(1), at: event.at)
-                Self.tell(missed, standingFor: lost, of: place.file, to: listeners)
-            }
-            guard Self.tell(event, standingFor: 1, of: place.file, to: listeners) else {
-                return (HistoryPosition(file: place.file, id: last), true)
-            }
-            last = stored.id
+        let told = EventHub.tell(page, after: place.id, of: place.file, to: listeners) {
+            CircuitEvent($0, self.answers.isOwn, dates)
         }
-        // Rows that can't be read are passed over, too.
-        return (HistoryPosition(file: place.file, id: max(last, page.last ?? last)), false)
-    }
-
-    /// Returns false if a reader has no room; such a reader has a hub of its own, so that nobody is told twice.
-    @discardableResult
-    private static func tell(
-        _ event: CircuitEvent, standingFor count: Int, of file: UInt64, to listeners: [EventHub.Listener]
-    ) -> Bool {
-        var isTold = true
-        for listener in listeners where listener.wants(event.id, of: file) {
-            if !listener.deliver(event, standingFor: count) { isTold = false }
-        }
-        return isTold
-    }
-}
-
-extension CircuitEvent {
-    static func missed(_ count: Int, id: Int64, at date: Date) -> CircuitEvent {
-        CircuitEvent(
-            id: id,
-            circuit: nil,
-            kind: .missed,
-            at: date,
-            from: nil,
-            to: nil,
-            reason: "\(count) \(count == 1 ? "event was" : "events were") lost",
-            worker: nil,
-            pid: nil,
-            by: nil,
-            isOwn: false
-        )
+        return (HistoryPosition(file: place.file, id: told.last), told.isHeldUp)
     }
 }

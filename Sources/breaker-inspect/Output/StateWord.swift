@@ -62,10 +62,5 @@ extension CircuitSnapshot {
     /// How many failures trip it.
     ///
     /// Nil under a rule that this version does not know.
-    var failureLimit: Int? {
-        switch self.config.trip.kind {
-        case .failures(let count, within: _), .consecutiveFailures(let count): count
-        case .unknown: nil
-        }
-    }
+    var failureLimit: Int? { self.config.trip.count }
 }
