@@ -93,12 +93,9 @@ public final class CircuitStore: Sendable {
         calls: CallPolicy = CallPolicy()
     ) throws(BreakerStoreError) -> CircuitBreaker {
         let core = try self.usableCore()
-        if let known = self.circuits.use(config) {
-            let breaker = CircuitBreaker(store: self, core: core, circuit: known, calls: KeptPolicy(calls))
-            try calls.validate(for: config)
-            if !core.isUnregistered(CircuitName(config.name)) { return breaker }
-        }
-        let breakers = try self.registered([config], calls, core)
+        let policy = KeptPolicy(calls)
+        if let known = try self.known(config, policy, core) { return known }
+        let breakers = try self.registered([config], policy, core)
         // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
         _ = try? core.look(breakers[0].asker, readsAlways: true)
         return breakers[0]
@@ -151,25 +148,33 @@ public final class CircuitStore: Sendable {
         let policy = KeptPolicy(calls)
         var known: [CircuitBreaker] = []
         for config in configs {
-            guard let circuit = self.circuits.use(config) else { break }
-            known.append(CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy))
-            if core.isUnregistered(CircuitName(config.name)) { break }
-            try calls.validate(for: config)
+            guard let breaker = try self.known(config, policy, core) else { break }
+            known.append(breaker)
         }
-        return known.count == configs.count ? known : try self.registered(configs, calls, core)
+        return known.count == configs.count ? known : try self.registered(configs, policy, core)
+    }
+
+    /// The handle for a circuit that this process has registered with the same config; nil if the file must be told.
+    private func known(
+        _ config: CircuitBreaker.Config, _ policy: KeptPolicy, _ core: StoreCore
+    ) throws(BreakerStoreError) -> CircuitBreaker? {
+        guard let circuit = self.circuits.use(config) else { return nil }
+        // Made first: once it is gone, the use of the circuit has ended.
+        let breaker = CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
+        try policy.policy.validate(for: config)
+        return core.isUnregistered(CircuitName(config.name)) ? nil : breaker
     }
 
     /// Registers the circuits, and returns the handles.
     private func registered(
         _ configs: [CircuitBreaker.Config],
-        _ calls: CallPolicy,
+        _ policy: KeptPolicy,
         _ core: StoreCore
     ) throws(BreakerStoreError) -> [CircuitBreaker] {
         for config in configs {
             try config.validate()
-            try calls.validate(for: config)
+            try policy.policy.validate(for: config)
         }
-        let policy = KeptPolicy(calls)
         let kept = configs.map(KeptConfig.init)
         do throws(BreakerStoreError) {
             try core.register(kept, until: self.deadline)

@@ -30,6 +30,17 @@ import Testing
         #expect(self.fixture.commits == commits)
     }
 
+    /// A config that could not be stored is stored when somebody asks for the circuit again, whichever one it is.
+    @Test(arguments: 0..<3)
+    func whatWasNotStoredIsStoredWhenItIsAskedForAgain(_ index: Int) throws {
+        let core = try #require(self.fixture.core)
+        let configs = Self.configs(3)
+        let breakers = try self.fixture.store.breakers(configs)
+        core.ask { $0.registrationFailed(.init(config: configs[index], uptime: core.clock.uptime)) }
+        #expect(try self.fixture.store.breakers(configs) == breakers)
+        #expect(!core.isUnregistered(CircuitName(configs[index].name)))
+    }
+
     @Test func noneIsRegisteredIfOneIsNotValid() throws {
         var configs = Self.configs(3)
         configs[2].name = ""
