@@ -125,7 +125,9 @@ public final class CircuitStore: Sendable {
 
     /// The config of a circuit as it is stored, which this process uses from now on; nil if there is none.
     private func stored(_ name: String, _ core: StoreCore) throws(BreakerStoreError) -> CircuitBreaker.Config? {
-        guard self.circuits.config(of: CircuitName(name)) != nil else { return try core.use(name, until: self.deadline) }
+        guard self.circuits.config(of: CircuitName(name)) != nil else {
+            return try core.use(name, until: self.deadline)
+        }
         return try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
     }
 

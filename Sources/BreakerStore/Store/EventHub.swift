@@ -163,8 +163,8 @@ extension EventHub {
     ///   - id: the event behind which the part begins.
     ///   - file: the file that has the history.
     ///   - event: makes the event that listeners get.
-    /// - Returns: where to go on, and whether a reader has no room for what it has asked for. Such a reader has a hub of
-    ///   its own, so that nobody is told twice.
+    /// - Returns: where to go on, and whether a reader has no room for what it has asked for. Such a reader has a hub
+    ///   of its own, so that nobody is told twice.
     static func tell(
         _ page: Database.HistoryPage,
         after id: Int64,
