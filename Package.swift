@@ -81,9 +81,11 @@ let package = Package(
             dependencies: ["CBreakerStore", "CSQLite", "BreakerStoreMigrations"],
             swiftSettings: settings
         ),
+        // The JSON that breaker-inspect prints, made of the library's public values. No product.
+        .target(name: "BreakerStoreJSON", dependencies: ["BreakerStore"], swiftSettings: settings),
         .executableTarget(
             name: "breaker-inspect",
-            dependencies: ["BreakerStore"],
+            dependencies: ["BreakerStore", "BreakerStoreJSON"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -130,7 +132,8 @@ let package = Package(
         .testTarget(
             name: "BreakerInspectTests",
             dependencies: [
-                "BreakerStore", "BreakerTestSupport", "CSQLite", "CTestSupport", "breaker-inspect", "breaker-worker",
+                "BreakerStore", "BreakerStoreJSON", "BreakerTestSupport", "CSQLite", "CTestSupport", "breaker-inspect",
+                "breaker-worker",
             ],
             // What lies in `Fuzzing` is a link to the fuzzers' targets, which a test feeds with the kept inputs.
             exclude: ["Fuzzing/Fuzzing.swift", "Fuzzing/breaker-inspect"],
@@ -152,7 +155,7 @@ if Context.environment["BREAKERSTORE_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "breaker-fuzz",
-            dependencies: ["BreakerStore", "BreakerTestSupport", "CSQLite"],
+            dependencies: ["BreakerStore", "BreakerStoreJSON", "BreakerTestSupport", "CSQLite"],
             path: "Tests/breaker-fuzz",
             // What lies in `breaker-inspect` there is a link to the tool's sources: no program but a test can be linked
             // with another one.

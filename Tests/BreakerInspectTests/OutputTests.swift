@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 import Foundation
 import Testing
 

@@ -6,7 +6,7 @@ import Testing
 
 /// All JSON that the tool prints meets the schema in docs/.
 @Suite(.timeLimit(.minutes(1))) struct SchemaTests {
-    private static func schema() throws -> JSONSchema {
+    static func schema() throws -> JSONSchema {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         return try JSONSchema(contentsOf: root.appendingPathComponent("docs/breaker-inspect.schema.json"))

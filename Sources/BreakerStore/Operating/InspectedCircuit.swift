@@ -7,8 +7,6 @@ import Foundation
 /// A circuit with what operators ask for beside a snapshot.
 package struct InspectedCircuit: Sendable, Hashable {
     package var snapshot: CircuitSnapshot
-    /// The circuit's state; under a hold, the state that the hold covers.
-    package var beneath: CircuitState { self.snapshot.beneath ?? self.snapshot.state }
 }
 
 /// A circuit whose row no version of this library can have written.

@@ -33,11 +33,4 @@ struct Finding: Equatable, Sendable {
     static func wrong(_ check: String, _ finding: String, _ advice: String) -> Finding {
         Finding(check: check, status: .wrong, finding: finding, advice: advice)
     }
-
-    var json: JSONValue {
-        .object([
-            "advice": .text(self.advice), "check": .string(self.check), "finding": .string(self.finding),
-            "status": .string(self.status.rawValue),
-        ])
-    }
 }

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -18,6 +19,10 @@ struct CircuitDetail {
     private static let margin = 12
 
     private var circuit: CircuitSnapshot { self.inspected.snapshot }
+
+    var json: String {
+        JSONDocument.detail(of: self.circuit, events: self.events, workers: self.workers, at: self.now)
+    }
 
     func text(width: Int?, _ style: Style) -> String {
         var text = style.paint(self.circuit.name.escaped, .heading) + "\n"
@@ -98,8 +103,10 @@ struct CircuitDetail {
     private func lines(_ hold: CircuitSnapshot.Hold) -> [String] {
         let by = hold.by.map { " by \($0.escaped)" } ?? ""
         let until = hold.until.map { ", until \($0.readable)" } ?? ", until it is released"
-        return ["\(hold.state.rawValue)\(by)\(until)", "beneath: \(StateWord(self.inspected.beneath).rawValue)"]
-            + (hold.reason.map { ["reason: \($0.escaped)"] } ?? [])
+        var lines = ["\(hold.state.rawValue)\(by)\(until)"]
+        if let beneath = self.circuit.beneath { lines.append("beneath: \(StateWord(beneath).rawValue)") }
+        if let reason = hold.reason { lines.append("reason: \(reason.escaped)") }
+        return lines
     }
 
     private func line(_ probe: CircuitSnapshot.Probe) -> String {

@@ -1,3 +1,5 @@
+import BreakerStoreJSON
+
 /// The texts of the help.
 enum HelpText {
     /// What is said to somebody who said nothing.
@@ -39,13 +41,8 @@ enum HelpText {
     }
 
     static func json(_ verb: any Verb.Type) -> JSONValue {
-        let options = (verb.options + Option.common).map {
-            JSONValue.object(["help": .string($0.help), "name": .string($0.spelling), "value": .text($0.placeholder)])
-        }
-        return .object([
-            "name": .string(verb.name), "options": .array(options), "summary": .string(verb.summary),
-            "usage": .string(Self.usage(verb)),
-        ])
+        let options = (verb.options + Option.common).map { (name: $0.spelling, value: $0.placeholder, help: $0.help) }
+        return .verb(name: verb.name, usage: Self.usage(verb), summary: verb.summary, options: options)
     }
 
     private static var verbs: String { Self.lines(Tool.verbs.map { ($0.name, $0.summary) }) }

@@ -1,3 +1,5 @@
+import BreakerStoreJSON
+
 /// When the output is coloured.
 enum ColorChoice: String, CaseIterable, Sendable {
     case auto
@@ -31,5 +33,16 @@ struct Style: Sendable {
     func paint(_ text: String, _ look: Look) -> String {
         guard self.isColored, look != .plain, !text.isEmpty else { return text }
         return "\u{1B}[\(look.rawValue)m\(text)\u{1B}[0m"
+    }
+}
+
+extension StateWord {
+    var look: Look {
+        switch self {
+        case .open, .heldOpen: .bad
+        case .halfOpen: .doubtful
+        case .heldClosed: .overridden
+        case .closed: .good
+        }
     }
 }

@@ -1,3 +1,5 @@
+import BreakerStoreJSON
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -1,3 +1,5 @@
+import BreakerStoreJSON
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// What the verbs that change circuits have in common: finding them, asking, changing, telling.
 struct Change: Sendable {
@@ -140,13 +141,9 @@ struct Change: Sendable {
             for line in Self.table(changes, plan) { context.console.write(line + "\n") }
             return
         }
-        let values = changes.map {
-            JSONValue.object(["from": .string($0.from), "name": .string($0.name), "to": .string($0.to)])
-        }
+        let values = changes.map { (name: $0.name, from: $0.from, to: $0.to) }
         context.console.write(
-            JSONValue.document([
-                "changes": .array(values), "dryRun": .bool(self.isDryRun), "unreadable": passedOver.json,
-            ]))
+            JSONDocument.changes(values, isDryRun: self.isDryRun, unreadable: passedOver.names))
     }
 
     /// The arrows of longer names stand where those end.

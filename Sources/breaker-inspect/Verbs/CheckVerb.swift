@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// `check`: the exit code says whether all is well.
 struct CheckVerb: Verb {
@@ -33,32 +34,24 @@ struct CheckVerb: Verb {
         if !self.patterns.isEmpty { try Self.require(found, by: self.selection) }
         let unreadable = Unreadable(found.unreadable)
         let notClosed = found.value.notClosed.sorted {
-            let (first, second) = ($0.snapshot, $1.snapshot)
-            guard first.stateWord == second.stateWord else { return first.stateWord < second.stateWord }
-            return first.name.utf8.lexicographicallyPrecedes(second.name.utf8)
+            guard $0.stateWord == $1.stateWord else { return $0.stateWord < $1.stateWord }
+            return $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
         }
         if context.isJSON {
-            let now = context.now
-            let values = notClosed.map { JSONValue.object(JSONValue.circuit($0, at: now)) }
             context.console.write(
-                JSONValue.document([
-                    "checked": .count(found.value.count),
-                    "isClosed": .bool(notClosed.isEmpty && unreadable.circuits.isEmpty),
-                    "notClosed": .array(values), "unreadable": unreadable.json,
-                ])
-            )
+                JSONDocument.check(
+                    ofCount: found.value.count, notClosed: notClosed, unreadable: unreadable.names, at: context.now))
         } else {
             for circuit in notClosed {
-                let word = circuit.snapshot.stateWord
-                context.console.write(
-                    "\(circuit.snapshot.name.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
+                let word = circuit.stateWord
+                context.console.write("\(circuit.name.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
             }
         }
         return unreadable.tell(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
     }
 
     /// How many circuits there are, and those that are not closed.
-    private typealias Checked = (count: Int, notClosed: [InspectedCircuit])
+    private typealias Checked = (count: Int, notClosed: [CircuitSnapshot])
 
     private static func look(
         for selection: Selection,
@@ -66,7 +59,7 @@ struct CheckVerb: Verb {
     ) throws(Failure) -> StoreInspection.Found<Checked> {
         try selection.gather(into: (count: 0, notClosed: []), in: context) { checked, circuit in
             checked.count += 1
-            if circuit.snapshot.stateWord != .closed { checked.notClosed.append(circuit) }
+            if circuit.snapshot.stateWord != .closed { checked.notClosed.append(circuit.snapshot) }
         }
     }
 

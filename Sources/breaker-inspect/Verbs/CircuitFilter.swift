@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// Which of the circuits that were found are wanted.
 struct CircuitFilter: Sendable {

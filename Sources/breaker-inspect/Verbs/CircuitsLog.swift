@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -40,15 +41,13 @@ struct CircuitsLog {
         for circuit in circuits where self.filter.admits(circuit.snapshot) {
             self.told[Array(circuit.snapshot.name.utf8)] = Line(circuit.snapshot)
             if self.context.isJSON {
-                list.append(
-                    JSONValue.circuit(circuit, at: now), named: circuit.snapshot.name,
-                    rank: circuit.snapshot.stateWord.urgency)
+                list.append(circuit.snapshot, at: now)
             } else {
                 self.table.append(circuit.snapshot, at: now)
             }
         }
         if self.context.isJSON {
-            list.writeDocument(unreadable, to: self.context.console)
+            list.writeDocument(unreadable: unreadable.names) { self.context.console.write($0) }
         } else {
             self.writeTable(withHeading: true)
         }
@@ -68,7 +67,7 @@ struct CircuitsLog {
             guard self.told[key] != line, isWanted || self.told[key] != nil else { continue }
             self.told[key] = isWanted ? line : nil
             if self.context.isJSON {
-                self.write(["circuit": .object(JSONValue.circuit(circuit, at: now)), "event": .string("changed")])
+                self.context.console.write(JSONDocument.changed(circuit.snapshot, at: now))
             } else {
                 self.table.append(circuit.snapshot, at: now)
             }
@@ -77,7 +76,7 @@ struct CircuitsLog {
             self.told[key] = nil
             let name = String(decoding: key, as: UTF8.self)
             if self.context.isJSON {
-                self.write(["event": .string("forgotten"), "name": .string(name)])
+                self.context.console.write(JSONDocument.forgotten(name))
             } else {
                 self.table.append([.init(text: name.escaped), .init(text: "forgotten")] + self.blanks)
             }
@@ -86,8 +85,6 @@ struct CircuitsLog {
     }
 
     private var blanks: [Table.Cell] { Array(repeating: .init(text: "-"), count: self.table.columns.count - 2) }
-
-    private func write(_ members: [String: JSONValue]) { self.context.console.write(JSONValue.document(members)) }
 
     private mutating func writeTable(withHeading: Bool) {
         self.table.forEachLine(width: nil, withHeading: withHeading, self.context.style) {

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// `doctor`: looks for all that can be wrong with the store.
 struct DoctorVerb: Verb {
@@ -16,8 +17,10 @@ struct DoctorVerb: Verb {
         let findings = try Self.findings(in: context)
         let wrong = findings.count { $0.status == .wrong }
         if context.isJSON {
-            context.console.write(
-                JSONValue.document(["findings": .array(findings.map(\.json)), "isHealthy": .bool(wrong == 0)]))
+            let told = findings.map {
+                (check: $0.check, status: $0.status.rawValue, finding: $0.finding, advice: $0.advice)
+            }
+            context.console.write(JSONDocument.findings(told, isHealthy: wrong == 0))
         } else {
             Self.print(findings, in: context)
             let verdict =

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// `help`: what the tool can do.
 struct HelpVerb: Verb {
@@ -22,7 +23,7 @@ struct HelpVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         if context.isJSON {
             let verbs = self.verb.map { [$0] } ?? Tool.verbs
-            context.console.write(JSONValue.document(["verbs": .array(verbs.map { HelpText.json($0) })]))
+            context.console.write(JSONDocument.help(verbs.map { HelpText.json($0) }))
         } else {
             context.console.write(self.verb.map { HelpText.of($0) } ?? HelpText.long)
         }
@@ -32,11 +33,7 @@ struct HelpVerb: Verb {
     static func printVersion(in context: Context) -> ExitCode {
         if context.isJSON {
             context.console.write(
-                JSONValue.document([
-                    "schema": .string(Versions.schema), "sqlite": .string(Versions.sqlite),
-                    "tool": .string(Tool.version),
-                ])
-            )
+                JSONDocument.versions(tool: Tool.version, schema: Versions.schema, sqlite: Versions.sqlite))
         } else {
             context.console.write(
                 "\(Tool.name) \(Tool.version) (schema \(Versions.schema), SQLite \(Versions.sqlite))\n")

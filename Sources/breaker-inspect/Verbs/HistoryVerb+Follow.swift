@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// `history --follow`: what happened, then what happens.
 extension HistoryVerb {
@@ -16,7 +17,7 @@ extension HistoryVerb {
                 do throws(Failure) {
                     for event in try Self.events(watch, after: &last, in: context) where self.wants(event) {
                         guard !context.isJSON else {
-                            context.console.write(JSONValue.document(["event": .event(event)]))
+                            context.console.write(JSONDocument.event(event))
                             continue
                         }
                         table.append(event, namingCircuits: self.circuit == nil)

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -77,7 +78,7 @@ struct HistoryVerb: Verb {
     func report(_ events: [CircuitEvent], in context: Context) -> Table {
         let table = Table.events(events, namingCircuits: self.circuit == nil, mayGrow: self.follows)
         if context.isJSON {
-            context.console.write(JSONValue.document(["events": .array(events.map { .event($0) })]))
+            context.console.write(JSONDocument.history(events))
         } else if !events.isEmpty {
             table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
         }

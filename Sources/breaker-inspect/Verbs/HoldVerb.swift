@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// `hold`: keeps circuits open or closed, whatever their calls do.
 struct HoldVerb: Verb {

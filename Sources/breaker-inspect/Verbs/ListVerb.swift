@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// `list`: a line for each circuit.
 struct ListVerb: Verb {
@@ -65,13 +66,10 @@ struct ListVerb: Verb {
     private func printJSON(in context: Context) throws(Failure) -> Unreadable {
         let now = context.now
         let found = try self.selection.gather(into: JSONList(), in: context) { list, circuit in
-            guard self.filter.admits(circuit.snapshot) else { return }
-            list.append(
-                JSONValue.circuit(circuit, at: now), named: circuit.snapshot.name,
-                rank: circuit.snapshot.stateWord.urgency)
+            if self.filter.admits(circuit.snapshot) { list.append(circuit.snapshot, at: now) }
         }
         let unreadable = Unreadable(found.unreadable)
-        found.value.writeDocument(unreadable, to: context.console)
+        found.value.writeDocument(unreadable: unreadable.names) { context.console.write($0) }
         return unreadable
     }
 }

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// `release`: takes holds off circuits.
 struct ReleaseVerb: Verb {
@@ -21,7 +22,7 @@ struct ReleaseVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         let plan = Change.Plan(
             question: "release",
-            expected: { $0.snapshot.hold == nil ? nil : StateWord($0.beneath).rawValue },
+            expected: { $0.snapshot.hold == nil ? nil : StateWord($0.snapshot.beneath ?? $0.snapshot.state).rawValue },
             nothingToDo: "nothing there is held\n",
             perform: { (store, selectors) throws(BreakerStoreError) in
                 try store.perform(.release, on: selectors, by: context.who, reason: self.change.reason)

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// `reset`: closes circuits and forgets their failures, probes, trips and holds.
 struct ResetVerb: Verb {

@@ -44,7 +44,7 @@ struct ShowVerb: Verb {
             }
         }.get()
         if context.isJSON {
-            context.console.write(JSONValue.document(detail.json))
+            context.console.write(detail.json)
         } else {
             context.console.write(detail.text(width: context.console.width, context.style))
         }

@@ -40,5 +40,5 @@ struct Unreadable {
         return code == .done ? failure.code : code
     }
 
-    var json: JSONValue { .array(self.circuits.map { .string($0.name) }) }
+    var names: [String] { self.circuits.map(\.name) }
 }

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 /// `wait`: returns once a circuit is in a state.
 struct WaitVerb: Verb {
@@ -68,9 +69,8 @@ struct WaitVerb: Verb {
 
     private func report(_ circuit: InspectedCircuit?, isReached: Bool, in context: Context) -> ExitCode {
         if context.isJSON {
-            let now = context.now
-            let value = circuit.map { JSONValue.object(JSONValue.circuit($0, at: now)) } ?? .null
-            context.console.write(JSONValue.document(["circuit": value, "isReached": .bool(isReached)]))
+            context.console.write(
+                JSONDocument.waited(for: circuit?.snapshot, isReached: isReached, at: context.now))
         } else if isReached, let circuit {
             let word = circuit.snapshot.stateWord
             context.console.write("\(self.circuit.escaped)  \(context.style.paint(word.rawValue, word.look))\n")

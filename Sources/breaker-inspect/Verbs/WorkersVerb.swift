@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -21,7 +22,7 @@ struct WorkersVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         let workers = try context.reading { (store) throws(BreakerStoreError) in try store.workers() }
         if context.isJSON {
-            context.console.write(JSONValue.document(["workers": .array(workers.map(Self.json))]))
+            context.console.write(JSONDocument.workers(workers))
         } else if workers.isEmpty {
             context.console.writeError("no process has the store open\n")
         } else {
@@ -41,14 +42,5 @@ struct WorkersVerb: Verb {
             context.console.write(table.text(width: context.console.width, context.style))
         }
         return .done
-    }
-
-    private static func json(_ worker: WorkerSnapshot) -> JSONValue {
-        var members: [String: JSONValue] = [
-            "id": .integer(worker.id), "name": .string(worker.name), "pid": .integer(Int64(worker.pid)),
-            "probing": .array(worker.probing.map { .string($0) }),
-        ]
-        members.set("since", to: worker.since)
-        return .object(members)
     }
 }

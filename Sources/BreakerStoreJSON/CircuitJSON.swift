@@ -1,17 +1,16 @@
-import BreakerStore
+package import BreakerStore
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 extension JSONValue {
-    /// A circuit as `list` and `check` print it.
-    static func circuit(_ inspected: InspectedCircuit, at now: Date) -> [String: JSONValue] {
-        let circuit = inspected.snapshot
+    /// The members of a circuit as `list` and `check` print it.
+    package static func circuit(_ circuit: CircuitSnapshot, at now: Date) -> [String: JSONValue] {
         var members: [String: JSONValue] = [
-            "beneath": circuit.hold == nil ? .null : .string(StateWord(inspected.beneath).rawValue),
+            "beneath": circuit.beneath.map { .string(StateWord($0).rawValue) } ?? .null,
             "epoch": .integer(circuit.epoch),
             "failureLimit": circuit.failureLimit.map(Self.count) ?? .null,
             "failures": .count(circuit.failures.count),

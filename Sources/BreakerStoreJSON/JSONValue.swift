@@ -1,7 +1,5 @@
-import BreakerStore
-
 /// A JSON value, written on one line with its keys in order.
-enum JSONValue: Equatable, Sendable {
+package enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -10,17 +8,19 @@ enum JSONValue: Equatable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    static func text(_ value: String?) -> JSONValue { value.map(Self.string) ?? .null }
-    static func count(_ value: Int) -> JSONValue { .integer(Int64(value)) }
+    package static func text(_ value: String?) -> JSONValue { value.map(Self.string) ?? .null }
+    package static func count(_ value: Int) -> JSONValue { .integer(Int64(value)) }
+
+    static func texts(_ values: [String]) -> JSONValue { .array(values.map(Self.string)) }
 
     /// One document: an object with the version of its form.
-    static func document(_ members: [String: JSONValue]) -> String {
+    package static func document(_ members: [String: JSONValue]) -> String {
         var text = ""
         JSONValue.object(members.merging(["version": .integer(1)]) { $1 }).append(to: &text)
         return text + "\n"
     }
 
-    func append(to text: inout String) {
+    package func append(to text: inout String) {
         switch self {
         case .null: text += "null"
         case .bool(let value): text += value ? "true" : "false"
@@ -65,5 +65,16 @@ enum JSONValue: Equatable, Sendable {
             }
         }
         text += "\""
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether this scalar steers a terminal, breaks a line, or makes text look other than it is.
+    fileprivate var isDeceptive: Bool {
+        if self.isASCII { return self.value < 0x20 || self.value == 0x7F }
+        switch self.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: return true
+        default: return false
+        }
     }
 }

@@ -1,18 +1,18 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 extension Date {
     /// Milliseconds since 1970, within the years 0 to 9999 that RFC 3339 can write.
-    var milliseconds: Int64 {
+    package var milliseconds: Int64 {
         let exact = (self.timeIntervalSince1970 * 1_000).rounded()
         return Int64(min(max(exact, -62_167_219_200_000), 253_402_300_799_999))
     }
 
     /// The time in RFC 3339's form, in UTC, such as `2026-01-01T00:00:00.000Z`.
-    var rfc3339: String {
+    package var rfc3339: String {
         let (day, inDay) = Self.divide(self.milliseconds, by: 86_400_000)
         let (year, month, dayOfMonth) = Self.civil(fromDay: day)
         let date = "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(dayOfMonth, 2))"
@@ -22,14 +22,8 @@ extension Date {
         return "\(date)T\(hours):\(minutes):\(seconds).\(Self.padded(inDay % 1_000, 3))Z"
     }
 
-    /// The time for people: in UTC, to the second.
-    var readable: String {
-        let text = self.rfc3339
-        return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + "Z"
-    }
-
     /// How long it is from `other` to this time, in whole milliseconds.
-    func since(_ other: Date) -> Duration { .milliseconds(self.milliseconds - other.milliseconds) }
+    package func since(_ other: Date) -> Duration { .milliseconds(self.milliseconds - other.milliseconds) }
 
     private static func divide(_ value: Int64, by divisor: Int64) -> (Int64, Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
@@ -55,13 +49,5 @@ extension Date {
 
 extension Duration {
     /// In milliseconds, rounded to the nearest.
-    var wholeMilliseconds: Int64 { Int64((self / .milliseconds(1)).rounded()) }
-}
-
-extension [String: JSONValue] {
-    /// Adds a time as text under `name`, and as milliseconds under `nameMs`.
-    mutating func set(_ name: String, to date: Date?) {
-        self[name] = .text(date?.rfc3339)
-        self[name + "Ms"] = date.map { .integer($0.milliseconds) } ?? .null
-    }
+    package var wholeMilliseconds: Int64 { Int64((self / .milliseconds(1)).rounded()) }
 }

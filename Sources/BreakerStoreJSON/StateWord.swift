@@ -1,20 +1,20 @@
-import BreakerStore
+package import BreakerStore
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// A circuit's state as a word, the same in tables, JSON and history; those that need eyes first.
-enum StateWord: String, CaseIterable, Sendable, Comparable {
+package enum StateWord: String, CaseIterable, Sendable, Comparable {
     case open
     case heldOpen = "held-open"
     case halfOpen = "half-open"
     case heldClosed = "held-closed"
     case closed
 
-    init(_ state: CircuitState) {
+    package init(_ state: CircuitState) {
         switch state {
         case .closed: self = .closed
         case .open: self = .open
@@ -24,17 +24,8 @@ enum StateWord: String, CaseIterable, Sendable, Comparable {
         }
     }
 
-    var look: Look {
-        switch self {
-        case .open, .heldOpen: .bad
-        case .halfOpen: .doubtful
-        case .heldClosed: .overridden
-        case .closed: .good
-        }
-    }
-
     /// The lower, the sooner somebody should look.
-    var urgency: UInt8 {
+    package var urgency: UInt8 {
         switch self {
         case .open: 0
         case .heldOpen: 1
@@ -44,14 +35,14 @@ enum StateWord: String, CaseIterable, Sendable, Comparable {
         }
     }
 
-    static func < (first: StateWord, second: StateWord) -> Bool { first.urgency < second.urgency }
+    package static func < (first: StateWord, second: StateWord) -> Bool { first.urgency < second.urgency }
 }
 
 extension CircuitSnapshot {
-    var stateWord: StateWord { StateWord(self.state) }
+    package var stateWord: StateWord { StateWord(self.state) }
 
     /// When calls are let through again, as far as that is known.
-    var retryAt: Date? {
+    package var retryAt: Date? {
         switch self.state {
         case .open(let until): until
         case .held(.open, let until): until
@@ -62,5 +53,5 @@ extension CircuitSnapshot {
     /// How many failures trip it.
     ///
     /// Nil under a rule that this version does not know.
-    var failureLimit: Int? { self.config.trip.count }
+    package var failureLimit: Int? { self.config.trip.count }
 }

@@ -1,7 +1,15 @@
-/// The circuits of a JSON document by rank and name, kept small: very many of them.
+package import BreakerStore
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// The document of `list`: circuits by urgency and name, kept small: very many of them.
 ///
 /// Of each its name and the values of its members are kept as bytes; the keys, which all have, are kept once.
-struct JSONList {
+package struct JSONList {
     private struct Place {
         var block: UInt32
         var start: UInt32
@@ -22,10 +30,14 @@ struct JSONList {
     /// Not one array, which would be copied whenever it grows.
     private var blocks: [[UInt8]] = []
 
-    /// Adds a circuit; all have the same members.
-    mutating func append(_ members: [String: JSONValue], named name: String, rank: UInt8) {
+    package init() {}
+
+    /// Adds a circuit.
+    package mutating func append(_ circuit: CircuitSnapshot, at now: Date) {
+        let members = JSONValue.circuit(circuit, at: now)
+        // All have the same members.
         if self.places.isEmpty { self.keys = members.keys.sorted() }
-        var bytes = Array(name.utf8)
+        var bytes = Array(circuit.name.utf8)
         let values = bytes.count
         for key in self.keys {
             var text = ""
@@ -45,12 +57,14 @@ struct JSONList {
         self.places.append(
             Place(
                 block: UInt32(block), start: UInt32(start), values: UInt32(start + values),
-                end: UInt32(start + bytes.count), rank: rank))
+                end: UInt32(start + bytes.count), rank: circuit.stateWord.urgency))
     }
 
-    /// Writes a document of these circuits alone, and of the names of those that could not be read.
-    func writeDocument(_ unreadable: Unreadable, to console: any Console) {
-        console.write("{\"circuits\":[")
+    /// Hands over the document piece by piece.
+    ///
+    /// - Parameter unreadable: the names of circuits that could not be read.
+    package func writeDocument(unreadable: [String], _ write: (String) -> Void) {
+        write("{\"circuits\":[")
         let keys = self.keys.enumerated().map { Array("\($0 > 0 ? "," : "{")\"\($1)\":".utf8) }
         var line: [UInt8] = []
         for row in RowOrder.sorted(self.places.count, by: self.precedes) {
@@ -63,13 +77,13 @@ struct JSONList {
                 rest = rest.dropFirst(value.count + 1)
             }
             line.append(UInt8(ascii: "}"))
-            console.write(String(decoding: line, as: UTF8.self))
+            write(String(decoding: line, as: UTF8.self))
             line.removeAll(keepingCapacity: true)
             line.append(UInt8(ascii: ","))
         }
         var names = ""
-        unreadable.json.append(to: &names)
-        console.write("],\"unreadable\":\(names),\"version\":1}\n")
+        JSONValue.texts(unreadable).append(to: &names)
+        write("],\"unreadable\":\(names),\"version\":1}\n")
     }
 
     /// Whether a row stands before another: by rank, then by the bytes of the names.

@@ -1,0 +1,68 @@
+package import BreakerStore
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+extension JSONValue {
+    /// The members of a circuit as `show` prints it.
+    ///
+    /// - Parameter workers: those that live; they make the probes.
+    package static func circuit(
+        _ circuit: CircuitSnapshot, probedBy workers: [WorkerSnapshot], at now: Date
+    ) -> [String: JSONValue] {
+        var members = Self.circuit(circuit, at: now)
+        members["config"] = .config(circuit.config)
+        members["failureTimes"] = .array(circuit.failures.map { .moment("at", $0) })
+        members["probes"] = .array(
+            circuit.probes.map { probe in
+                let worker = workers.first { $0.id == probe.worker }
+                var members: [String: JSONValue] = [
+                    "pid": worker.map { .integer(Int64($0.pid)) } ?? .null, "worker": .text(worker?.name),
+                ]
+                members.set("since", to: probe.since)
+                members.set("leaseEnds", to: probe.leaseEnds)
+                return .object(members)
+            })
+        return members
+    }
+
+    private static func moment(_ name: String, _ date: Date) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        members.set(name, to: date)
+        return .object(members)
+    }
+
+    private static func config(_ config: CircuitBreaker.Config) -> JSONValue {
+        let trip: [String: JSONValue] = [
+            "count": config.trip.count.map(Self.count) ?? .null,
+            "rule": .string(config.trip.word),
+            "windowMs": config.trip.window.map { .integer($0.wholeMilliseconds) } ?? .null,
+        ]
+        let recovery: [String: JSONValue] = [
+            "capMs": .integer(config.recovery.cap.wholeMilliseconds), "jitter": .number(config.recovery.jitter),
+            "multiplier": .number(config.recovery.multiplier),
+            "timeoutMs": .integer(config.recovery.timeout.wholeMilliseconds),
+        ]
+        let probes: [String: JSONValue] = [
+            "leaseMs": .integer(config.probes.lease.wholeMilliseconds), "limit": .count(config.probes.limit),
+            "successesToClose": .count(config.probes.successesToClose),
+        ]
+        return .object([
+            "minimumReporters": .count(config.minimumReporters), "probes": .object(probes),
+            "recovery": .object(recovery), "trip": .object(trip),
+        ])
+    }
+}
+
+extension TripRule {
+    /// The word for the rule.
+    fileprivate var word: String {
+        if self.window != nil { return "failures" }
+        if self.count != nil { return "consecutiveFailures" }
+        // A rule of a later version is described by its word, of small letters, and what it is.
+        return String(self.description.prefix { $0 != "," })
+    }
+}

@@ -1,0 +1,13 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension [String: JSONValue] {
+    /// Adds a time as text under `name`, and as milliseconds under `nameMs`.
+    mutating func set(_ name: String, to date: Date?) {
+        self[name] = .text(date?.rfc3339)
+        self[name + "Ms"] = date.map { .integer($0.milliseconds) } ?? .null
+    }
+}

@@ -1,0 +1,15 @@
+import BreakerStoreJSON
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Date {
+    /// The time for people: in UTC, to the second.
+    var readable: String {
+        let text = self.rfc3339
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + "Z"
+    }
+}

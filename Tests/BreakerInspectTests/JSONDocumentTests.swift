@@ -1,0 +1,53 @@
+import BreakerStore
+import BreakerStoreJSON
+import Foundation
+import Testing
+
+/// What another program makes of values that it has from anywhere meets the schema, too.
+@Suite struct JSONDocumentTests {
+    private static let now = Date(timeIntervalSince1970: 1_767_225_600)
+
+    private static let worker = WorkerSnapshot(id: 7, name: "api", pid: 42, since: now, probing: ["a"])
+
+    private static let event = CircuitEvent(
+        id: 3, circuit: "a", kind: .tripped, at: now, from: "closed", to: "open", reason: "why", worker: "api", pid: 42)
+
+    private static func circuit(_ state: CircuitState) -> CircuitSnapshot {
+        var config = CircuitBreaker.Config(
+            name: "a", recoveryTimeout: .seconds(30), maxFailures: 2, rollingWindow: .seconds(60))
+        config.trip = .consecutiveFailures(3)
+        return CircuitSnapshot(
+            name: "a", config: config, state: state, since: now,
+            probes: [.init(worker: 7, since: now, leaseEnds: now.addingTimeInterval(30))])
+    }
+
+    private static func list() -> String {
+        var list = JSONList()
+        for state in [CircuitState.closed, .open(until: now), .halfOpen, .held(.open, until: nil)] {
+            list.append(self.circuit(state), at: now)
+        }
+        var text = ""
+        list.writeDocument(unreadable: ["b"]) { text += $0 }
+        return text
+    }
+
+    static let documents: [(definition: String, text: String)] = [
+        ("list", list()), ("watchChanged", JSONDocument.changed(circuit(.closed), at: now)),
+        ("watchForgotten", JSONDocument.forgotten("a")),
+        ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], workers: [worker], at: now)),
+        ("check", JSONDocument.check(ofCount: 2, notClosed: [circuit(.halfOpen)], unreadable: ["b"], at: now)),
+        ("wait", JSONDocument.waited(for: nil, isReached: false, at: now)),
+        ("changes", JSONDocument.changes([("a", "open", "closed")], isDryRun: true, unreadable: [])),
+        ("history", JSONDocument.history([event])), ("historyEvent", JSONDocument.event(event)),
+        ("workers", JSONDocument.workers([worker])),
+        ("doctor", JSONDocument.findings([("SQLite", "ok", "3.51.3", nil)], isHealthy: true)),
+        ("help", JSONDocument.help([.verb(name: "a", usage: "a", summary: "b", options: [("--c", nil, "d")])])),
+        ("versions", JSONDocument.versions(tool: "0.2.0", schema: "1.0", sqlite: "3.51.3")),
+    ]
+
+    @Test(arguments: Self.documents)
+    func meetsTheSchema(definition: String, text: String) throws {
+        #expect(try SchemaTests.schema().complaints(about: text, as: definition) == [])
+        #expect(text.hasSuffix("}\n") && text.count { $0 == "\n" } == 1)
+    }
+}
