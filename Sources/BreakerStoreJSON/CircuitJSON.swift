@@ -25,6 +25,7 @@ extension JSONValue {
             "workers": .count(circuit.workers),
         ]
         members.set("since", to: circuit.since)
+        members.set("trippedSince", to: circuit.trippedSince)
         members.set("retryAt", to: circuit.retryAt)
         members["retryInMs"] =
             circuit.retryAt.map { .integer(max(0, $0.since(now).wholeMilliseconds)) } ?? .null

@@ -52,6 +52,57 @@ import Testing
         #expect(shop.inspect("history", "--since", "1ms", "a").talk == "nothing happened\n")
     }
 
+    /// Circuits whose probes fail at one time, each after its own; and one whose probe succeeds.
+    @Test func tellsAFailedProbeInOneLine() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        let breakers = try ["a", "b", "c"].map { try shop.circuit($0, failures: 2) }
+        clock.advance(by: .seconds(30))
+        let probes: [CallPermit] = try breakers.map { try $0.admit() }
+        for (probe, end) in zip(probes, [false, false, true]) {
+            clock.advance(by: .milliseconds(500))
+            if end { probe.succeed() } else { probe.fail(Boom()) }
+        }
+        let lines = shop.inspect("history").output.split(separator: "\n").dropFirst(4)
+        let expected = [
+            #/^2026-01-01 00:00:30Z  c +probing +open -> half-open +\S+\[\d+\]$/#,
+            #/^2026-01-01 00:00:30Z  a +probe failed +open +\S+\[\d+\] +after 500 ms: HTTPError$/#,
+            #/^2026-01-01 00:00:31Z  b +probe failed +open +\S+\[\d+\] +after 1 s: HTTPError$/#,
+            #/^2026-01-01 00:00:31Z  c +closed +half-open -> closed +\S+\[\d+\]$/#,
+        ]
+        #expect(lines.count == expected.count)
+        for (line, pattern) in zip(lines, expected) { #expect(line.contains(pattern), "\(line)") }
+        // A beginning that is not among them is not needed.
+        let newest = shop.inspect("history", "a", "--limit", "1").output.split(separator: "\n")
+        #expect(newest.last?.contains(#/probe failed  half-open -> open .*  HTTPError$/#) == true, "\(newest)")
+        // Scripts get both.
+        let kinds = shop.inspect("history", "a", "--json").output.matches(of: #/"kind":"(\w+)"/#).map { $0.1 }
+        #expect(kinds == ["tripped", "probing", "reopened"])
+    }
+
+    @Test func goesOnBehindAnEvent() throws {
+        let shop = try self.eventful()
+        func ids(_ arguments: String...) -> [Int] {
+            let output = shop.inspect(arguments: ["history", "--json"] + arguments).output
+            return output.matches(of: #/"id":(\d+)/#).compactMap { Int($0.1) }
+        }
+        let all = ids()
+        try #require(all.count == 3)
+        #expect(ids("--after", "0") == all)
+        #expect(ids("--after", "\(all[0])") == Array(all.dropFirst()))
+        // The oldest of what came later, so that none is skipped.
+        #expect(ids("--after", "\(all[0])", "--limit", "1") == [all[1]])
+        #expect(ids("a", "--after", "\(all[0])") == [all[1]])
+        #expect(ids("a", "--after", "\(all[2])").isEmpty)
+        #expect(shop.inspect("history", "a", "--after", "\(all[2])").talk == "nothing happened\n")
+        try shop.store.forget("a")
+        #expect(shop.inspect("history", "a", "--after", "\(all[2] + 1)").code == .done)
+        #expect(shop.inspect("history", "nobody", "--after", "0").code == .noSuchCircuit)
+        let console = RecordingConsole()
+        let followed = shop.inspect("history", "a", "--follow", "--json", "--after", "\(all[0])", on: console).output
+        #expect(followed.matches(of: #/"id":(\d+)/#).count == 2)
+    }
+
     @Test func tellsItInJSON() throws {
         let shop = try self.eventful()
         let output = shop.inspect("history", "--limit", "1", "--json").output
@@ -70,7 +121,8 @@ import Testing
 
     @Test(arguments: [
         ["--limit", "0"], ["--limit", "x"], ["--since", "1"], ["--since", "h"], ["--since", "-1h"], ["--since", "0s"],
-        ["--since", "1e9d"], ["--since", "infs"], ["a", "b"],
+        ["--since", "1e9d"], ["--since", "infs"], ["a", "b"], ["--after", "x"],
+        ["--after", "-1"], ["--after", "1", "--follow", "--limit", "2"],
     ])
     func refusesWhatItCannotRead(operands: [String]) {
         let console = RecordingConsole()

@@ -52,6 +52,23 @@ import Testing
         #expect("東京都".cut(to: 4) == "東…")
     }
 
+    @Test(arguments: [
+        ("abcdef", 6, "abcdef"), ("abcdef", 5, "ab…ef"), ("abcdef", 4, "ab…f"), ("東京都庁", 5, "東…庁"), ("東京都", 4, "東…"),
+        ("abc", 1, "…"), ("e\u{301}bcd", 3, "e\u{301}…d"),
+    ])
+    func cutsNamesInTheMiddle(text: String, width: Int, cut: String) { #expect(text.cutInside(to: width) == cut) }
+
+    @Test(arguments: [
+        (-2_000, "0 s", "0 s"), (0, "0 s", "0 s"), (1, "0 s", "1 s"), (42_700, "42 s", "43 s"),
+        (119_999, "119 s", "120 s"),
+        (120_000, "2 min", "2 min"), (7_199_000, "119 min", "120 min"), (7_200_000, "2 h", "2 h"),
+        (172_800_000, "2 d", "2 d"),
+    ])
+    func tellsDurationsInWholeUnits(milliseconds: Int64, down: String, up: String) {
+        #expect(Duration.milliseconds(milliseconds).brief() == down)
+        #expect(Duration.milliseconds(milliseconds).brief(roundsUp: true) == up)
+    }
+
     @Test func alignsAndCutsOnlyWhatMayBe() {
         var table = Table(columns: [
             .init(title: "NAME", minimumWidth: 4), .init(title: "N", isRightAligned: true),

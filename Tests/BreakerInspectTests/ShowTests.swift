@@ -20,12 +20,12 @@ import Testing
                 payments
                   state     open since 2026-01-01 00:00:00Z (10 s ago)
                             calls are refused; a probe in 20 s
+                  outage    since 2026-01-01 00:00:00Z (10 s ago), 1 trip
                   why       tripped: 2 failures within 60 s, the last: 503\\u{7}
-                  failures  2 of 2 within 60 s
-                            [.................................2......] 60 s ago to now
+                  failures  2 of 2 within 60 s, then it tripped
+                            [.......................................2] the 60 s before the trip
                   error     503\\u{7}
                   refusals  0 calls refused
-                  trips     1 in a row
                   workers   1 live worker registered
                   group     shop
                   rules     trips at 2 failures within 60 s
@@ -84,6 +84,55 @@ import Testing
         // Nothing is lost.
         #expect(lines.joined().matches(of: #/long/#).count >= 80)
         #expect(shop.inspect("show", "a").output.contains(String(repeating: "long ", count: 39)))
+    }
+
+    /// The head stays on the screen of a real terminal, however much has happened.
+    @Test(arguments: [("", 3...9), (" --limit 2", 2...2), (" --limit 12", 12...12)])
+    func leavesTheHeadOnTheScreen(option: String, events: ClosedRange<Int>) throws {
+        let shop = try Shop(clock: SystemHostClock())
+        let breaker = try shop.circuit("a", failures: 2, error: String(repeating: "long ", count: 20), recovery: 600)
+        for _ in 0..<20 {
+            try shop.store.probe("a")
+            let probe: CallPermit = try breaker.admit()
+            probe.fail(Boom())
+        }
+        let output = try Child.terminal("\"$0\" show a --color never\(option)", store: shop.path, columns: 80).output
+        let lines = output.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.first == "a")
+        let rows = lines.drop { !$0.hasPrefix("TIME") }.dropFirst().filter { !$0.isEmpty }
+        #expect(events.contains(rows.count), "\(output)")
+        // The last line is the shell's.
+        if option.isEmpty { #expect(lines.count <= 24, "\(output)") }
+        #expect(lines.allSatisfy { String($0).displayWidth <= 80 })
+        let kinds = shop.inspect("show", "a", "--json", "--limit", "3").output.matches(of: #/"kind":/#)
+        #expect(kinds.count == 3)
+    }
+
+    @Test(arguments: ["0", "x", "-1"])
+    func refusesALimit(text: String) throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        let (code, _, talk) = shop.inspect("show", "a", "--limit", text)
+        #expect(code == .usage)
+        #expect(talk.contains("option '--limit' takes a number above zero"))
+    }
+
+    /// What tripped it stays to be seen when it no longer counts, and under a hold.
+    @Test func tellsOfTheWholeOutage() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        let breaker = try shop.circuit("a", failures: 2)
+        clock.advance(by: .seconds(90))
+        let probe: CallPermit = try breaker.admit()
+        clock.advance(by: .seconds(2))
+        probe.fail(Boom())
+        clock.advance(by: .seconds(5))
+        try shop.store.hold("a", .open, by: "bob")
+        let output = shop.inspect("show", "a").output
+        #expect(output.contains("  outage    since 2026-01-01 00:00:00Z (97 s ago), 2 trips in a row\n"))
+        #expect(output.contains("  failures  2 of 2 within 60 s, then it tripped\n"))
+        #expect(output.contains("            beneath: open\n"))
+        #expect(output.contains(#/probe failed +open +\S+ +after 2 s: HTTPError\n/#), "\(output)")
     }
 
     @Test func needsOneName() throws {

@@ -160,7 +160,7 @@ import Testing
             #expect(code == .done)
             let told = "the row of circuit 'b' can't be read"
             if isTerminal {
-                #expect(console.output.contains("\u{1B}[1;1H\(told)\u{1B}[K"))
+                #expect(console.output.contains("\u{1B}[2;1H\(told)\u{1B}[K"))
             } else {
                 #expect(console.talk == "breaker-inspect: \(told)\n")
                 #expect(console.output.split(separator: "\n").count == 3)

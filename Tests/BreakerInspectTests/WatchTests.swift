@@ -30,15 +30,15 @@ import Testing
         #expect(
             output
                 == """
-                NAME  STATE   FAILURES    SINCE  RETRY-IN  LAST-ERROR
-                b     open         2/2  0 s ago      30 s  HTTPError
-                a     closed       0/2  0 s ago         -  -
-                a     closed       1/2  0 s ago         -  HTTPError
-                b     closed       0/2  0 s ago         -  -
-                new   closed       0/2  0 s ago         -  -
-                b     forgotten         -        -         -  -
+                NAME  STATE   OUTAGE  SINCE  FAILURES  RETRY-IN  TRIPS  REFUSED  LAST-ERROR
+                b     open       0 s    0 s       2/2      30 s      1        0  HTTPError
+                a     closed       -    0 s       0/2         -      0        0  -
+                a     closed       -    0 s       1/2         -      0        0  HTTPError
+                b     closed       -    0 s       0/2         -      0        0  -
+                new   closed       -    0 s       0/2         -      0        0  -
+                b     forgotten       -      -         -         -      -        -  -
 
-                """.replacing("b     forgotten         -        -", with: "b     forgotten         -        -"))
+                """)
         #expect(console.pauses.allSatisfy { $0 == .seconds(1) })
     }
 
@@ -76,15 +76,22 @@ import Testing
         (console.width, console.height) = (80, 24)
         let code = shop.inspect("list", "--watch", "--color=never", on: console).code
         #expect(code == .done)
-        let head = "NAME  STATE   FAILURES    SINCE  RETRY-IN  LAST-ERROR"
+        let head = "NAME  STATE   OUTAGE  SINCE  FAILURES  RETRY-IN  TRIPS  REFUSED  LAST-ERROR"
+        func headline(_ second: Int, _ rest: String) -> String {
+            let text = "  00:00:0\(second)Z  \(rest)"
+            return "\u{1B}[1;1H\(shop.path.cutInside(to: 80 - text.count))\(text)\u{1B}[K"
+        }
         #expect(
-            console.output == "<screen>\u{1B}[2J\u{1B}[1;1H\(head)\u{1B}[K"
-                + "\u{1B}[2;1Hb     open         2/2  0 s ago      30 s  HTTPError\u{1B}[K"
-                + "\u{1B}[3;1Ha     closed       0/2  0 s ago         -  -\u{1B}[K"
+            console.output == "<screen>\u{1B}[2J" + headline(0, "2 circuits: 1 open") + "\u{1B}[2;1H\(head)\u{1B}[K"
+                + "\u{1B}[3;1Hb     open       0 s    0 s       2/2      30 s      1        0  HTTPError\u{1B}[K"
+                + "\u{1B}[4;1Ha     closed       -    0 s       0/2         -      0        0  -\u{1B}[K"
                 // The same again is not drawn; time that passes is.
-                + "\u{1B}[2;1Hb     open         2/2  1 s ago      29 s  HTTPError\u{1B}[K"
-                + "\u{1B}[3;1Ha     closed       0/2  1 s ago         -  -\u{1B}[K"
-                + "\u{1B}[2;1Ha     closed       0/2  1 s ago         -  -\u{1B}[K\u{1B}[3;1H\u{1B}[J</screen>")
+                + headline(1, "2 circuits: 1 open")
+                + "\u{1B}[3;1Hb     open       1 s    1 s       2/2      29 s      1        0  HTTPError\u{1B}[K"
+                + "\u{1B}[4;1Ha     closed       -    1 s       0/2         -      0        0  -\u{1B}[K"
+                + headline(1, "1 circuit: all closed")
+                + "\u{1B}[3;1Ha     closed       -    1 s       0/2         -      0        0  -\u{1B}[K"
+                + "\u{1B}[4;1H\u{1B}[J</screen>")
     }
 
     @Test func drawsAnewWhatWasDisturbed() throws {
@@ -96,9 +103,39 @@ import Testing
         console.inPauses = [{ .isOver }, { .disturbed }]
         let output = shop.inspect("list", "--watch", "--color=never", on: console).output
         #expect(output.matches(of: /\x1B\[2J/).count == 2)
-        #expect(output.matches(of: #/circuit 1 /#).count == 2)
-        #expect(!output.contains("circuit 2"))
-        #expect(output.contains("\u{1B}[4;1H(7 more)\u{1B}[K"))
+        #expect(output.matches(of: #/circuit 0 /#).count == 2)
+        #expect(!output.contains("circuit 1"))
+        #expect(output.contains("\u{1B}[4;1H(8 more: all closed)\u{1B}[K"))
+    }
+
+    /// On a real terminal: nobody misses those that are open and below its last line.
+    @Test func tellsWhatIsBelowTheFold() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        for number in 0..<12 { try shop.circuit("open \(number)", failures: 2) }
+        try shop.fillWithStates()
+        let terminal = try Terminal(
+            "exec \"$0\" list --watch=0.05 --color=never", store: shop.path, columns: 80, rows: 10)
+        try terminal.read(until: "Z  16 circuits: 13 open, 2 held")
+        try terminal.read(until: "\u{1B}[10;1H(9 more: 6 open, 2 held)")
+        try shop.store.reset("open 0")
+        try terminal.read(until: "Z  16 circuits: 12 open, 2 held")
+        try terminal.read(until: "\u{1B}[10;1H(9 more: 5 open, 2 held)")
+        try shop.store.hold("open 1", .closed)
+        try terminal.read(until: "Z  16 circuits: 11 open, 3 held")
+        terminal.type("\u{3}")
+        #expect(try terminal.end() == 130)
+    }
+
+    /// A row is for a circuit, whatever else is said, on the smallest terminals.
+    @Test(arguments: 1...6)
+    func neverHasMoreLinesThanTheTerminal(height: Int) throws {
+        let shop = try Shop()
+        for number in 0..<9 { try shop.circuit("circuit \(number)") }
+        let console = RecordingConsole()
+        (console.outputIsTerminal, console.width, console.height) = (true, 40, height)
+        let output = shop.inspect("list", "--watch", "--color=never", on: console).output
+        let lines = output.matches(of: #/\x1B\[(\d+);1H/#).compactMap { Int($0.1) }
+        #expect(lines == Array(1...height))
     }
 
     @Test func goesOnWhileACircuitIsGone() throws {
@@ -107,7 +144,7 @@ import Testing
         let console = self.console({ try shop.store.forget("a") }, {}, { try shop.circuit("b") }, {})
         let (_, output, talk) = shop.inspect("list", "a", "--watch", on: console)
         #expect(talk == "breaker-inspect: no such circuit: 'a'\n")
-        #expect(output.hasSuffix("a     forgotten         -        -         -  -\n"))
+        #expect(output.hasSuffix("a     forgotten       -      -         -         -      -        -  -\n"))
         #expect(shop.inspect("list", "x", "--watch").code == .noSuchCircuit)
     }
 

@@ -1,12 +1,20 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+package import FoundationEssentials
 #else
-import Foundation
+package import Foundation
 #endif
 
 /// A circuit with what operators ask for beside a snapshot.
 package struct InspectedCircuit: Sendable, Hashable {
     package var snapshot: CircuitSnapshot
+    /// When the failures ended that tripped the circuit, oldest first; nil where no outage lasts, or its trip is not
+    /// known.
+    package var tripFailures: [Date]?
+    /// The time of the look.
+    ///
+    /// It is made as the dates of the snapshot are: the time between the two is right also after somebody has set the
+    /// wall clock.
+    package var now: Date
 }
 
 /// A circuit whose row no version of this library can have written.
@@ -26,6 +34,20 @@ struct CircuitRecord {
     /// The workers that have registered it, dead or alive.
     var registered: [Int64]
 
+    /// When the failures ended that led to the trip; they stay in the file until the circuit closes.
+    private var failuresAtTrip: [StoreTime]? {
+        guard let trippedAt = self.stored.trippedAt else { return nil }
+        let start = self.stored.row.circuit.failuresCount(from: trippedAt)
+        return self.stored.failures.map(\.at).filter { time in start.map { time >= $0 } ?? true }
+    }
+
+    /// The state as people see it, for less than the whole snapshot costs.
+    func state(by reading: ReadingMoment) -> CircuitState {
+        var circuit = self.stored.row.circuit
+        circuit.takeStampsAhead(for: reading.now)
+        return circuit.state(at: reading.now, reading.date)
+    }
+
     func inspected(by reading: ReadingMoment) -> InspectedCircuit {
         InspectedCircuit(
             snapshot: CircuitSnapshot(
@@ -35,7 +57,9 @@ struct CircuitRecord {
                 workers: self.registered.count(where: reading.isAlive),
                 isAlive: reading.isAlive,
                 reading.date
-            )
+            ),
+            tripFailures: self.failuresAtTrip?.map(reading.date),
+            now: reading.today
         )
     }
 }
@@ -44,11 +68,14 @@ struct CircuitRecord {
 struct ReadingMoment {
     let now: StoreTime
     let date: (StoreTime) -> Date
+    /// The date of this moment.
+    let today: Date
     let isAlive: (Int64) -> Bool
 
     init(_ clock: StoreClock, isAlive: @escaping (Int64) -> Bool) {
         self.now = clock.now
         self.date = clock.dates()
+        self.today = self.date(self.now)
         // The kernel is asked once about each worker, so that all circuits of this moment see the same answer.
         let liveness = Liveness(isAlive)
         self.isAlive = { liveness[$0] }

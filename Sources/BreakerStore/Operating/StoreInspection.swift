@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// Reads the store for an operator: all of it as of one instant, without changing anything.
 package struct StoreInspection {
     let view: StoreView
@@ -7,6 +13,9 @@ package struct StoreInspection {
         self.view = view
         self.reading = ReadingMoment(view.clock, isAlive: view.isAlive)
     }
+
+    /// The time of this look; see `InspectedCircuit.now`.
+    package var now: Date { self.reading.today }
 
     /// What a search for circuits found.
     package struct Found<Value> {
@@ -72,6 +81,11 @@ package struct StoreInspection {
         self.events(try self.view.database.events(of: name, limit: limit))
     }
 
+    /// The oldest events with higher numbers than `id`, oldest first.
+    package func history(of name: String?, after id: Int64, limit: Int) throws(BreakerStoreError) -> [CircuitEvent] {
+        self.events(try self.view.database.events(of: name, after: id, limit: limit).events)
+    }
+
     /// The number of the newest event of all.
     package func newestEvent() throws(BreakerStoreError) -> Int64 {
         try self.view.database.newestEvent()
@@ -134,23 +148,6 @@ package struct StoreInspection {
             let workers = registered.count(where: self.reading.isAlive)
             found.unreadable.append(UnreadableCircuit(name: name, isNamed: isNamed, workers: workers))
         }
-    }
-}
-
-/// Circuits as the file had them at one time.
-///
-/// Each call of `circuits()` takes the time and the living workers anew.
-package struct StoreImage {
-    let records: [CircuitRecord]
-    /// Those whose rows can't be read, by name.
-    package let unreadable: [UnreadableCircuit]
-    let clock: StoreClock
-    let isAlive: (Int64) -> Bool
-
-    /// The circuits now, by name.
-    package func circuits() -> [InspectedCircuit] {
-        let reading = ReadingMoment(self.clock, isAlive: self.isAlive)
-        return self.records.map { $0.inspected(by: reading) }
     }
 }
 

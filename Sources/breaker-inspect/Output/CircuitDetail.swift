@@ -17,6 +17,8 @@ struct CircuitDetail {
 
     /// The columns before what is told.
     private static let margin = 12
+    private static let usualEvents = 10
+    private static let fewestEvents = 3
 
     private var circuit: CircuitSnapshot { self.inspected.snapshot }
 
@@ -24,18 +26,26 @@ struct CircuitDetail {
         JSONDocument.detail(of: self.circuit, events: self.events, workers: self.workers, at: self.now)
     }
 
-    func text(width: Int?, _ style: Style) -> String {
-        var text = style.paint(self.circuit.name.escaped, .heading) + "\n"
-        for (label, lines) in self.fields(style) {
+    /// - Parameter limit: how many events are told; nil for as many as the terminal has room for below the rest.
+    func text(in console: any Console, limit: Int?, _ style: Style) -> String {
+        let width = console.width
+        var lines = [style.paint(self.circuit.name.escaped, .heading)]
+        for (label, texts) in self.fields(style) {
             // On a terminal a long line goes on below its beginning.
-            let wrapped = lines.flatMap { $0.wrapped(to: width.map { max(20, $0 - Self.margin) }) }
+            let wrapped = texts.flatMap { $0.wrapped(to: width.map { max(20, $0 - Self.margin) }) }
             for (index, line) in wrapped.enumerated() {
                 let margin = index == 0 ? label : ""
-                text += "  \(margin)\(String(repeating: " ", count: Self.margin - 2 - margin.utf8.count))\(line)\n"
+                lines.append(
+                    "  \(margin)\(String(repeating: " ", count: Self.margin - 2 - margin.utf8.count))\(line)")
             }
         }
-        guard !self.events.isEmpty else { return text }
-        return text + "\n" + Table.events(self.events.reversed(), namingCircuits: false).text(width: width, style)
+        let text = lines.joined(separator: "\n") + "\n"
+        // An empty line, the heading of the events, and the shell's prompt below them.
+        let room = console.height.map { max(Self.fewestEvents, $0 - lines.count - 3) }
+        let told = ToldEvent.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
+        guard !told.isEmpty else { return text }
+        let table = Table.events(Array(told), namingCircuits: false, isBrief: true)
+        return text + "\n" + table.text(width: width, style)
     }
 
     private func fields(_ style: Style) -> [(label: String, lines: [String])] {
@@ -46,12 +56,13 @@ struct CircuitDetail {
                 ["\(style.paint(word.rawValue, word.look)) since \(self.moment(self.circuit.since))", self.effect]
             )
         ]
+        if let outage = self.outage { fields.append(("outage", [outage])) }
         if let cause = self.cause { fields.append(("why", [cause])) }
         if let hold = self.circuit.hold { fields.append(("hold", self.lines(hold))) }
         fields.append(("failures", self.failures))
         if let error = self.circuit.lastError { fields.append(("error", [error.escaped])) }
         fields.append(("refusals", [Self.count(Int64(self.circuit.refusals), "call") + " refused"]))
-        if self.circuit.tripsInARow > 0 { fields.append(("trips", ["\(self.circuit.tripsInARow) in a row"])) }
+        if self.outage == nil, self.circuit.tripsInARow > 0 { fields.append(("trips", [self.trips])) }
         if !self.circuit.probes.isEmpty { fields.append(("probes", self.circuit.probes.map(self.line))) }
         fields.append(("workers", [Self.count(Int64(self.circuit.workers), "live worker") + " registered"]))
         if let group = self.circuit.config.group { fields.append(("group", [group.escaped])) }
@@ -69,13 +80,22 @@ struct CircuitDetail {
         number == 1 ? "1 \(what)" : "\(number) \(what)s"
     }
 
+    /// Since when the circuit has not been closed, whatever has become of it meanwhile.
+    private var outage: String? {
+        self.circuit.trippedSince.map { "since \(self.moment($0)), \(self.trips)" }
+    }
+
+    private var trips: String {
+        self.circuit.tripsInARow == 1 ? "1 trip" : "\(self.circuit.tripsInARow) trips in a row"
+    }
+
     /// The event that led to this state, as far as the newest ones tell.
     private var cause: String? {
         let word = self.circuit.stateWord.rawValue
         guard let event = self.events.first(where: { $0.to == word && $0.kind.isOfState }) else { return nil }
         let by = event.by.map { " by \($0.escaped)" } ?? ""
         let reason = event.reason.map { ": \($0.escaped)" } ?? ""
-        return "\(event.kind.rawValue.escaped)\(by)\(reason)"
+        return "\(ToldEvent(event).what)\(by)\(reason)"
     }
 
     private func moment(_ date: Date) -> String {
@@ -116,14 +136,25 @@ struct CircuitDetail {
     }
 
     private var failures: [String] {
-        let failures = self.circuit.failures.count
-        let count = self.circuit.failureLimit.map { "\(failures) of \($0)" } ?? "\(failures)"
+        let state = self.circuit.beneath ?? self.circuit.state
+        guard !state.isClosed, let begun = self.circuit.trippedSince, let failures = self.inspected.tripFailures else {
+            return self.lines(of: self.circuit.failures, endingAt: self.now) { "\($0) ago to now" }
+        }
+        var lines = self.lines(of: failures, endingAt: begun) { "the \($0) before the trip" }
+        lines[0] += ", then it tripped"
+        return lines
+    }
+
+    private func lines(
+        of failures: [Date], endingAt end: Date, describing describe: (_ window: String) -> String
+    ) -> [String] {
+        let count = self.circuit.failureLimit.map { "\(failures.count) of \($0)" } ?? "\(failures.count)"
         switch self.circuit.config.trip.kind {
         case .consecutiveFailures: return ["\(count) in a row"]
         case .unknown: return [count]
         case .failures(_, let window):
-            let line = Timeline.text(self.circuit.failures, window: window, endingAt: self.now)
-            return ["\(count) within \(window.readable)", "[\(line)] \(window.readable) ago to now"]
+            let line = Timeline.text(failures, window: window, endingAt: end)
+            return ["\(count) within \(window.readable)", "[\(line)] \(describe(window.readable))"]
         }
     }
 

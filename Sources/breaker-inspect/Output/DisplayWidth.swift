@@ -40,6 +40,23 @@ extension String {
         return text + "…"
     }
 
+    /// This text, cut in its middle to so many columns: names that begin alike differ at their ends.
+    func cutInside(to width: Int) -> String {
+        guard self.displayWidth > width else { return self }
+        var (head, tail) = ("", "")
+        var left = width - 1
+        // By turns a character from the beginning and from the end, as long as there is room.
+        var rest = self[...]
+        while let first = rest.popFirst(), first.displayWidth <= left {
+            head.append(first)
+            left -= first.displayWidth
+            guard let last = rest.popLast(), last.displayWidth <= left else { break }
+            tail = String(last) + tail
+            left -= last.displayWidth
+        }
+        return "\(head)…\(tail)"
+    }
+
     /// This text in lines of at most so many columns, broken at blanks where there are any; nil breaks nothing.
     func wrapped(to width: Int?) -> [String] {
         guard let width, self.displayWidth > width else { return [self] }

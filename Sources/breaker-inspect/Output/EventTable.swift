@@ -3,13 +3,20 @@ import BreakerStore
 extension Table {
     /// Events for people, in the order given.
     ///
-    /// - Parameter mayGrow: whether others will follow, whose columns are to stand below these.
-    static func events(_ events: [CircuitEvent], namingCircuits: Bool, mayGrow: Bool = false) -> Table {
+    /// - Parameters:
+    ///   - events: the events.
+    ///   - namingCircuits: whether they are of several circuits.
+    ///   - mayGrow: whether others will follow, whose columns are to stand below these.
+    ///   - isBrief: whether each has one line on a terminal, whatever has to be cut.
+    static func events(
+        _ events: [ToldEvent], namingCircuits: Bool, mayGrow: Bool = false, isBrief: Bool = false
+    ) -> Table {
         var columns: [Column] = [
-            .init(title: "TIME"), .init(title: "CIRCUIT", minimumWidth: 8, usualWidth: mayGrow ? 12 : 0),
-            .init(title: "EVENT", usualWidth: mayGrow ? 8 : 0), .init(title: "CHANGE", usualWidth: mayGrow ? 19 : 0),
+            .init(title: "TIME"), .init(title: "CIRCUIT", minimumWidth: 8, isName: true, usualWidth: mayGrow ? 12 : 0),
+            .init(title: "EVENT", usualWidth: mayGrow ? 8 : 0),
+            .init(title: "CHANGE", presence: isBrief ? .whereRoomy : .always, usualWidth: mayGrow ? 19 : 0),
             .init(title: "WHO", minimumWidth: 6, usualWidth: mayGrow ? 12 : 0),
-            .init(title: "REASON", minimumWidth: 6, mayStandBelow: true),
+            .init(title: "REASON", minimumWidth: 6, mayStandBelow: !isBrief),
         ]
         if !namingCircuits { columns.remove(at: 1) }
         var table = Table(columns: columns)
@@ -17,30 +24,12 @@ extension Table {
         return table
     }
 
-    mutating func append(_ event: CircuitEvent, namingCircuits: Bool) {
+    mutating func append(_ told: ToldEvent, namingCircuits: Bool) {
         var row: [Cell] = [
-            .init(text: event.at.readable), .init(text: event.circuit?.escaped ?? "(the store)"),
-            .init(text: event.kind.rawValue.escaped), .init(text: event.change), .init(text: event.who),
-            .init(text: event.reason?.escaped ?? ""),
+            .init(text: told.event.at.readable), .init(text: told.event.circuit?.escaped ?? "(the store)"),
+            .init(text: told.what), .init(text: told.change), .init(text: told.who), .init(text: told.reason),
         ]
         if !namingCircuits { row.remove(at: 1) }
         self.append(row)
-    }
-}
-
-extension CircuitEvent {
-    fileprivate var change: String {
-        switch (self.from?.escaped, self.to?.escaped) {
-        case (nil, nil): "-"
-        case (let from?, let to?): from == to ? from : "\(from) -> \(to)"
-        case (let one?, nil), (nil, let one?): one
-        }
-    }
-
-    /// The person, or else the worker.
-    fileprivate var who: String {
-        if let by = self.by { return by.escaped }
-        guard let worker = self.worker?.escaped else { return "-" }
-        return self.pid.map { "\(worker)[\($0)]" } ?? worker
     }
 }

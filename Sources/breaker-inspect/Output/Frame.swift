@@ -15,11 +15,7 @@ struct Frame {
         let size = [self.console.width, self.console.height]
         if size != self.size { self.forget() }
         self.size = size
-        var lines = lines
-        if let height = self.console.height, lines.count > height, height > 1 {
-            let hidden = lines.count - (height - 1)
-            lines = lines.prefix(height - 1) + ["(\(hidden) more)\n"]
-        }
+        let lines = Array(lines.prefix(self.console.height ?? .max))
         guard lines != self.drawn else { return }
         // Each line in its place, without what was behind it; then nothing more below. The last line feed would scroll.
         var text = self.drawn.isEmpty ? "\u{1B}[2J" : ""

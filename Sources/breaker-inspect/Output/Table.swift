@@ -18,8 +18,21 @@ struct Table {
         /// Whether its texts stand below their rows where a terminal has no room for them beside; of the last column
         /// only.
         var mayStandBelow = false
+        /// Whether its texts are names: a terminal cuts them in the middle, and a long one widens no other's row.
+        var isName = false
+        /// Where it is left out.
+        var presence = Presence.always
         /// How wide it is at least where there is room: later rows may need it.
         var usualWidth = 0
+    }
+
+    /// On which terminals a column is shown; where there is none it always is.
+    enum Presence {
+        case always
+        /// Unless the others would be cut to their narrowest and still find no room.
+        case whereItFits
+        /// Where those that may be cut have as much room as people need to read them.
+        case whereRoomy
     }
 
     struct Cell {
@@ -38,6 +51,8 @@ struct Table {
     private static let indent = 4
     /// As much of a text that may stand below is enough of it.
     private static let enough = 40
+    /// In so many columns people can read a text that is cut.
+    private static let readable = 32
 
     /// Where there is no room the widest of those that may be cut is cut first.
     let columns: [Column]
@@ -86,10 +101,7 @@ struct Table {
 
     /// Hands over line by line, the heading first.
     func forEachLine(width: Int?, withHeading: Bool = true, _ style: Style, _ body: (String) -> Void) {
-        var widths = self.widths
-        let below = width.flatMap { self.standsBelow($0) ? max(20, $0 - Self.indent) : nil }
-        if below != nil { widths.removeLast() }
-        if let width { self.shrink(&widths, to: width) }
+        let (widths, below) = self.layout(width)
         if withHeading {
             body(self.line(self.columns.map { ($0.title, $0.title.displayWidth, .heading) }, widths, style))
         }
@@ -103,11 +115,48 @@ struct Table {
         }
     }
 
-    /// Whether the last column's texts are to stand below their rows on a terminal of so many columns.
-    private func standsBelow(_ width: Int) -> Bool {
-        guard self.columns.last?.mayStandBelow == true, let last = self.widths.last else { return false }
-        let room = width - self.widths.dropLast().reduce(0) { $0 + $1 + Self.gap }
-        return room < min(last, Self.enough)
+    // MARK: - Layout
+
+    /// The width of each column, nil for one that is left out, and the width of what stands below the rows, if the last
+    /// column's texts do.
+    private func layout(_ available: Int?) -> (widths: [Int?], below: Int?) {
+        var widths: [Int?] = self.widths
+        guard let available else { return (widths, nil) }
+        let widestName = min(48, max(24, available * 2 / 5))
+        for (index, column) in self.columns.enumerated() where column.isName {
+            widths[index] = min(self.widths[index], widestName)
+        }
+        self.leaveOut(.whereRoomy, from: &widths, available) { min($0, max($1, Self.readable)) }
+        var below: Int?
+        if self.columns.last?.mayStandBelow == true, let last = widths.last ?? nil {
+            let room = available - Self.total(widths.dropLast()) - Self.gap
+            if room < min(last, Self.enough) {
+                below = max(20, available - Self.indent)
+                widths[widths.count - 1] = nil
+            }
+        }
+        self.leaveOut(.whereItFits, from: &widths, available) { min($0, $1) }
+        self.shrink(&widths, to: available)
+        return (widths, below)
+    }
+
+    /// Leaves out columns from the last to the first, until the others find room.
+    ///
+    /// - Parameter cut: the width that a column of a width and a narrowest one is to have.
+    private func leaveOut(
+        _ presence: Presence, from widths: inout [Int?], _ available: Int, cut: (_ width: Int, _ narrowest: Int) -> Int
+    ) {
+        for index in self.columns.indices.reversed() where self.columns[index].presence == presence {
+            let needed = zip(self.columns, widths).map { column, width in
+                width.map { cut($0, column.minimumWidth ?? $0) }
+            }
+            guard Self.total(needed[...]) > available else { return }
+            widths[index] = nil
+        }
+    }
+
+    private static func total(_ widths: ArraySlice<Int?>) -> Int {
+        widths.reduce(-Self.gap) { $0 + ($1.map { $0 + Self.gap } ?? 0) }
     }
 
     /// The rows by rank, those of one rank as they came or by their first column.
@@ -140,27 +189,30 @@ struct Table {
         }
     }
 
-    private func shrink(_ widths: inout [Int], to available: Int) {
-        let excess = widths.reduce(Self.gap * (widths.count - 1), +) - available
+    private func shrink(_ widths: inout [Int?], to available: Int) {
+        let excess = Self.total(widths[...]) - available
         guard excess > 0 else { return }
         for _ in 0..<excess {
-            var widest: Int?
-            for (index, width) in widths.enumerated() where width > self.columns[index].minimumWidth ?? .max {
-                if width >= widest.map({ widths[$0] }) ?? 0 { widest = index }
+            var widest: (index: Int, width: Int)?
+            for (index, width) in widths.enumerated() {
+                guard let width, width > self.columns[index].minimumWidth ?? .max else { continue }
+                if width >= widest?.width ?? 0 { widest = (index, width) }
             }
             guard let widest else { return }
-            widths[widest] -= 1
+            widths[widest.index] = widest.width - 1
         }
     }
 
-    private func line(_ cells: [(text: String, width: Int, look: Look)], _ widths: [Int], _ style: Style) -> String {
+    private func line(_ cells: [(text: String, width: Int, look: Look)], _ widths: [Int?], _ style: Style) -> String {
         // Blanks are written only where something follows: no line ends with one.
         var line = ""
         var blanks = 0
-        for (index, cell) in cells.prefix(widths.count).enumerated() {
-            let isCut = cell.width > widths[index]
-            let shown = isCut ? cell.text.cut(to: widths[index]) : cell.text
-            let padding = widths[index] - (isCut ? shown.displayWidth : cell.width)
+        for (index, cell) in cells.enumerated() {
+            guard let width = widths[index] else { continue }
+            let isCut = cell.width > width
+            let isName = self.columns[index].isName
+            let shown = !isCut ? cell.text : isName ? cell.text.cutInside(to: width) : cell.text.cut(to: width)
+            let padding = width - (isCut ? shown.displayWidth : cell.width)
             let before = self.columns[index].isRightAligned ? padding : 0
             if !shown.isEmpty {
                 for _ in 0..<blanks + before { line += " " }

@@ -1,6 +1,12 @@
 import BreakerStore
 import BreakerStoreJSON
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// `check`: the exit code says whether all is well.
 struct CheckVerb: Verb {
     static let name = "check"
@@ -40,7 +46,8 @@ struct CheckVerb: Verb {
         if context.isJSON {
             context.console.write(
                 JSONDocument.check(
-                    ofCount: found.value.count, notClosed: notClosed, unreadable: unreadable.names, at: context.now))
+                    ofCount: found.value.count, notClosed: notClosed, unreadable: unreadable.names,
+                    at: found.value.now ?? context.now))
         } else {
             for circuit in notClosed {
                 let word = circuit.stateWord
@@ -50,15 +57,16 @@ struct CheckVerb: Verb {
         return unreadable.tell(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
     }
 
-    /// How many circuits there are, and those that are not closed.
-    private typealias Checked = (count: Int, notClosed: [CircuitSnapshot])
+    /// How many circuits there are, those that are not closed, and the time of the look.
+    private typealias Checked = (count: Int, notClosed: [CircuitSnapshot], now: Date?)
 
     private static func look(
         for selection: Selection,
         in context: Context
     ) throws(Failure) -> StoreInspection.Found<Checked> {
-        try selection.gather(into: (count: 0, notClosed: []), in: context) { checked, circuit in
+        try selection.gather(into: (count: 0, notClosed: [], now: nil), in: context) { checked, circuit in
             checked.count += 1
+            checked.now = circuit.now
             if circuit.snapshot.stateWord != .closed { checked.notClosed.append(circuit.snapshot) }
         }
     }

@@ -13,7 +13,11 @@ struct CircuitFilter: Sendable {
     }
 
     func admits(_ circuit: CircuitSnapshot) -> Bool {
-        self.states.contains(circuit.stateWord) && (self.group == nil || circuit.config.group == self.group)
+        self.admits(circuit.stateWord, group: circuit.config.group)
+    }
+
+    func admits(_ word: StateWord, group: String?) -> Bool {
+        self.states.contains(word) && (self.group == nil || group == self.group)
     }
 
     /// The states that a list of words names.

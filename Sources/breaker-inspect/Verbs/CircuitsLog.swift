@@ -36,14 +36,13 @@ struct CircuitsLog {
     }
 
     mutating func begin(with circuits: [InspectedCircuit], _ unreadable: Unreadable) {
-        let now = self.context.now
         var list = JSONList()
         for circuit in circuits where self.filter.admits(circuit.snapshot) {
             self.told[Array(circuit.snapshot.name.utf8)] = Line(circuit.snapshot)
             if self.context.isJSON {
-                list.append(circuit.snapshot, at: now)
+                list.append(circuit.snapshot, at: circuit.now)
             } else {
-                self.table.append(circuit.snapshot, at: now)
+                self.table.append(circuit)
             }
         }
         if self.context.isJSON {
@@ -55,7 +54,6 @@ struct CircuitsLog {
 
     /// Adds a line for each circuit that is not as it was told, and for each that is gone.
     mutating func append(changesTo circuits: [InspectedCircuit], _ unreadable: Unreadable) {
-        let now = self.context.now
         var gone = self.told
         for circuit in unreadable.circuits { gone[Array(circuit.name.utf8)] = nil }
         for circuit in circuits {
@@ -67,9 +65,9 @@ struct CircuitsLog {
             guard self.told[key] != line, isWanted || self.told[key] != nil else { continue }
             self.told[key] = isWanted ? line : nil
             if self.context.isJSON {
-                self.context.console.write(JSONDocument.changed(circuit.snapshot, at: now))
+                self.context.console.write(JSONDocument.changed(circuit.snapshot, at: circuit.now))
             } else {
-                self.table.append(circuit.snapshot, at: now)
+                self.table.append(circuit)
             }
         }
         for key in gone.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {

@@ -15,10 +15,10 @@ struct CircuitsWatch {
         self.context = context
     }
 
-    /// The circuits now, by name; what the passing of time alone changes needs no look at the file.
+    /// Reads the circuits if the file has changed; what the passing of time alone changes needs no look at the file.
     ///
     /// Throws what keeps them from being read; those that were read before are still there then.
-    mutating func circuits() throws(Failure) -> [InspectedCircuit] {
+    mutating func refresh() throws(Failure) {
         let selection = self.selection
         let found: Outcome<StoreImage>?
         do throws(BreakerStoreError) {
@@ -36,6 +36,11 @@ struct CircuitsWatch {
             (self.image, self.trouble) = (nil, failure)
             throw failure
         }
+    }
+
+    /// The circuits now, by name.
+    mutating func circuits() throws(Failure) -> [InspectedCircuit] {
+        try self.refresh()
         return self.lastCircuits
     }
 
@@ -44,4 +49,7 @@ struct CircuitsWatch {
 
     /// The circuits as they were read last, now.
     var lastCircuits: [InspectedCircuit] { self.image?.circuits() ?? [] }
+
+    /// The same, each made when it is asked for; nil where nothing was read.
+    var lastMoment: StoreImage.Moment? { self.image?.now() }
 }

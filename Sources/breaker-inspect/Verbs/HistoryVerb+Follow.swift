@@ -20,7 +20,7 @@ extension HistoryVerb {
                             context.console.write(JSONDocument.event(event))
                             continue
                         }
-                        table.append(event, namingCircuits: self.circuit == nil)
+                        table.append(ToldEvent(event), namingCircuits: self.circuit == nil)
                         table.forEachLine(
                             width: context.console.width, withHeading: !hasHeading, context.style
                         ) { context.console.write($0) }
@@ -40,14 +40,12 @@ extension HistoryVerb {
         }
     }
 
-    private func wants(_ event: CircuitEvent) -> Bool { self.circuit == nil || event.circuit == self.circuit }
-
     /// Prints what has happened so far; returns the number of the last event of all.
     private func begin(_ watch: ChangeWatch, in context: Context) throws(Failure) -> (Int64, Table) {
         let found: (events: Outcome<[CircuitEvent]>, newest: Int64)?
         do throws(BreakerStoreError) {
             found = try watch.inspectIfChanged { (inspection, _) throws(BreakerStoreError) in
-                (try self.newest(in: inspection, for: context), try inspection.newestEvent())
+                (try self.wanted(in: inspection), try inspection.newestEvent())
             }
         } catch {
             throw context.failure(error)

@@ -14,18 +14,21 @@ struct HistoryVerb: Verb {
     static let summary = "show what happened to one circuit or to all, oldest first"
     static let details = """
         Shows the newest 100 events, or all since --since. A DURATION is such as 90s,
-        15m, 1.5h or 2d.
+        15m, 1.5h or 2d. --after goes on behind an event, by the id that --json tells:
+        with the oldest 100 of those that came later. A failed probe is one line.
         """
     static let since = Option("since", "DURATION", help: "only what happened so long ago or later")
-    static let limit = Option("limit", "N", help: "the newest N at most")
+    static let limit = Option("limit", "N", help: "the newest N events at most")
+    static let after = Option("after", "ID", help: "only what came after this event, the oldest of that first")
     static let follow = Option("follow", help: "go on with what happens from now on, until Ctrl-C")
-    static let options: [Option] = [Self.since, Self.limit, Self.follow]
+    static let options: [Option] = [Self.since, Self.after, Self.limit, Self.follow]
 
     private static let usualLimit = 100
 
     let circuit: String?
     private let follows: Bool
     private let since: Duration?
+    private let after: Int64?
     private let limit: Int
 
     init(_ arguments: Arguments) throws(Failure) {
@@ -37,46 +40,73 @@ struct HistoryVerb: Verb {
         var since: Duration?
         if let text = arguments[Self.since] { since = try DurationArgument.parse(text, for: Self.since) }
         self.since = since
-        guard let text = arguments[Self.limit] else {
-            self.limit = since == nil ? Self.usualLimit : .max
-            return
+        var after: Int64?
+        if let text = arguments[Self.after] {
+            guard let id = Int64(text), id >= 0 else {
+                throw .usage("option '--after' takes an event's id, not \(text.quoted)", verb: Self.name)
+            }
+            after = id
         }
+        self.after = after
+        let limit = try Self.limit(in: arguments, of: Self.self)
+        guard limit == nil || after == nil || !self.follows else {
+            throw .usage("'--after' with '--follow' leaves no event out: give no '--limit'", verb: Self.name)
+        }
+        // Who follows the file from an event on wants all that has happened since.
+        let isUnlimited = after == nil ? since != nil : self.follows
+        self.limit = limit ?? (isUnlimited ? .max : Self.usualLimit)
+    }
+
+    /// The number that `--limit` gives.
+    static func limit(in arguments: Arguments, of verb: any Verb.Type) throws(Failure) -> Int? {
+        guard let text = arguments[Self.limit] else { return nil }
         guard let limit = Int(text), limit > 0 else {
-            throw .usage("option '--limit' takes a number above zero, not \(text.quoted)", verb: Self.name)
+            throw .usage("option '--limit' takes a number above zero, not \(text.quoted)", verb: verb.name)
         }
-        self.limit = limit
+        return limit
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         if self.follows { return try self.follow(in: context) }
-        let newest = try context.reading { (store) throws(BreakerStoreError) in
-            try store.inspect { (inspection) throws(BreakerStoreError) in try self.newest(in: inspection, for: context)
-            }
+        let events = try context.reading { (store) throws(BreakerStoreError) in
+            try store.inspect { (inspection) throws(BreakerStoreError) in try self.wanted(in: inspection) }
         }.get()
-        _ = self.report(newest, in: context)
-        if newest.isEmpty, !context.isJSON { context.console.writeError("nothing happened\n") }
+        _ = self.report(events, in: context)
+        if events.isEmpty, !context.isJSON { context.console.writeError("nothing happened\n") }
         return .done
     }
 
-    /// The newest events that are wanted, the oldest of them first.
-    func newest(
-        in inspection: StoreInspection,
-        for context: Context
-    ) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
-        let newest = try inspection.history(of: self.circuit, limit: self.limit)
+    /// The events that are wanted, the oldest of them first.
+    func wanted(in inspection: StoreInspection) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
+        let events =
+            if let after = self.after {
+                try self.all(after: after, in: inspection)
+            } else {
+                Array(try inspection.history(of: self.circuit, limit: self.limit).reversed())
+            }
         // The history of a circuit outlives it: only a name that nobody ever had is wrong.
-        if newest.isEmpty, let circuit = self.circuit, try !inspection.hasCircuit(circuit),
+        if events.isEmpty, let circuit = self.circuit, try !inspection.hasCircuit(circuit),
+            try inspection.history(of: circuit, limit: 1).isEmpty,
             case .failure(let failure) = try Selection(name: circuit).one(in: inspection)
         {
             return .failure(failure)
         }
-        let earliest = self.since.map { context.now.addingTimeInterval(-($0 / .seconds(1))) }
-        return .success(newest.filter { event in earliest.map { event.at >= $0 } ?? true }.reversed())
+        let earliest = self.since.map { inspection.now.addingTimeInterval(-($0 / .seconds(1))) }
+        return .success(events.filter { event in earliest.map { event.at >= $0 } ?? true })
+    }
+
+    private func all(after id: Int64, in inspection: StoreInspection) throws(BreakerStoreError) -> [CircuitEvent] {
+        guard self.follows else { return try inspection.history(of: self.circuit, after: id, limit: self.limit) }
+        return try inspection.history(after: id).filter(self.wants)
+    }
+
+    func wants(_ event: CircuitEvent) -> Bool {
+        self.circuit.map { event.circuit?.utf8.elementsEqual($0.utf8) == true } ?? true
     }
 
     /// Prints events, and returns the table in which others may follow.
     func report(_ events: [CircuitEvent], in context: Context) -> Table {
-        let table = Table.events(events, namingCircuits: self.circuit == nil, mayGrow: self.follows)
+        let table = Table.events(ToldEvent.all(events), namingCircuits: self.circuit == nil, mayGrow: self.follows)
         if context.isJSON {
             context.console.write(JSONDocument.history(events))
         } else if !events.isEmpty {

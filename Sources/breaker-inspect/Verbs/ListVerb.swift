@@ -8,7 +8,9 @@ struct ListVerb: Verb {
     static let summary = "show the circuits, those that refuse calls first"
     static let details = """
         A PATTERN is a circuit's name, or a text with *, ? or [ in it that names match.
-        FAILURES are those that count now, of those that trip the circuit.
+        OUTAGE is how long ago the circuit tripped first, SINCE how long it has been in
+        its state. FAILURES are those that count, or that have tripped the circuit, of
+        those that it takes. A terminal shows the columns that it has room for.
         --watch redraws a terminal until Ctrl-C; to a pipe or a file it adds a line
         for each change.
         """
@@ -45,13 +47,12 @@ struct ListVerb: Verb {
 
     /// - Returns: what could not be shown.
     private func printTable(in context: Context) throws(Failure) -> Unreadable {
-        let now = context.now
         // Very many circuits: each becomes text as soon as it is read.
         let found = try self.selection.gather(
             into: (table: Table.circuits(), count: 0), countingWorkers: false, in: context
         ) { found, circuit in
             found.count += 1
-            if self.filter.admits(circuit.snapshot) { found.table.append(circuit.snapshot, at: now) }
+            if self.filter.admits(circuit.snapshot) { found.table.append(circuit) }
         }
         let (table, count) = found.value
         if !table.isEmpty {
@@ -64,9 +65,8 @@ struct ListVerb: Verb {
 
     /// - Returns: what could not be shown.
     private func printJSON(in context: Context) throws(Failure) -> Unreadable {
-        let now = context.now
         let found = try self.selection.gather(into: JSONList(), in: context) { list, circuit in
-            if self.filter.admits(circuit.snapshot) { list.append(circuit.snapshot, at: now) }
+            if self.filter.admits(circuit.snapshot) { list.append(circuit.snapshot, at: circuit.now) }
         }
         let unreadable = Unreadable(found.unreadable)
         found.value.writeDocument(unreadable: unreadable.names) { context.console.write($0) }

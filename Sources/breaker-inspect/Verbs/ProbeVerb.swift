@@ -28,10 +28,9 @@ struct ProbeVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        let now = context.now
         let plan = Change.Plan(
             question: "probe",
-            expected: { $0.snapshot.waits(at: now) ? StateWord.open.rawValue : nil },
+            expected: { $0.snapshot.waits(at: $0.now) ? StateWord.open.rawValue : nil },
             note: ", probes let through",
             nothingToDo: "nothing there is open before its time\n",
             perform: { (store, selectors) throws(BreakerStoreError) in

@@ -11,22 +11,32 @@ struct ShowVerb: Verb {
     static let name = "show"
     static let synopsis = "NAME"
     static let summary = "show all of one circuit, with its last events"
-    static let details = ""
-    static let options: [Option] = []
+    static let details = """
+        A terminal shows as many of the last events as fit below the rest; without one
+        they are 10.
+        """
+    static let options: [Option] = [HistoryVerb.limit]
 
-    private static let eventsShown = 10
+    private static let usualLimit = 10
+    /// A failed probe is one line and two events.
+    private static let eventsOfALine = 2
 
     private let circuit: String
+    private let limit: Int?
 
     init(_ arguments: Arguments) throws(Failure) {
         guard let name = arguments.operands.first, arguments.operands.count == 1 else {
             throw .usage("'show' takes one circuit's name", verb: Self.name)
         }
         self.circuit = name
+        self.limit = try HistoryVerb.limit(in: arguments, of: Self.self)
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         let selection = Selection(name: self.circuit)
+        // A terminal has fewer lines than that.
+        let lines = self.limit ?? (context.isJSON ? Self.usualLimit : max(Self.usualLimit, context.console.height ?? 0))
+        let limit = context.isJSON ? lines : lines.multipliedReportingOverflow(by: Self.eventsOfALine).partialValue
         let detail = try context.reading { (store) throws(BreakerStoreError) in
             try store.inspect { (inspection) throws(BreakerStoreError) in
                 switch try selection.one(in: inspection) {
@@ -36,8 +46,8 @@ struct ShowVerb: Verb {
                         CircuitDetail(
                             inspected: circuit,
                             workers: try inspection.workers(),
-                            events: try inspection.history(of: self.circuit, limit: Self.eventsShown),
-                            now: context.now
+                            events: try inspection.history(of: self.circuit, limit: limit),
+                            now: circuit.now
                         )
                     )
                 }
@@ -46,7 +56,7 @@ struct ShowVerb: Verb {
         if context.isJSON {
             context.console.write(detail.json)
         } else {
-            context.console.write(detail.text(width: context.console.width, context.style))
+            context.console.write(detail.text(in: context.console, limit: self.limit, context.style))
         }
         return .done
     }

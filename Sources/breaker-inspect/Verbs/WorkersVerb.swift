@@ -20,17 +20,18 @@ struct WorkersVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        let workers = try context.reading { (store) throws(BreakerStoreError) in try store.workers() }
+        let (workers, now) = try context.reading { (store) throws(BreakerStoreError) in
+            try store.inspect { (inspection) throws(BreakerStoreError) in (try inspection.workers(), inspection.now) }
+        }
         if context.isJSON {
             context.console.write(JSONDocument.workers(workers))
         } else if workers.isEmpty {
             context.console.writeError("no process has the store open\n")
         } else {
             var table = Table(columns: [
-                .init(title: "NAME", minimumWidth: 16), .init(title: "PID", isRightAligned: true),
+                .init(title: "NAME", minimumWidth: 16, isName: true), .init(title: "PID", isRightAligned: true),
                 .init(title: "SINCE", isRightAligned: true), .init(title: "PROBING", minimumWidth: 12),
             ])
-            let now = context.now
             for worker in workers {
                 let probing = worker.probing.map(\.escaped).joined(separator: ", ")
                 table.append([

@@ -1,0 +1,19 @@
+import BreakerStoreJSON
+
+extension Duration {
+    /// This duration for a narrow column: whole units, and never below zero.
+    ///
+    /// - Parameter roundsUp: whether a begun unit counts, as of a time that is still to come.
+    func brief(roundsUp: Bool = false) -> String {
+        let milliseconds = max(0, self.wholeMilliseconds)
+        let (length, word): (Int64, String) =
+            switch milliseconds {
+            case ..<120_000: (1_000, "s")
+            case ..<7_200_000: (60_000, "min")
+            case ..<172_800_000: (3_600_000, "h")
+            default: (86_400_000, "d")
+            }
+        let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: length)
+        return "\(roundsUp && rest > 0 ? whole + 1 : whole) \(word)"
+    }
+}

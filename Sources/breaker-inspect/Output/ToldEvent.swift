@@ -1,0 +1,59 @@
+import BreakerStore
+import BreakerStoreJSON
+
+/// An event as people are told of it: a failed probe, which makes two events, is one line.
+struct ToldEvent {
+    let event: CircuitEvent
+    /// How long the probe took that the event ended, where its beginning is known.
+    private var probeTime: Duration?
+
+    init(_ event: CircuitEvent) { self.event = event }
+
+    /// Events in the order in which they happened, those of a failed probe as one.
+    static func all(_ events: [CircuitEvent]) -> [ToldEvent] {
+        var told: [ToldEvent?] = []
+        // The circuits that are probed at one time are few; an array, for a dictionary takes memory: see `Environment`.
+        var probing: [(circuit: String, place: Int)] = []
+        for event in events {
+            guard let circuit = event.circuit else {
+                told.append(ToldEvent(event))
+                continue
+            }
+            let place = probing.firstIndex { $0.circuit.utf8.elementsEqual(circuit.utf8) }
+            let begun = place.map { probing.remove(at: $0) }
+            var one = ToldEvent(event)
+            if event.kind == .reopened, let begun, let beginning = told[begun.place]?.event {
+                one.probeTime = max(.zero, event.at.since(beginning.at))
+                told[begun.place] = nil
+            }
+            if event.kind == .probing { probing.append((circuit, told.count)) }
+            told.append(one)
+        }
+        return told.compactMap(\.self)
+    }
+
+    /// What happened: the word that stands in the file, where people have no better one.
+    var what: String { self.event.kind == .reopened ? "probe failed" : self.event.kind.rawValue.escaped }
+
+    var change: String {
+        let from = self.probeTime == nil ? self.event.from : self.event.to
+        return switch (from?.escaped, self.event.to?.escaped) {
+        case (nil, nil): "-"
+        case (let from?, let to?): from == to ? from : "\(from) -> \(to)"
+        case (let one?, nil), (nil, let one?): one
+        }
+    }
+
+    /// The person, or else the worker.
+    var who: String {
+        if let by = self.event.by { return by.escaped }
+        guard let worker = self.event.worker?.escaped else { return "-" }
+        return self.event.pid.map { "\(worker)[\($0)]" } ?? worker
+    }
+
+    var reason: String {
+        let reason = self.event.reason?.escaped ?? ""
+        guard let time = self.probeTime else { return reason }
+        return reason.isEmpty ? "after \(time.readable)" : "after \(time.readable): \(reason)"
+    }
+}

@@ -1,0 +1,86 @@
+import BreakerStore
+import BreakerStoreJSON
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What `list --watch` shows on a terminal: a headline, as many circuits as there is room for, and what is left out.
+///
+/// A row is made of those circuits only that are shown: there may be very many others.
+struct CircuitsScreen {
+    let filter: CircuitFilter
+    let path: String
+    let width: Int?
+    let height: Int?
+    let style: Style
+
+    /// How many circuits there are of each state.
+    private struct Tally {
+        private var counts = Array(repeating: 0, count: StateWord.allCases.count)
+
+        mutating func add(_ word: StateWord, _ count: Int = 1) { self.counts[Int(word.urgency)] += count }
+
+        var total: Int { self.counts.reduce(0, +) }
+
+        private subscript(word: StateWord) -> Int { self.counts[Int(word.urgency)] }
+
+        /// Those that are not closed, in words, such as `2 open, 1 held`.
+        var text: String {
+            let held = self[.heldOpen] + self[.heldClosed]
+            let parts = [(self[.open], "open"), (self[.halfOpen], "half-open"), (held, "held")].filter { $0.0 > 0 }
+            return parts.isEmpty ? "all closed" : parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        }
+    }
+
+    /// The lines, as many as the terminal has at most.
+    ///
+    /// - Parameters:
+    ///   - circuits: the circuits, if they could be read once.
+    ///   - trouble: what can't be read, if anything.
+    ///   - nothing: what is said where no circuit is wanted.
+    ///   - now: the wall clock's time.
+    func lines(
+        _ circuits: StoreImage.Moment?, _ trouble: Failure?, orNothing nothing: String, at now: Date
+    ) -> [String] {
+        var rows = Array(repeating: [Int](), count: StateWord.allCases.count)
+        for index in 0..<(circuits?.count ?? 0) {
+            let word = StateWord(circuits?.state(at: index) ?? .closed)
+            if self.filter.admits(word, group: circuits?.group(at: index)) { rows[Int(word.urgency)].append(index) }
+        }
+        var tally = Tally()
+        for word in StateWord.allCases { tally.add(word, rows[Int(word.urgency)].count) }
+        var lines = [self.headline(tally, now)]
+        if let trouble { lines.append(self.style.paint(self.cut(trouble.message), .bad) + "\n") }
+        guard let circuits, tally.total > 0 else { return lines + [nothing] }
+        // The heading of the table takes a line, too.
+        var room = self.height.map { max(0, $0 - lines.count - 1) } ?? tally.total
+        // What is left out is told in the last line.
+        if room < tally.total { room = max(0, room - 1) }
+        var table = Table.circuits()
+        var hidden = Tally()
+        for word in StateWord.allCases {
+            let indices = rows[Int(word.urgency)]
+            let shown = min(indices.count, room)
+            for index in indices.prefix(shown) { table.append(circuits[index]) }
+            hidden.add(word, indices.count - shown)
+            room -= shown
+        }
+        table.forEachLine(width: self.width, self.style) { lines.append($0) }
+        if hidden.total > 0 { lines.append(self.cut("(\(hidden.total) more: \(hidden.text))") + "\n") }
+        return lines
+    }
+
+    private func headline(_ tally: Tally, _ now: Date) -> String {
+        let count = tally.total == 1 ? "1 circuit" : "\(tally.total) circuits"
+        let rest = "\(now.readable.suffix(9))  \(count)" + (tally.total > 0 ? ": \(tally.text)" : "")
+        let path = self.path.escaped
+        let room = self.width.map { $0 - rest.displayWidth - 2 } ?? .max
+        let line = room > 1 ? "\(path.cutInside(to: room))  \(rest)" : self.cut(rest)
+        return self.style.paint(line, .heading) + "\n"
+    }
+
+    private func cut(_ text: String) -> String { self.width.map { text.cut(to: $0) } ?? text }
+}
