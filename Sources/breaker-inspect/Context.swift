@@ -15,6 +15,8 @@ struct Context {
     /// Who does it, as `--as` says or the system.
     private let operatorName: String?
     private let givenPath: String?
+    /// What names the path.
+    let pathSource: String
 
     /// How long opening, and then a change, waits for other writers: longer than a service would, but a person waits.
     private static let patience = Duration.seconds(2)
@@ -35,6 +37,7 @@ struct Context {
         self.operatorName = arguments[.asName]
         let fromEnvironment = environment["BREAKER_STORE"].flatMap { $0.isEmpty ? nil : $0 }
         self.givenPath = arguments[.store] ?? fromEnvironment
+        self.pathSource = arguments[.store] == nil ? "BREAKER_STORE" : "--store"
     }
 
     var who: String { self.operatorName ?? self.console.loginName }

@@ -32,10 +32,12 @@ struct DoctorVerb: Verb {
 
     private static func findings(in context: Context) throws(Failure) -> [Finding] {
         let path = try context.path()
+        let missing = MissingFile(path: path, source: context.pathSource, user: context.console.loginName)
         let facts: StoreFiles
         do throws(BreakerStoreError) {
             facts = try StoreFiles(path: path)
         } catch {
+            if error.code == .notFound { return missing.findings }
             throw Failure(error, path: path, doing: "open")
         }
         let files = FileChecks(facts: facts)
@@ -51,6 +53,7 @@ struct DoctorVerb: Verb {
             // What can't be read because it is damaged is what was looked for; what is no store is told as everywhere.
             switch error.code {
             case .corrupt: findings += [.damaged(error.message.escaped), ContentChecks.sqlite]
+            case .notFound: return missing.findings
             case .permissionDenied where findings.contains { $0.status == .wrong }: break
             default: throw Failure(error, path: path, doing: "open")
             }

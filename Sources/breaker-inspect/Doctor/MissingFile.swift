@@ -1,0 +1,103 @@
+import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What the doctor says where there is no store: what to look at, and what to set.
+struct MissingFile {
+    private static let namesShown = 5
+
+    let path: String
+    /// What has named the path.
+    let source: String
+    /// Who asks.
+    let user: String
+
+    var findings: [Finding] { [self.file, self.directory, self.asker] }
+
+    private var file: Finding {
+        // Nobody has made a store of an empty file, and of one whose making was cut short.
+        guard !Self.exists(self.path) else {
+            return .wrong(
+                "file", "\(self.path.quoted), named by \(self.source), holds no store yet",
+                "a service makes the store when it opens the file; see that one is started with this path"
+            )
+        }
+        let place = self.path.hasPrefix("/") ? "" : ", as seen from \((Self.workingDirectory ?? ".").quoted)"
+        return .wrong(
+            "file", "there is no \(self.path.quoted)\(place), which \(self.source) names",
+            "set BREAKER_STORE or give --store to the path that the services use; the first of them to open the store "
+                + "makes the file, and this tool makes none"
+        )
+    }
+
+    private var directory: Finding {
+        let directory = Self.parent(of: self.path)
+        guard let info = Self.info(directory) else {
+            var there = Self.parent(of: directory)
+            while !Self.exists(there), there != "/", there != "." { there = Self.parent(of: there) }
+            return .wrong(
+                "directory", "there is no \(directory.quoted); of the path there is \(there.quoted)",
+                "make it, owned by the services' user: no service does; or mount it, where this is a container"
+            )
+        }
+        let text =
+            "\(directory.quoted) is there: 0\(String(info.st_mode & 0o777, radix: 8)) of user \(info.st_uid), "
+            + "group \(info.st_gid)"
+        let stores = Self.stores(in: directory)
+        guard !stores.isEmpty else { return .ok("directory", "\(text); it holds no store") }
+        let shown = stores.prefix(Self.namesShown).map(\.quoted).joined(separator: ", ")
+        let more = stores.count > Self.namesShown ? " and \(stores.count - Self.namesShown) more" : ""
+        return .note("directory", "\(text); it holds \(shown)\(more)", "name that one, if it is the services'")
+    }
+
+    private var asker: Finding {
+        .note(
+            "user", "you are \(self.user.escaped), user \(geteuid())",
+            "services that run as another user or in a container may see another file at this path: look at their "
+                + "configuration, and run this as they do"
+        )
+    }
+
+    // MARK: - Files
+
+    private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+    private static func info(_ path: String) -> stat? {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 ? info : nil
+    }
+
+    private static var workingDirectory: String? {
+        guard let path = unsafe realpath(".", nil) else { return nil }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// The names of the stores in a directory: each has a lock file beside it.
+    private static func stores(in directory: String) -> [String] {
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasSuffix("-lock") else { continue }
+            let store = String(name.dropLast("-lock".utf8.count))
+            let facts = try? StoreFiles(path: "\(directory)/\(store)")
+            if let facts, facts.database != nil, facts.isLockFileWhole { names.append(store) }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}
