@@ -31,4 +31,18 @@ if [ ! -d "$catalog" ]; then
 fi
 "$docc" convert ${catalog:+"$catalog"} --additional-symbol-graph-dir "$graphs" --output-dir "$output" \
     --fallback-display-name BreakerStore --fallback-bundle-identifier BreakerStore --warnings-as-errors
-echo "the documentation is in $output"
+
+# The page that docc puts at the root shows nothing: the documentation begins below it.
+start=documentation/breakerstore/
+cat >"$output/index.html" <<EOF
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url=$start">
+<title>BreakerStore</title>
+<p><a href="$start">The documentation of BreakerStore</a></p>
+</html>
+EOF
+echo "the documentation is in $output; a browser shows its pages only if a server hands them out, such as"
+echo "    python3 -m http.server --bind 127.0.0.1 --directory $output 8000"
+echo "Then open http://127.0.0.1:8000/"
