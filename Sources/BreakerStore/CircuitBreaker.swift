@@ -28,19 +28,21 @@ public final class CircuitBreaker: Sendable {
     /// The config as stored now: the newest registration of any process; what this process registered while the file
     /// can't be read.
     ///
-    /// Reads the file.
+    /// Reads the file on the calling thread; waits for no writer.
     public var config: Config {
         self.stored(self.core.row).map { Config(name: self.name, row: $0) } ?? self.circuit.registeredConfig
     }
 
     /// The state; asking never changes it.
     ///
-    /// Reads the file; tells what memory has only while the file can't be read.
+    /// Reads the file on the calling thread, and waits for no writer; tells what memory has only while the file can't
+    /// be read.
     public var state: CircuitState { self.currentCircuit.state(at: self.core.clock.now, self.core.clock.dates()) }
 
     /// The failures that count now.
     ///
-    /// Reads the file; tells what memory has only while the file can't be read.
+    /// Reads the file on the calling thread, and waits for no writer; tells what memory has only while the file can't
+    /// be read.
     public var failureCount: Int {
         let now = self.core.clock.now
         if let stored = self.stored(self.core.circuit) { return stored.failureTimes(at: now).count }
@@ -51,7 +53,11 @@ public final class CircuitBreaker: Sendable {
 
     /// Whether a call would be let through now; asking never changes it.
     ///
-    /// Reads the file unless the answer is known already.
+    /// For what only shows it, such as a button. It limits no probes: of a circuit whose recovery time is over, all
+    /// who ask are told true until the probes' slots are taken. Code that makes a call asks with ``run(_:)-2rnh8`` or
+    /// ``admit()-9bf4f``, which take the probe's slot.
+    ///
+    /// Reads the file on the calling thread unless the answer is known already; waits for no writer.
     public var isCallPermitted: Bool {
         switch self.circuit.slot.ask(self.store.gate).verdict {
         case .proceed, .proceedAndReportSuccess, .proceedAndForgetFailures: return true

@@ -63,9 +63,11 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     public var kind: Kind
     /// When it happened.
     public var at: Date
-    /// The state, or the configuration, before.
+    /// The state before: `closed`, `open`, `half-open`, `held-open` or `held-closed`; nil where there was none.
+    ///
+    /// Both states are the same in an event of the kind `configured`, whose reason tells what has changed.
     public var from: String?
-    /// The state, or the configuration, after.
+    /// The state after, by the same words; nil where there is none.
     public var to: String?
     /// Why, in words.
     public var reason: String?

@@ -42,9 +42,11 @@ extension CircuitStore {
         return stream
     }
 
-    /// Returns when the task is cancelled, after `close()`: the shape of a ServiceLifecycle service.
+    /// Waits until the task is cancelled, then closes the store and returns: the shape of a ServiceLifecycle service.
     ///
-    /// Throws nothing. Closing may block for as long as `busyTimeout`, on a thread of its own.
+    /// A graceful shutdown of a `ServiceGroup` cancels no task: a service calls this within
+    /// `cancelWhenGracefulShutdown`, as <doc:Recipes#ServiceLifecycle> shows. Throws nothing. Closing may take as long
+    /// as `busyTimeout`, on a thread of its own.
     public func run() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
         await withTaskCancellationHandler {

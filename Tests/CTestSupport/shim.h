@@ -20,6 +20,18 @@
 // Swift hides fork: a child may do little more than what is async-signal-safe.
 static inline pid_t ts_fork(void) { return fork(); }
 
+// What "Running workers on a host" has in a header; its Swift is in breaker-worker.
+// snippet
+// Swift hides fork.
+static inline pid_t start_process(void) { return fork(); }
+
+// The status of the next child that ends; -1 if there is none.
+static inline int wait_for_process(void) {
+    int status;
+    return wait(&status) > 0 ? status : -1;
+}
+// end of snippet
+
 // The macros of <sys/wait.h>. The exit code, or the signal's number below zero.
 static inline int ts_exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status); }
 

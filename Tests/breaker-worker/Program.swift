@@ -11,13 +11,15 @@ import Darwin
 /// A process that shares a store with the tests: it does what the lines of its input say, and answers each with one
 /// line.
 ///
-/// Its only argument is the file of the clock that it lives by.
+/// Its only argument is the file of the clock that it lives by. With `prefork` and a store it is a parent of workers
+/// instead, as "Running workers on a host" has one.
 @main
 enum Program {
     @MainActor
     static func main() async throws {
         // Nothing stays behind, whatever becomes of the tests.
         alarm(120)
+        if CommandLine.arguments.count == 3 { return try PreforkSnippets.run(at: CommandLine.arguments[2]) }
         let worker = Worker(clock: try SharedClock(path: CommandLine.arguments[1]))
         while let line = readLine() {
             do {

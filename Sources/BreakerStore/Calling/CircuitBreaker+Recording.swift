@@ -1,8 +1,9 @@
 /// Reports of code that guards itself with `isCallPermitted`.
 extension CircuitBreaker {
-    /// Reports a success without a permit.
+    /// Reports a success without a permit, of a call that was made without asking, or after ``isCallPermitted``.
     ///
-    /// If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
+    /// Nothing limits how many such calls probe an open circuit whose time has come: a permit of ``admit()-9bf4f``
+    /// does. If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
     ///
     /// Suspends until the report is committed, if there is anything to commit.
     public func recordSuccess() async { await self.record(.success) }
@@ -11,9 +12,10 @@ extension CircuitBreaker {
     @_disfavoredOverload
     public func recordSuccess() { self.record(.success) }
 
-    /// Reports a failure without a permit.
+    /// Reports a failure without a permit, of a call that was made without asking, or after ``isCallPermitted``.
     ///
-    /// If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
+    /// Nothing limits how many such calls probe an open circuit whose time has come: a permit of ``admit()-9bf4f``
+    /// does. If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
     ///
     /// Suspends until the report is committed. The policy's `classify` judges the error; the failure counts even if
     /// the calling task is cancelled.

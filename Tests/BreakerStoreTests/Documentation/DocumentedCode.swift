@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The code in what people read, and the code in this folder that stands for it.
+/// The code in what people read, and the code of tests and their programs that stands for it.
 enum DocumentedCode {
     /// A piece of code and where it was found.
     struct Piece: Sendable, CustomStringConvertible {
@@ -12,26 +12,55 @@ enum DocumentedCode {
     private static let folder = Self.parent(of: #filePath)
     private static let package = Self.parent(of: Self.parent(of: Self.parent(of: Self.folder)))
 
-    /// The ```` ```swift ```` blocks of the README and the articles.
+    /// The README and the articles.
+    static func documents() throws -> [String] {
+        let catalog = Self.package + "/Sources/BreakerStore/Documentation.docc"
+        return try Self.files(in: catalog, ending: ".md").map { "\(catalog)/\($0)" } + [Self.package + "/README.md"]
+    }
+
+    /// The blocks of Swift and C of the README and the articles.
     ///
     /// A block that begins with `// Package.swift` is left out: it is a part of a manifest.
     static func blocks() throws -> [Piece] {
-        let catalog = Self.package + "/Sources/BreakerStore/Documentation.docc"
-        let articles = try Self.files(in: catalog, ending: ".md").map { "\(catalog)/\($0)" }
-        return try (articles + [Self.package + "/README.md"]).flatMap { path in
-            try Self.pieces(of: path, from: "```swift", to: "```")
+        try Self.documents().flatMap { path in
+            try ["```swift", "```c"].flatMap { try Self.pieces(of: path, from: $0, to: "```") }
                 .filter { !$0.code.hasPrefix("// Package.swift") }
         }
     }
 
-    /// What stands between `// snippet` and `// end of snippet` in this folder.
+    /// What stands between `// snippet` and `// end of snippet` in this folder, and in those of programs of the tests.
     static func snippets() throws -> [Piece] {
-        try Self.files(in: Self.folder, ending: "Snippets.swift").flatMap { file in
-            try Self.pieces(of: "\(Self.folder)/\(file)", from: "// snippet", to: "// end of snippet")
+        let folders = [Self.folder] + ["breaker-client", "breaker-worker"].map { "\(Self.package)/Tests/\($0)" }
+        let files = try folders.flatMap { folder in
+            try Self.files(in: folder, ending: "Snippets.swift").map { "\(folder)/\($0)" }
+        }
+        return try (files + [Self.package + "/Tests/CTestSupport/shim.h"]).flatMap { file in
+            try Self.pieces(of: file, from: "// snippet", to: "// end of snippet")
         }
     }
 
-    private static func pieces(of path: String, from first: String, to last: String) throws -> [Piece] {
+    /// A document with the modules that its blocks import, and all its code.
+    struct Sample: Sendable {
+        var document: String
+        var imports: Set<String>
+        var code: String
+    }
+
+    /// What a reader has who copies the samples of one document.
+    static func samples() throws -> [Sample] {
+        try Self.documents().map { path in
+            let lines = try Self.pieces(of: path, from: "```swift", to: "```", normalised: false)
+                .flatMap { $0.code.split(separator: "\n") }
+            let imports = lines.filter { $0.hasPrefix("import ") }.map { String($0.dropFirst("import ".count)) }
+            return Sample(
+                document: String(path.dropFirst(Self.package.count + 1)), imports: Set(imports),
+                code: lines.joined(separator: "\n"))
+        }
+    }
+
+    private static func pieces(
+        of path: String, from first: String, to last: String, normalised: Bool = true
+    ) throws -> [Piece] {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         var pieces: [Piece] = []
         var open: (line: Int, lines: [String])?
@@ -39,7 +68,8 @@ enum DocumentedCode {
             let trimmed = String(line.drop { $0 == " " })
             if let piece = open, trimmed == last {
                 let place = "\(path.dropFirst(Self.package.count + 1)):\(piece.line)"
-                pieces.append(Piece(place: place, code: Self.normalised(piece.lines)))
+                let code = normalised ? Self.normalised(piece.lines) : piece.lines.joined(separator: "\n")
+                pieces.append(Piece(place: place, code: code))
                 open = nil
             } else if open != nil {
                 open?.lines.append(String(line))
@@ -52,7 +82,7 @@ enum DocumentedCode {
 
     /// Without the indentation that all lines have, and without imports: a function's body has none.
     private static func normalised(_ lines: [String]) -> String {
-        let lines = lines.drop { $0.hasPrefix("import ") || $0.isEmpty }
+        let lines = lines.drop { $0.hasPrefix("import ") || $0.hasPrefix("#") || $0.isEmpty }
         let margin = lines.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
         return lines.map { String($0.dropFirst(margin)) }.joined(separator: "\n")
     }

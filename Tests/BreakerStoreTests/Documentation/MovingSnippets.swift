@@ -1,4 +1,5 @@
 import BreakerStore
+import Observation
 
 /// The code of "Moving from an in-memory breaker".
 enum MovingSnippets {
@@ -53,4 +54,49 @@ enum MovingSnippets {
         }
         // end of snippet
     }
+
+    static func consecutive(_ store: CircuitStore) throws -> CircuitBreaker {
+        // snippet
+        let circuit = try store.breaker(
+            .init(name: "users", trip: .consecutiveFailures(3), recovery: RecoveryRule(timeout: .seconds(30)))
+        )
+        // end of snippet
+        return circuit
+    }
+
+    static func permit(_ circuit: CircuitBreaker, _ api: API) async throws -> String {
+        // snippet
+        let permit = try await circuit.admit()
+        do {
+            let user = try await api.fetchUser()
+            await permit.succeed()
+            return user
+        } catch {
+            await permit.fail(error)
+            throw error
+        }
+        // end of snippet
+    }
+
+    // snippet
+    @MainActor @Observable final class CircuitStatus {
+        private(set) var state: CircuitState
+        private let store: CircuitStore
+        private let circuit: CircuitBreaker
+
+        init(of circuit: CircuitBreaker, in store: CircuitStore) {
+            self.state = circuit.state
+            self.store = store
+            self.circuit = circuit
+        }
+
+        func follow() async {
+            let events = self.store.events()
+            self.state = self.circuit.state
+            for await event in events where event.circuit == self.circuit.name || event.kind == .missed {
+                self.state = self.circuit.state
+            }
+        }
+    }
+    // end of snippet
 }

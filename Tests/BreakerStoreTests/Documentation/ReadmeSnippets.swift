@@ -53,6 +53,12 @@ enum ReadmeSnippets {
             default: CallPolicy().classify(error)
             }
         }
+        calls.describe = { error in
+            switch error {
+            case let error as HTTPError: "HTTPError: \(error.status) from payments.internal"
+            default: CallPolicy().describe(error)
+            }
+        }
         let payments = try store.breaker(config, calls: calls)
         // end of snippet
         return payments
@@ -66,5 +72,19 @@ enum ReadmeSnippets {
         let events = try store.history(of: "payments", limit: 10)
         // end of snippet
         print(events)
+    }
+
+    typealias Listener = @Sendable (String) -> Void
+
+    static func hooks(_ path: String, _ page: @escaping Listener, _ log: @escaping Listener) throws -> CircuitStore {
+        // snippet
+        var configuration = CircuitStore.Configuration()
+        configuration.onEvent = { event in
+            if event.isOwn, event.kind == .tripped { page("\(event)") }
+        }
+        configuration.onHealth = { health in log("circuits: \(health)") }
+        let store = try CircuitStore(path: path, configuration: configuration)
+        // end of snippet
+        return store
     }
 }

@@ -20,24 +20,4 @@ enum ReliabilitySnippets {
         }
         // end of snippet
     }
-
-    static func reboot() throws -> [CircuitState] {
-        var states: [CircuitState] = []
-        // snippet
-        let clock = ManualHostClock()
-        var configuration = CircuitStore.Configuration()
-        configuration.clock = clock
-        let store = try CircuitStore.temporary(configuration: configuration)
-        let circuit = try store.breaker(
-            .init(name: "users", recoveryTimeout: .seconds(30), maxFailures: 1, rollingWindow: .seconds(60))
-        )
-        circuit.recordFailure()
-        clock.stepWallTime(by: .seconds(3_600))  // still open
-        states.append(circuit.state)
-        clock.advance(by: .seconds(30))  // the next call is a probe
-        states.append(circuit.state)
-        // end of snippet
-        store.close()
-        return states
-    }
 }

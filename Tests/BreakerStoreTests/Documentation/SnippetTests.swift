@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTestSupport
 import FoundationEssentials
 import Testing
 
@@ -20,6 +21,20 @@ import Testing
         }
     }
 
+    /// A reader who copies the samples of a document has their imports, too.
+    @Test(arguments: [
+        ("Mutex<", "Synchronization"), ("@Test ", "Testing"), ("@Observable ", "Observation"),
+        ("URLSession", "Foundation"), ("ProcessInfo", "Foundation"), ("contentsOfFile", "Foundation"),
+        (" since: .now", "Foundation"), ("URLSession", "FoundationNetworking"),
+        (": Service {", "ServiceLifecycle"), ("logger.", "Logging"), ("Counter(", "Metrics"),
+        ("HTTPClientRe", "AsyncHTTPClient"),
+    ])
+    func eachModuleIsImported(word: String, module: String) throws {
+        for sample in try DocumentedCode.samples() where sample.code.contains(word) {
+            #expect(sample.imports.contains(module), "\(sample.document) uses \(word)")
+        }
+    }
+
     @Test func readmeForms() async throws {
         let store = try StoreFixture.makeStore()
         defer { store.close() }
@@ -37,11 +52,26 @@ import Testing
         let payments = try ReadmeSnippets.rules(store)
         await payments.recordFailure(HTTPError(status: 404))
         #expect(payments.failureCount == 0)
-        await payments.recordFailure(HTTPError(status: 500))
+        await payments.recordFailure(HTTPError(status: 503))
         #expect(payments.failureCount == 1)
+        #expect(try await payments.snapshot().lastError == "HTTPError: 503 from payments.internal")
         try ReadmeSnippets.operate(store)
         #expect(payments.state == .closed)
         #expect(try await store.history(of: "payments").map(\.kind) == [.released, .held, .reset])
+    }
+
+    @Test(.ownDirectory) func readmeHooks() async throws {
+        let pages = Locked<[String]>([])
+        let lines = Locked<[String]>([])
+        let path = try Workplace.here.store
+        let store = try ReadmeSnippets.hooks(
+            path, { text in pages.withLock { $0.append(text) } }, { text in lines.withLock { $0.append(text) } })
+        let users = try store.breaker(.init(name: "users", trip: .consecutiveFailures(1)))
+        await users.recordFailure()
+        try await users.reset()
+        store.close()
+        #expect(pages.withLock { $0 }.count == 1)
+        #expect(await eventually { lines.withLock { $0 } == ["circuits: closed"] })
     }
 
     @Test func sharing() throws {
@@ -74,13 +104,6 @@ import Testing
         #expect(ReliabilitySnippets.health(store) == "shared")
         store.close()
         #expect(ReliabilitySnippets.health(store) == "closed, guarded in memory")
-        let states = try ReliabilitySnippets.reboot()
-        guard case .open(let before) = states.first, case .open(let after) = states.last else {
-            Issue.record("not open: \(states)")
-            return
-        }
-        // Asked for on one wall clock, before and after the recovery time: the same date, past by then.
-        #expect(states.count == 2 && abs(after.timeIntervalSince(before)) < 0.001)
     }
 
     @Test func thresholds() throws {
@@ -107,5 +130,23 @@ import Testing
         let circuit = try MovingSnippets.retries(store)
         for _ in 0..<3 { await circuit.recordFailure() }
         #expect(try await MovingSnippets.call(circuit, API()) == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func movingFromAModelOfAView() async throws {
+        let store = try StoreFixture.makeStore()
+        let circuit = try MovingSnippets.consecutive(store)
+        let status = await MovingSnippets.CircuitStatus(of: circuit, in: store)
+        #expect(await status.state == .closed)
+        async let end: Void = status.follow()
+        #expect(try await MovingSnippets.permit(circuit, API()) == "Ada")
+        for _ in 0..<3 {
+            await #expect(throws: HTTPError.self) {
+                try await MovingSnippets.permit(circuit, API(error: HTTPError(status: 500)))
+            }
+        }
+        await #expect(throws: CircuitOpenError.self) { try await MovingSnippets.permit(circuit, API()) }
+        while await !status.state.isOpen { await Task.yield() }
+        store.close()
+        await end
     }
 }

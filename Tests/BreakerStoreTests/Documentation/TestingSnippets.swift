@@ -97,9 +97,36 @@ extension UserNamesTests {
     // snippet
     @Test func aRefusalSaysWhenToTryAgain() throws {
         func retryAfterHeader(_ error: any Error) -> String? {
-            (error as? CircuitOpenError)?.retryAfter.map { "\($0.components.seconds)" }
+            guard let wait = (error as? CircuitOpenError)?.retryAfter else { return nil }
+            let (seconds, rest) = wait.components
+            return "\(rest > 0 ? seconds + 1 : seconds)"
         }
         #expect(retryAfterHeader(CircuitOpenError(name: "users", retryAfter: .seconds(12))) == "12")
+        #expect(retryAfterHeader(CircuitOpenError(name: "users", retryAfter: .milliseconds(200))) == "1")
+    }
+    // end of snippet
+
+    // snippet
+    @Test func aCallbackReportsItsFailure() async throws {
+        let permit = try await self.users.admit()
+        API(error: HTTPError(status: 503)).fetch { result in
+            switch result {
+            case .success: permit.succeedLater()
+            case .failure(let error): permit.failLater(error)
+            }
+        }
+        while self.users.failureCount == 0 { await Task.yield() }
+        #expect(self.users.failureCount == 1)
+    }
+    // end of snippet
+
+    // snippet
+    @Test func theWallClockEndsNoOutage() throws {
+        for _ in 0..<2 { self.users.recordFailure() }
+        self.clock.stepWallTime(by: .seconds(3_600))
+        #expect(!self.users.isCallPermitted)
+        self.clock.advance(by: .seconds(30))
+        #expect(self.users.isCallPermitted)
     }
     // end of snippet
 
