@@ -82,7 +82,7 @@ import Testing
     @Test func logs() async throws {
         let logger = RecipeSnippets.Logger(label: "logs")
         try await self.makeHistory { RecipeSnippets.log(&$0, &$1, to: logger) }
-        let lines = RecipeSnippets.told.withLock { $0.filter { $0.hasPrefix("logs ") } }
+        let lines = await self.told(4) { $0.hasPrefix("logs ") }
         #expect(lines.contains { $0.hasPrefix("logs debug: a call of logged failed after ") }, "\(lines)")
         #expect(lines.contains("logs notice: logged tripped reason=1 failure, the last: HTTPError"), "\(lines)")
         #expect(lines.contains { $0.hasPrefix("logs debug: a call of logged refused after ") }, "\(lines)")
@@ -91,7 +91,7 @@ import Testing
 
     @Test func metrics() async throws {
         try await self.makeHistory { RecipeSnippets.measure(&$0, &$1) }
-        let lines = RecipeSnippets.told.withLock { $0.filter { !$0.hasPrefix("logs ") } }
+        let lines = await self.told(5) { !$0.hasPrefix("logs ") }
         #expect(
             lines.sorted() == [
                 #"circuit_calls ["logged", "failed"] took time: true"#,
@@ -100,6 +100,13 @@ import Testing
                 #"circuit_events ["logged", "tripped"] + 1"#,
                 "circuit_store_healthy = 0",
             ])
+    }
+
+    /// The hooks' lines, once so many have come: that of a closed store may come after `close()` has returned.
+    private func told(_ count: Int, _ isWanted: (String) -> Bool) async -> [String] {
+        func lines() -> [String] { RecipeSnippets.told.withLock { $0.filter(isWanted) } }
+        _ = await eventually { lines().count >= count }
+        return lines()
     }
 
     /// A success, a failure that trips, and a refusal.
