@@ -11,7 +11,8 @@ import Foundation
 ///
 /// Two stores on one path in one process share one core; closing one harms no other. Their settings must agree
 /// where they can't each have their own; see ``init(path:configuration:)``. Synchronous functions that change the file,
-/// and those that register a circuit, commit on the calling thread and may block it for as long as `busyTimeout`.
+/// and those that register a circuit, commit on the calling thread and may block it for as long as `busyTimeout`;
+/// <doc:SurvivingCrashesAndClocks#How-long-a-call-may-wait> has a table of all.
 public final class CircuitStore: Sendable {
     private struct State {
         var isClosed = false
