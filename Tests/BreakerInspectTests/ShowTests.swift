@@ -22,7 +22,7 @@ import Testing
                             calls are refused; a probe in 20 s
                   outage    since 2026-01-01 00:00:00Z (10 s ago), 1 trip
                   why       tripped: 2 failures within 60 s, the last: 503\\u{7}
-                  failures  2 of 2 within 60 s, then it tripped
+                  failures  2 of 2 within 60 s, when it tripped
                             [.......................................2] the 60 s before the trip
                   error     503\\u{7}
                   refusals  0 calls refused
@@ -108,6 +108,21 @@ import Testing
         #expect(kinds.count == 3)
     }
 
+    /// Also where the terminal breaks a name and an error that have no blanks.
+    @Test func leavesTheHeadOnTheScreenWithLongTexts() throws {
+        let shop = try Shop(clock: SystemHostClock())
+        let name = String(repeating: "n", count: 180)
+        let breaker = try shop.circuit(name, failures: 2, error: String(repeating: "e", count: 90), recovery: 600)
+        for _ in 0..<20 {
+            try shop.store.probe(name)
+            let probe: CallPermit = try breaker.admit()
+            probe.fail(Boom())
+        }
+        let output = try Child.terminal("\"$0\" show \(name) --color never", store: shop.path, columns: 80).output
+        let rows = output.split(separator: "\n", omittingEmptySubsequences: false).map { max(1, ($0.count + 79) / 80) }
+        #expect(rows.reduce(0, +) <= 24, "\(output)")
+    }
+
     @Test(arguments: ["0", "x", "-1"])
     func refusesALimit(text: String) throws {
         let shop = try Shop()
@@ -130,7 +145,7 @@ import Testing
         try shop.store.hold("a", .open, by: "bob")
         let output = shop.inspect("show", "a").output
         #expect(output.contains("  outage    since 2026-01-01 00:00:00Z (97 s ago), 2 trips in a row\n"))
-        #expect(output.contains("  failures  2 of 2 within 60 s, then it tripped\n"))
+        #expect(output.contains("  failures  2 of 2 within 60 s, when it tripped\n"))
         #expect(output.contains("            beneath: open\n"))
         #expect(output.contains(#/probe failed +open +\S+ +after 2 s: HTTPError\n/#), "\(output)")
     }

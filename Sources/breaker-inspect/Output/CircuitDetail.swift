@@ -40,8 +40,10 @@ struct CircuitDetail {
             }
         }
         let text = lines.joined(separator: "\n") + "\n"
+        // A terminal breaks a line without blanks, such as a long name.
+        let taken = lines.reduce(0) { $0 + $1.rows(of: width) }
         // An empty line, the heading of the events, and the shell's prompt below them.
-        let room = console.height.map { max(Self.fewestEvents, $0 - lines.count - 3) }
+        let room = console.height.map { max(Self.fewestEvents, $0 - taken - 3) }
         let told = ToldEvent.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
         guard !told.isEmpty else { return text }
         let table = Table.events(Array(told), namingCircuits: false, isBrief: true)
@@ -140,9 +142,10 @@ struct CircuitDetail {
         guard !state.isClosed, let begun = self.circuit.trippedSince, let failures = self.inspected.tripFailures else {
             return self.lines(of: self.circuit.failures, endingAt: self.now) { "\($0) ago to now" }
         }
+        // A service may have said that it is down: then it took fewer failures, or none.
         var lines = self.lines(of: failures, endingAt: begun) { "the \($0) before the trip" }
-        lines[0] += ", then it tripped"
-        return lines
+        lines[0] += ", when it tripped"
+        return failures.isEmpty ? [lines[0]] : lines
     }
 
     private func lines(

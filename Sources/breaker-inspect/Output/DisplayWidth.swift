@@ -27,6 +27,12 @@ extension String {
         return self.reduce(0) { $0 + $1.displayWidth }
     }
 
+    /// How many lines of a terminal of so many columns the text takes; nil for an endless line.
+    func rows(of width: Int?) -> Int {
+        guard let width, width > 0 else { return 1 }
+        return max(1, (self.displayWidth + width - 1) / width)
+    }
+
     /// This text, cut to so many columns; a cut one ends with an ellipsis.
     func cut(to width: Int) -> String {
         guard self.displayWidth > width else { return self }
