@@ -38,6 +38,8 @@ public struct CallPolicy: Sendable {
 
     /// Called once for each call, for metrics, on the caller's thread; nil costs a branch.
     ///
+    /// With retries, once for each attempt.
+    ///
     /// The default is nil.
     public var onOutcome: (@Sendable (CallOutcome) -> Void)? = nil
 

@@ -36,7 +36,7 @@ enum RecipeSnippets {
         let store: CircuitStore
         /// The file that has the number of the newest event that was dealt with.
         let notes: String
-        let page: (String) async throws -> Void
+        let page: @Sendable (String) async throws -> Void
 
         func run() async throws {
             let start = try await self.newestEvent()

@@ -84,6 +84,40 @@ extension UserNamesTests {
     // end of snippet
 
     // snippet
+    @Test func aFailedCallWithATimeOutIsMadeAgain() async throws {
+        var calls = CallPolicy()
+        calls.timeout = .seconds(3)
+        calls.retry = .constant(maxRetries: 1, delay: .seconds(5))
+        let retried = try self.store.breaker(.init(name: "retried"), calls: calls)
+        let call = Task { try await retried.run { try await API(error: HTTPError(status: 503)).fetchUser() } }
+        while retried.failureCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        await self.clock.waitForSleepers()  // the delay: the timer of an attempt ends before its failure counts
+        self.clock.advance(by: .seconds(5))
+        await #expect(throws: HTTPError.self) { try await call.value }
+        #expect(retried.failureCount == 2)
+    }
+    // end of snippet
+
+    // snippet
+    @Test func aLostFileIsTold() async throws {
+        let told = Mutex<[StoreHealth]>([])
+        var configuration = CircuitStore.Configuration()
+        configuration.onHealth = { health in told.withLock { $0.append(health) } }
+        let store = try CircuitStore.temporary(configuration: configuration)
+        let users = try store.breaker(.init(name: "users", trip: .consecutiveFailures(1)))
+        let directory = URL(fileURLWithPath: store.path).deletingLastPathComponent()
+        let elsewhere = directory.appendingPathExtension("away")
+        try FileManager.default.moveItem(at: directory, to: elsewhere)
+        await users.recordFailure()
+        #expect(!store.health.isHealthy && users.state.isOpen)
+        while told.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(told.withLock { $0.first?.isHealthy } == false)
+        try FileManager.default.moveItem(at: elsewhere, to: directory)
+        while !store.health.isHealthy { try await Task.sleep(for: .milliseconds(1)) }
+    }
+    // end of snippet
+
+    // snippet
     @Test func anOpenCircuitRefuses() async throws {
         try await self.store.hold("users", .open)
         let refusal = await #expect(throws: CircuitOpenError.self) { try await self.users.run {} }
@@ -115,7 +149,7 @@ extension UserNamesTests {
             case .failure(let error): permit.failLater(error)
             }
         }
-        while self.users.failureCount == 0 { await Task.yield() }
+        while self.users.failureCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(self.users.failureCount == 1)
     }
     // end of snippet
