@@ -81,7 +81,8 @@ extension CircuitStore {
     /// - Parameters:
     ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
     ///   - id: the event behind which to go on: of what came after it the oldest `limit` events are told, so that none
-    ///     is skipped, and the first of the answer is where to go on next; nil for the newest of all.
+    ///     is skipped, and the first of the answer is where to go on next; nil for the newest of all. If another file
+    ///     has taken the store's place since, which has not reached this number, the oldest of all are told.
     ///   - limit: how many events at most; zero or less yields none.
     @_disfavoredOverload
     public func history(
@@ -91,7 +92,10 @@ extension CircuitStore {
             let dates = view.clock.dates()
             let events =
                 if let id {
-                    Array(try view.database.events(of: name, after: id, limit: limit).events.reversed())
+                    Array(
+                        try view.database.events(
+                            of: name, after: try view.database.start(after: id), limit: limit
+                        ).events.reversed())
                 } else {
                     try view.database.events(of: name, limit: limit)
                 }
@@ -105,7 +109,8 @@ extension CircuitStore {
     /// - Parameters:
     ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
     ///   - id: the event behind which to go on: of what came after it the oldest `limit` events are told, so that none
-    ///     is skipped, and the first of the answer is where to go on next; nil for the newest of all.
+    ///     is skipped, and the first of the answer is where to go on next; nil for the newest of all. If another file
+    ///     has taken the store's place since, which has not reached this number, the oldest of all are told.
     ///   - limit: how many events at most; zero or less yields none.
     public func history(
         of name: String? = nil, after id: CircuitEvent.ID? = nil, limit: Int = 100

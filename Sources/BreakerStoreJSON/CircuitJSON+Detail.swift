@@ -1,9 +1,9 @@
 package import BreakerStore
 
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+import FoundationEssentials
 #else
-package import Foundation
+import Foundation
 #endif
 
 extension JSONValue {
@@ -11,9 +11,10 @@ extension JSONValue {
     ///
     /// - Parameter workers: those that live; they make the probes.
     package static func circuit(
-        _ circuit: CircuitSnapshot, probedBy workers: [WorkerSnapshot], at now: Date
+        _ inspected: InspectedCircuit, probedBy workers: [WorkerSnapshot]
     ) -> [String: JSONValue] {
-        var members = Self.circuit(circuit, at: now)
+        let circuit = inspected.snapshot
+        var members = Self.circuit(inspected)
         members["config"] = .config(circuit.config)
         members["failureTimes"] = .array(circuit.failures.map { .moment("at", $0) })
         members["probes"] = .array(

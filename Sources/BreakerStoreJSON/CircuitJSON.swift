@@ -1,19 +1,21 @@
 package import BreakerStore
 
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+import FoundationEssentials
 #else
-package import Foundation
+import Foundation
 #endif
 
 extension JSONValue {
     /// The members of a circuit as `list` and `check` print it.
-    package static func circuit(_ circuit: CircuitSnapshot, at now: Date) -> [String: JSONValue] {
+    package static func circuit(_ inspected: InspectedCircuit) -> [String: JSONValue] {
+        let (circuit, now) = (inspected.snapshot, inspected.now)
         var members: [String: JSONValue] = [
             "beneath": circuit.beneath.map { .string(StateWord($0).rawValue) } ?? .null,
             "epoch": .integer(circuit.epoch),
             "failureLimit": circuit.failureLimit.map(Self.count) ?? .null,
             "failures": .count(circuit.failures.count),
+            "failuresAtTrip": inspected.tripFailures.map { .count($0.count) } ?? .null,
             "group": .text(circuit.config.group),
             "hold": circuit.hold.map(Self.hold) ?? .null,
             "lastError": .text(circuit.lastError),

@@ -1,20 +1,14 @@
 package import BreakerStore
 
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
-
 /// The documents that `breaker-inspect` prints, each on one line; docs/breaker-inspect.schema.json describes them.
 ///
-/// They are made of the library's public values, so that other programs of this package can print the same.
+/// They are made of the library's values, so that other programs of this package can print the same.
 package enum JSONDocument {
     // MARK: - Circuits
 
     /// A circuit has changed since the list.
-    package static func changed(_ circuit: CircuitSnapshot, at now: Date) -> String {
-        JSONValue.document(["circuit": .object(JSONValue.circuit(circuit, at: now)), "event": .string("changed")])
+    package static func changed(_ circuit: InspectedCircuit) -> String {
+        JSONValue.document(["circuit": .object(JSONValue.circuit(circuit)), "event": .string("changed")])
     }
 
     /// A circuit is gone since the list.
@@ -28,41 +22,48 @@ package enum JSONDocument {
     ///   - circuit: the circuit.
     ///   - events: its newest events, newest first, as the history gives them.
     ///   - workers: those that live.
-    ///   - now: the time.
     package static func detail(
-        of circuit: CircuitSnapshot, events: [CircuitEvent], workers: [WorkerSnapshot], at now: Date
+        of circuit: InspectedCircuit, events: [CircuitEvent], workers: [WorkerSnapshot]
     ) -> String {
         JSONValue.document([
-            "circuit": .object(JSONValue.circuit(circuit, probedBy: workers, at: now)),
+            "circuit": .object(JSONValue.circuit(circuit, probedBy: workers)),
             "events": .array(events.reversed().map { .event($0) }),
         ])
     }
 
     /// What a health check found.
     package static func check(
-        ofCount count: Int, notClosed: [CircuitSnapshot], unreadable: [String], at now: Date
+        ofCount count: Int, notClosed: [InspectedCircuit], unreadable: [String]
     ) -> String {
         JSONValue.document([
             "checked": .count(count),
             "isClosed": .bool(notClosed.isEmpty && unreadable.isEmpty),
-            "notClosed": .array(notClosed.map { .object(JSONValue.circuit($0, at: now)) }),
+            "notClosed": .array(notClosed.map { .object(JSONValue.circuit($0)) }),
             "unreadable": .texts(unreadable),
         ])
     }
 
     /// How waiting for a circuit's state ended.
-    package static func waited(for circuit: CircuitSnapshot?, isReached: Bool, at now: Date) -> String {
+    package static func waited(for circuit: InspectedCircuit?, isReached: Bool) -> String {
         JSONValue.document([
-            "circuit": circuit.map { .object(JSONValue.circuit($0, at: now)) } ?? .null, "isReached": .bool(isReached),
+            "circuit": circuit.map { .object(JSONValue.circuit($0)) } ?? .null, "isReached": .bool(isReached),
         ])
     }
 
     /// What an operator changed, or would change.
+    ///
+    /// - Parameters:
+    ///   - changes: each with the members that its verb adds.
+    ///   - isDryRun: whether nothing was changed.
+    ///   - unreadable: the names of circuits that could not be read.
     package static func changes(
-        _ changes: [(name: String, from: String, to: String)], isDryRun: Bool, unreadable: [String]
+        _ changes: [(name: String, from: String, to: String, more: [String: JSONValue])], isDryRun: Bool, unreadable: [String]
     ) -> String {
-        let values = changes.map {
-            JSONValue.object(["from": .string($0.from), "name": .string($0.name), "to": .string($0.to)])
+        let values = changes.map { change in
+            let states: [String: JSONValue] = [
+                "from": .string(change.from), "name": .string(change.name), "to": .string(change.to),
+            ]
+            return JSONValue.object(states.merging(change.more) { state, _ in state })
         }
         return JSONValue.document([
             "changes": .array(values), "dryRun": .bool(isDryRun), "unreadable": .texts(unreadable),

@@ -1,11 +1,5 @@
 package import BreakerStore
 
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
-
 /// The document of `list`: circuits by urgency and name, kept small: very many of them.
 ///
 /// Of each its name and the values of its members are kept as bytes; the keys, which all have, are kept once.
@@ -33,8 +27,9 @@ package struct JSONList {
     package init() {}
 
     /// Adds a circuit.
-    package mutating func append(_ circuit: CircuitSnapshot, at now: Date) {
-        let members = JSONValue.circuit(circuit, at: now)
+    package mutating func append(_ inspected: InspectedCircuit) {
+        let circuit = inspected.snapshot
+        let members = JSONValue.circuit(inspected)
         // All have the same members.
         if self.places.isEmpty { self.keys = members.keys.sorted() }
         var bytes = Array(circuit.name.utf8)

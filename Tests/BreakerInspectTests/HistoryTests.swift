@@ -72,9 +72,9 @@ import Testing
         ]
         #expect(lines.count == expected.count)
         for (line, pattern) in zip(lines, expected) { #expect(line.contains(pattern), "\(line)") }
-        // A beginning that is not among them is not needed.
+        // A limit counts lines.
         let newest = shop.inspect("history", "a", "--limit", "1").output.split(separator: "\n")
-        #expect(newest.last?.contains(#/probe failed  half-open -> open .*  HTTPError$/#) == true, "\(newest)")
+        #expect(newest.last?.contains(#/probe failed +open .* after 500 ms: HTTPError$/#) == true, "\(newest)")
         // Scripts get both.
         let kinds = shop.inspect("history", "a", "--json").output.matches(of: #/"kind":"(\w+)"/#).map { $0.1 }
         #expect(kinds == ["tripped", "probing", "reopened"])
@@ -101,6 +101,46 @@ import Testing
         let console = RecordingConsole()
         let followed = shop.inspect("history", "a", "--follow", "--json", "--after", "\(all[0])", on: console).output
         #expect(followed.matches(of: #/"id":(\d+)/#).count == 2)
+    }
+
+    /// Another file has taken the store's place since the event was told.
+    @Test func beginsWithTheOldestOfAFileThatHasNotComeSoFar() throws {
+        let shop = try self.eventful()
+        let all = shop.inspect("history").output
+        #expect(shop.inspect("history", "--after", "5000").output == all)
+        let one = shop.inspect("history", "a").output
+        #expect(shop.inspect("history", "a", "--after", "5000").output == one)
+        let console = RecordingConsole()
+        let followed = shop.inspect("history", "--follow", "--json", "--after", "5000", on: console).output
+        #expect(followed.matches(of: #/"id":(\d+)/#).count == 3)
+    }
+
+    private static func moment(_ line: Substring) -> String {
+        "\(line.prefix(20))\(line.contains("probe failed") && line.contains("after 0 s") ? " with its time" : "")"
+    }
+
+    /// A failed probe is one line of two events.
+    @Test func countsLinesForPeople() throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        let breaker = try shop.circuit("a", failures: 2)
+        for _ in 0..<3 {
+            clock.advance(by: .seconds(30))
+            (try breaker.admit() as CallPermit).fail(Boom())
+        }
+        let all = shop.inspect("history").output.split(separator: "\n").dropFirst()
+        #expect(all.count == 4)
+        for limit in 1...4 {
+            let newest = shop.inspect("history", "--limit", "\(limit)").output.split(separator: "\n").dropFirst()
+            // The columns are as wide as those lines need that are shown.
+            #expect(newest.map(Self.moment) == all.suffix(limit).map(Self.moment))
+            let oldest = shop.inspect("history", "--after", "0", "--limit", "\(limit)").output
+            #expect(oldest.split(separator: "\n").dropFirst().map(Self.moment) == all.prefix(limit).map(Self.moment))
+        }
+        #expect(shop.inspect("history", "--limit", "\(Int.max)").output.split(separator: "\n").count == 5)
+        #expect(shop.inspect("show", "a", "--limit", "\(Int.max)").output.contains("TIME"))
+        let kinds = shop.inspect("history", "--limit", "3", "--json").output.matches(of: #/"kind":"(\w+)"/#)
+        #expect(kinds.map { $0.1 } == ["reopened", "probing", "reopened"])
     }
 
     @Test func tellsItInJSON() throws {

@@ -12,19 +12,20 @@ import Testing
     private static let event = CircuitEvent(
         id: 3, circuit: "a", kind: .tripped, at: now, from: "closed", to: "open", reason: "why", worker: "api", pid: 42)
 
-    private static func circuit(_ state: CircuitState) -> CircuitSnapshot {
+    private static func circuit(_ state: CircuitState) -> InspectedCircuit {
         var config = CircuitBreaker.Config(
             name: "a", recoveryTimeout: .seconds(30), maxFailures: 2, rollingWindow: .seconds(60))
         config.trip = .consecutiveFailures(3)
-        return CircuitSnapshot(
+        let snapshot = CircuitSnapshot(
             name: "a", config: config, state: state, since: now,
             probes: [.init(worker: 7, since: now, leaseEnds: now.addingTimeInterval(30))])
+        return InspectedCircuit(snapshot: snapshot, tripFailures: state == .halfOpen ? [now] : nil, now: now)
     }
 
     private static func list() -> String {
         var list = JSONList()
         for state in [CircuitState.closed, .open(until: now), .halfOpen, .held(.open, until: nil)] {
-            list.append(self.circuit(state), at: now)
+            list.append(self.circuit(state))
         }
         var text = ""
         list.writeDocument(unreadable: ["b"]) { text += $0 }
@@ -32,12 +33,12 @@ import Testing
     }
 
     static let documents: [(definition: String, text: String)] = [
-        ("list", list()), ("watchChanged", JSONDocument.changed(circuit(.closed), at: now)),
+        ("list", list()), ("watchChanged", JSONDocument.changed(circuit(.closed))),
         ("watchForgotten", JSONDocument.forgotten("a")),
-        ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], workers: [worker], at: now)),
-        ("check", JSONDocument.check(ofCount: 2, notClosed: [circuit(.halfOpen)], unreadable: ["b"], at: now)),
-        ("wait", JSONDocument.waited(for: nil, isReached: false, at: now)),
-        ("changes", JSONDocument.changes([("a", "open", "closed")], isDryRun: true, unreadable: [])),
+        ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], workers: [worker])),
+        ("check", JSONDocument.check(ofCount: 2, notClosed: [circuit(.halfOpen)], unreadable: ["b"])),
+        ("wait", JSONDocument.waited(for: nil, isReached: false)),
+        ("changes", JSONDocument.changes([("a", "open", "closed", [:])], isDryRun: true, unreadable: [])),
         ("history", JSONDocument.history([event])), ("historyEvent", JSONDocument.event(event)),
         ("workers", JSONDocument.workers([worker])),
         ("doctor", JSONDocument.findings([("SQLite", "ok", "3.51.3", nil)], isHealthy: true)),

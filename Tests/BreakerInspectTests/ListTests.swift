@@ -62,7 +62,8 @@ import Testing
         let epoch = try #require(try shop.store.circuit(named: "b open")).epoch
         #expect(
             output
-                == #"{"circuits":[{"beneath":null,"epoch":\#(epoch),"failureLimit":2,"failures":2,"group":"shop","hold":null,"#
+                == #"{"circuits":[{"beneath":null,"epoch":\#(epoch),"failureLimit":2,"failures":2,"failuresAtTrip":2,"#
+                + #""group":"shop","hold":null,"#
                 + #""lastError":"bad\u001b[2J","name":"b open","probeCount":0,"#
                 + #""refusals":0,"retryAt":"2026-01-01T00:00:30.000Z","retryAtMs":1767225630000,"retryInMs":20000,"#
                 + #""since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000,"state":"open","#

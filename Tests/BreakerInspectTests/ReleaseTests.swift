@@ -36,7 +36,7 @@ import Testing
                 This would release 2 circuits:
                   d held open    held-open -> closed
                   e held closed  held-closed -> closed
-                Go on? [y/N] 
+                Go on with 2 circuits? [y/N] 
                 """)
         #expect(output == "d held open    held-open -> closed\ne held closed  held-closed -> closed\n")
         #expect(try shop.store.history(of: "b open").contains { $0.kind == .released } == false)

@@ -88,10 +88,18 @@ import Testing
                 + #""dryRun":false,"unreadable":["\#(name)"],"version":1}"# + "\n")
     }
 
+    @Test(arguments: Self.harms)
+    func isResetWithAllOthers(harm: String, name: String) throws {
+        guard !self.isNoText(name) else { return }
+        let (code, output, talk) = try self.shop(harm).inspect("reset", "--all", "--yes")
+        #expect(code == .done)
+        #expect(output.contains("\(name)    ") && talk.isEmpty, "\(output)\(talk)")
+    }
+
     /// Who resets a circuit, or holds it, makes its row anew on the way; its history tells what was lost.
     @Test(arguments: Self.harms)
     func isMadeAnewByAnOperator(harm: String, name: String) throws {
-        for (line, word) in [(["reset"], "closed"), (["hold", "open"], "held-open")] {
+        for (line, word) in [(["reset"], "closed"), (["hold", "open"], "held-open until released")] {
             let shop = try self.shop(harm)
             let (code, output, talk) = shop.inspect(arguments: line + ["a closed", name, "--yes"])
             guard !self.isNoText(name) else {

@@ -14,21 +14,27 @@ extension CircuitStore {
         reason: String? = nil
     ) throws(BreakerStoreError) -> [StateChange] {
         try action.validate()
-        return try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+        let core = try self.usableCore()
+        let made = try core.commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
             try transaction.perform(action, on: selection, by: who, reason: reason)
+        }
+        let date = core.clock.dates()
+        return made.map { made in
+            var change = made.change
+            change.holdEnd = made.holdEnd.map(date)
+            return change
         }
     }
 
     /// The same, without blocking a thread.
-    @discardableResult
     func perform(
         _ action: OperatorAction,
         on selection: [CircuitSelector],
         by who: String? = nil,
         reason: String? = nil
-    ) async throws(BreakerStoreError) -> [StateChange] {
+    ) async throws(BreakerStoreError) {
         try action.validate()
-        return try await self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+        _ = try await self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
             try transaction.perform(action, on: selection, by: who, reason: reason)
         }
     }
@@ -74,16 +80,18 @@ extension OperatorAction {
 }
 
 extension Transaction {
+    /// What was changed, with the end of the hold that a circuit has got.
     fileprivate func perform(
         _ action: OperatorAction, on selection: [CircuitSelector], by who: String?, reason: String?
-    ) throws(BreakerStoreError) -> [StateChange] {
-        var changes: [StateChange] = []
+    ) throws(BreakerStoreError) -> [(change: StateChange, holdEnd: StoreTime?)] {
+        var changes: [(change: StateChange, holdEnd: StoreTime?)] = []
         for found in try self.select(selection) {
             let name = found.name
-            let change = try self.change(name, by: who) { circuit, moment, _ -> StateChange? in
+            let change = try self.change(name, by: who) { circuit, moment, _ -> (StateChange, StoreTime?)? in
                 let from = circuit.word(at: moment.now)
+                if action == .resetUnlessFresh, !found.isNamed, circuit.isFresh(at: moment.now) { return nil }
                 guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
-                return StateChange(name: name, from: from, to: circuit.word(at: moment.now))
+                return (StateChange(name: name, from: from, to: circuit.word(at: moment.now)), circuit.hold?.until)
             }
             // A name that is no UTF-8 was found by its shown form. A statement can't look for the real name.
             if change == nil, found.isNamed { throw .noSuchCircuit(name, self.path) }
@@ -126,6 +134,11 @@ extension Circuit {
     /// The word for the state that people read; a hold whose time is over counts no more.
     fileprivate func word(at now: StoreTime) -> String { self.hold(at: now) == nil ? self.state.word : self.word }
 
+    /// Whether it is as a reset would leave it; the failures are counted already.
+    fileprivate func isFresh(at now: StoreTime) -> Bool {
+        self.state == .closed && self.hold(at: now) == nil && self.tripsInARow == 0 && self.tally.count == 0
+    }
+
     /// Returns whether there was anything to do.
     fileprivate mutating func apply(
         _ action: OperatorAction,
@@ -134,7 +147,7 @@ extension Circuit {
         reason: String?
     ) -> Bool {
         switch action {
-        case .reset:
+        case .reset, .resetUnlessFresh:
             self.reset(at: now, reason: reason)
             return true
         case .hold(let state, let duration):

@@ -15,6 +15,12 @@ package struct InspectedCircuit: Sendable, Hashable {
     /// It is made as the dates of the snapshot are: the time between the two is right also after somebody has set the
     /// wall clock.
     package var now: Date
+
+    package init(snapshot: CircuitSnapshot, tripFailures: [Date]? = nil, now: Date) {
+        self.snapshot = snapshot
+        self.tripFailures = tripFailures
+        self.now = now
+    }
 }
 
 /// A circuit whose row no version of this library can have written.

@@ -1,6 +1,14 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// What an operator can do to a circuit's state.
 package enum OperatorAction: Sendable, Hashable {
     case reset
+    /// A reset, but for a circuit that a pattern found and that is as a reset would leave it.
+    case resetUnlessFresh
     case hold(HoldState, for: Duration?)
     case release
     case probe
@@ -16,10 +24,13 @@ package struct StateChange: Sendable, Hashable {
     package var name: String
     package var from: String
     package var to: String
+    /// When the hold ends that the circuit has got; nil without one, and for one that lasts until it is released.
+    package var holdEnd: Date?
 
-    package init(name: String, from: String, to: String) {
+    package init(name: String, from: String, to: String, holdEnd: Date? = nil) {
         self.name = name
         self.from = from
         self.to = to
+        self.holdEnd = holdEnd
     }
 }

@@ -81,9 +81,10 @@ package struct StoreInspection {
         self.events(try self.view.database.events(of: name, limit: limit))
     }
 
-    /// The oldest events with higher numbers than `id`, oldest first.
+    /// The oldest events with higher numbers than `id`, oldest first; see `Database.start(after:)`.
     package func history(of name: String?, after id: Int64, limit: Int) throws(BreakerStoreError) -> [CircuitEvent] {
-        self.events(try self.view.database.events(of: name, after: id, limit: limit).events)
+        let database = self.view.database
+        return self.events(try database.events(of: name, after: try database.start(after: id), limit: limit).events)
     }
 
     /// The number of the newest event of all.
@@ -91,10 +92,10 @@ package struct StoreInspection {
         try self.view.database.newestEvent()
     }
 
-    /// All events with higher numbers than `id`, oldest first.
+    /// All events with higher numbers than `id`, oldest first; see `Database.start(after:)`.
     package func history(after id: Int64) throws(BreakerStoreError) -> [CircuitEvent] {
         var stored: [StoredEvent] = []
-        var last = id
+        var last = try self.view.database.start(after: id)
         while true {
             let page = try self.view.database.events(after: last)
             guard let end = page.last else { break }
@@ -149,6 +150,13 @@ package struct StoreInspection {
             found.unreadable.append(UnreadableCircuit(name: name, isNamed: isNamed, workers: workers))
         }
     }
+}
+
+extension Database {
+    /// The number behind which somebody goes on who was told of all events up to `id`.
+    ///
+    /// Another file has taken the store's place if this one has not reached that number: its events begin anew.
+    func start(after id: Int64) throws(BreakerStoreError) -> Int64 { try id <= self.newestEvent() ? id : 0 }
 }
 
 extension CircuitStore {

@@ -23,7 +23,7 @@ struct CircuitDetail {
     private var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     var json: String {
-        JSONDocument.detail(of: self.circuit, events: self.events, workers: self.workers, at: self.now)
+        JSONDocument.detail(of: self.inspected, events: self.events, workers: self.workers)
     }
 
     /// - Parameter limit: how many events are told; nil for as many as the terminal has room for below the rest.

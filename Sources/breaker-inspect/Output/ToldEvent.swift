@@ -9,6 +9,9 @@ struct ToldEvent {
 
     init(_ event: CircuitEvent) { self.event = event }
 
+    /// How many events so many lines may tell: a failed probe is one line and two events.
+    static func events(forLines lines: Int) -> Int { lines > Int.max / 2 ? .max : lines * 2 }
+
     /// Events in the order in which they happened, those of a failed probe as one.
     static func all(_ events: [CircuitEvent]) -> [ToldEvent] {
         var told: [ToldEvent?] = []
@@ -33,7 +36,13 @@ struct ToldEvent {
     }
 
     /// What happened: the word that stands in the file, where people have no better one.
-    var what: String { self.event.kind == .reopened ? "probe failed" : self.event.kind.rawValue.escaped }
+    var what: String {
+        switch self.event.kind {
+        case .reopened: "probe failed"
+        case .probeAllowed: "probe allowed"
+        default: self.event.kind.rawValue.escaped
+        }
+    }
 
     var change: String {
         let from = self.probeTime == nil ? self.event.from : self.event.to

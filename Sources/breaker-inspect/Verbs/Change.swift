@@ -1,6 +1,12 @@
 import BreakerStore
 import BreakerStoreJSON
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What the verbs that change circuits have in common: finding them, asking, changing, telling.
 struct Change: Sendable {
     static let options: [Option] = [.all, .reason, .yes, .dryRun, .exact, .asName]
@@ -15,8 +21,14 @@ struct Change: Sendable {
         var expectedOfUnreadable: String?
         /// What a circuit becomes; nil where there is nothing to do.
         var expected: (InspectedCircuit) -> String?
+        /// When the hold ends that a circuit gets at such a time.
+        var holdEnd: (Date) -> Date? = { _ in nil }
         /// What is said behind the state that a circuit becomes.
-        var note = ""
+        var note: (StateChange) -> String = { _ in "" }
+        /// What JSON tells beside the states.
+        var members: (StateChange) -> [String: JSONValue] = { _ in [:] }
+        /// What is said of those that a pattern found, and to which there is nothing to do; empty for nothing.
+        var leftAlone = ""
         /// What is said if there is nothing to do for any of those that were found.
         var nothingToDo = ""
         var perform: (CircuitStore, [CircuitSelector]) throws(BreakerStoreError) -> [StateChange]
@@ -42,6 +54,9 @@ struct Change: Sendable {
         self.isDryRun = arguments.has(.dryRun)
     }
 
+    /// Whether the circuit was named, not found by a pattern alone.
+    func names(_ circuit: InspectedCircuit) -> Bool { self.selection.names(circuit.snapshot.name) }
+
     /// Does it, unless the operator says no.
     ///
     /// - Parameter verify: looks at those that were found before anything is asked.
@@ -56,23 +71,27 @@ struct Change: Sendable {
         let passedOver = Unreadable(found.unreadable.circuits.filter { !Self.takes($0, plan) })
         let named = Unreadable(passedOver.circuits.filter(\.isNamed))
         if let failure = named.failure { throw failure }
-        let planned = Self.planned(plan, found)
+        let planned = Self.planned(plan, found, at: context.now)
         if planned.isEmpty || self.isDryRun {
             let isNothing = found.circuits.isEmpty && passedOver.circuits.isEmpty
             let nothing = isNothing ? self.selection.nothingFound : plan.nothingToDo
             if planned.isEmpty { context.console.writeError(nothing) }
             self.report(planned, plan, passedOver, in: context)
+            if !planned.isEmpty { context.console.writeError(Self.rest(plan, planned, of: found)) }
             if !planned.isEmpty { context.console.writeError("dry run: nothing was changed\n") }
             return passedOver.tell(in: context)
         }
         let isAsked = (found.isBroad || plan.alwaysAsks) && !self.isConfirmed
-        if isAsked, try !self.ask(plan, planned, in: context) {
+        if isAsked, try !self.ask(plan, planned, Self.rest(plan, planned, of: found), in: context) {
             context.console.writeError("nothing was changed\n")
             return .declined
         }
         // What was confirmed is what is changed: a circuit that came since is not touched.
         let confirmed = planned.map { CircuitSelector.namedIfPresent($0.name) }
-        let selectors = isAsked ? confirmed : self.selection.selectors ?? [.pattern("*")]
+        // A row that can't be read is made anew on the way: then it is fresh, and told of all the same.
+        let unreadable = planned.filter { $0.from == StateChange.unreadable }
+        let selected = self.selection.selectors ?? [.pattern("*")]
+        let selectors = isAsked ? confirmed : selected + unreadable.map { .namedIfPresent($0.name) }
         let changes = try self.perform(plan, on: selectors, in: context)
         // Somebody else has done it meanwhile.
         if changes.isEmpty { context.console.writeError(plan.nothingToDo) }
@@ -89,17 +108,27 @@ struct Change: Sendable {
     }
 
     /// What would change, by name.
-    private static func planned(_ plan: Plan, _ found: Selection.Found) -> [StateChange] {
+    private static func planned(_ plan: Plan, _ found: Selection.Found, at now: Date) -> [StateChange] {
         var planned = found.circuits.compactMap { circuit in
             plan.expected(circuit).map {
-                StateChange(name: circuit.snapshot.name, from: circuit.snapshot.stateWord.rawValue, to: $0)
+                StateChange(
+                    name: circuit.snapshot.name, from: circuit.snapshot.stateWord.rawValue, to: $0,
+                    holdEnd: plan.holdEnd(circuit.now))
             }
         }
         guard let expected = plan.expectedOfUnreadable, !found.unreadable.circuits.isEmpty else { return planned }
         planned += found.unreadable.circuits.filter { Self.takes($0, plan) }.map {
-            StateChange(name: $0.name, from: StateChange.unreadable, to: expected)
+            StateChange(name: $0.name, from: StateChange.unreadable, to: expected, holdEnd: plan.holdEnd(now))
         }
         return planned.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    /// What is said of the circuits to which there is nothing to do.
+    private static func rest(_ plan: Plan, _ planned: [StateChange], of found: Selection.Found) -> String {
+        let readable = planned.count { $0.from != StateChange.unreadable }
+        let count = found.circuits.count - readable
+        guard count > 0, !plan.leftAlone.isEmpty else { return "" }
+        return count == 1 ? "1 circuit is \(plan.leftAlone)\n" : "\(count) circuits are \(plan.leftAlone)\n"
     }
 
     private func perform(
@@ -118,7 +147,10 @@ struct Change: Sendable {
         }.get()
     }
 
-    private func ask(_ plan: Plan, _ changes: [StateChange], in context: Context) throws(Failure) -> Bool {
+    /// - Parameter rest: what is said of the circuits to which there is nothing to do.
+    private func ask(
+        _ plan: Plan, _ changes: [StateChange], _ rest: String, in context: Context
+    ) throws(Failure) -> Bool {
         let count = changes.count == 1 ? "1 circuit" : "\(changes.count) circuits"
         guard context.console.canAsk else {
             throw Failure(
@@ -129,7 +161,8 @@ struct Change: Sendable {
         }
         context.console.writeError("This would \(plan.question) \(count):\n")
         context.console.writeError(Self.table(changes, plan).map { "  \($0)\n" }.joined())
-        context.console.writeError("Go on? [y/N] ")
+        // The count again, for the first lines of many may have left the screen.
+        context.console.writeError(rest + (changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] "))
         let answer = context.console.readLine()
         // The end of the input leaves the cursor behind the question.
         if answer == nil { context.console.writeError("\n") }
@@ -141,7 +174,7 @@ struct Change: Sendable {
             for line in Self.table(changes, plan) { context.console.write(line + "\n") }
             return
         }
-        let values = changes.map { (name: $0.name, from: $0.from, to: $0.to) }
+        let values = changes.map { (name: $0.name, from: $0.from, to: $0.to, more: plan.members($0)) }
         context.console.write(
             JSONDocument.changes(values, isDryRun: self.isDryRun, unreadable: passedOver.names))
     }
@@ -155,7 +188,7 @@ struct Change: Sendable {
         let width = names.map(\.displayWidth).filter { $0 <= Self.widestName }.max() ?? 0
         return zip(names, changes).map { name, change in
             let padding = String(repeating: " ", count: max(0, width - name.displayWidth))
-            return "\(name)\(padding)  \(change.from) -> \(change.to)\(plan.note)"
+            return "\(name)\(padding)  \(change.from) -> \(change.to)\(plan.note(change))"
         }
     }
 }

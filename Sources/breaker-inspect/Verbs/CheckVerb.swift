@@ -40,16 +40,16 @@ struct CheckVerb: Verb {
         if !self.patterns.isEmpty { try Self.require(found, by: self.selection) }
         let unreadable = Unreadable(found.unreadable)
         let notClosed = found.value.notClosed.sorted {
-            guard $0.stateWord == $1.stateWord else { return $0.stateWord < $1.stateWord }
-            return $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+            let (one, other) = ($0.snapshot, $1.snapshot)
+            guard one.stateWord == other.stateWord else { return one.stateWord < other.stateWord }
+            return one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
         }
         if context.isJSON {
             context.console.write(
                 JSONDocument.check(
-                    ofCount: found.value.count, notClosed: notClosed, unreadable: unreadable.names,
-                    at: found.value.now ?? context.now))
+                    ofCount: found.value.count, notClosed: notClosed, unreadable: unreadable.names))
         } else {
-            for circuit in notClosed {
+            for circuit in notClosed.map(\.snapshot) {
                 let word = circuit.stateWord
                 context.console.write("\(circuit.name.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
             }
@@ -57,17 +57,16 @@ struct CheckVerb: Verb {
         return unreadable.tell(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
     }
 
-    /// How many circuits there are, those that are not closed, and the time of the look.
-    private typealias Checked = (count: Int, notClosed: [CircuitSnapshot], now: Date?)
+    /// How many circuits there are, and those that are not closed.
+    private typealias Checked = (count: Int, notClosed: [InspectedCircuit])
 
     private static func look(
         for selection: Selection,
         in context: Context
     ) throws(Failure) -> StoreInspection.Found<Checked> {
-        try selection.gather(into: (count: 0, notClosed: [], now: nil), in: context) { checked, circuit in
+        try selection.gather(into: (count: 0, notClosed: []), in: context) { checked, circuit in
             checked.count += 1
-            checked.now = circuit.now
-            if circuit.snapshot.stateWord != .closed { checked.notClosed.append(circuit.snapshot) }
+            if circuit.snapshot.stateWord != .closed { checked.notClosed.append(circuit) }
         }
     }
 

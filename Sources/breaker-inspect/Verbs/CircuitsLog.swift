@@ -40,7 +40,7 @@ struct CircuitsLog {
         for circuit in circuits where self.filter.admits(circuit.snapshot) {
             self.told[Array(circuit.snapshot.name.utf8)] = Line(circuit.snapshot)
             if self.context.isJSON {
-                list.append(circuit.snapshot, at: circuit.now)
+                list.append(circuit)
             } else {
                 self.table.append(circuit)
             }
@@ -65,7 +65,7 @@ struct CircuitsLog {
             guard self.told[key] != line, isWanted || self.told[key] != nil else { continue }
             self.told[key] = isWanted ? line : nil
             if self.context.isJSON {
-                self.context.console.write(JSONDocument.changed(circuit.snapshot, at: circuit.now))
+                self.context.console.write(JSONDocument.changed(circuit))
             } else {
                 self.table.append(circuit)
             }

@@ -45,7 +45,7 @@ extension HistoryVerb {
         let found: (events: Outcome<[CircuitEvent]>, newest: Int64)?
         do throws(BreakerStoreError) {
             found = try watch.inspectIfChanged { (inspection, _) throws(BreakerStoreError) in
-                (try self.wanted(in: inspection), try inspection.newestEvent())
+                (try self.wanted(in: inspection, asJSON: context.isJSON), try inspection.newestEvent())
             }
         } catch {
             throw context.failure(error)

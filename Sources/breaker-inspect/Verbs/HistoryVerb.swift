@@ -15,10 +15,13 @@ struct HistoryVerb: Verb {
     static let details = """
         Shows the newest 100 events, or all since --since. A DURATION is such as 90s,
         15m, 1.5h or 2d. --after goes on behind an event, by the id that --json tells:
-        with the oldest 100 of those that came later. A failed probe is one line.
+        with the oldest 100 of those that came later. A file that has not reached that
+        id has taken the other's place: then with its oldest events.
+        A failed probe is one line, which --limit counts as one; for --json it counts
+        both of its events.
         """
     static let since = Option("since", "DURATION", help: "only what happened so long ago or later")
-    static let limit = Option("limit", "N", help: "the newest N events at most")
+    static let limit = Option("limit", "N", help: "the newest N at most; with --after the oldest N")
     static let after = Option("after", "ID", help: "only what came after this event, the oldest of that first")
     static let follow = Option("follow", help: "go on with what happens from now on, until Ctrl-C")
     static let options: [Option] = [Self.since, Self.after, Self.limit, Self.follow]
@@ -69,20 +72,23 @@ struct HistoryVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         if self.follows { return try self.follow(in: context) }
         let events = try context.reading { (store) throws(BreakerStoreError) in
-            try store.inspect { (inspection) throws(BreakerStoreError) in try self.wanted(in: inspection) }
+            try store.inspect { (inspection) throws(BreakerStoreError) in 
+                try self.wanted(in: inspection, asJSON: context.isJSON)
+            }
         }.get()
         _ = self.report(events, in: context)
         if events.isEmpty, !context.isJSON { context.console.writeError("nothing happened\n") }
         return .done
     }
 
-    /// The events that are wanted, the oldest of them first.
-    func wanted(in inspection: StoreInspection) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
+    /// The events that are wanted, the oldest of them first; enough of them for as many lines as are wanted.
+    func wanted(in inspection: StoreInspection, asJSON isJSON: Bool) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
+        let limit = isJSON ? self.limit : ToldEvent.events(forLines: self.limit)
         let events =
             if let after = self.after {
-                try self.all(after: after, in: inspection)
+                try self.all(after: after, limit: limit, in: inspection)
             } else {
-                Array(try inspection.history(of: self.circuit, limit: self.limit).reversed())
+                Array(try inspection.history(of: self.circuit, limit: limit).reversed())
             }
         // The history of a circuit outlives it: only a name that nobody ever had is wrong.
         if events.isEmpty, let circuit = self.circuit, try !inspection.hasCircuit(circuit),
@@ -95,8 +101,10 @@ struct HistoryVerb: Verb {
         return .success(events.filter { event in earliest.map { event.at >= $0 } ?? true })
     }
 
-    private func all(after id: Int64, in inspection: StoreInspection) throws(BreakerStoreError) -> [CircuitEvent] {
-        guard self.follows else { return try inspection.history(of: self.circuit, after: id, limit: self.limit) }
+    private func all(
+        after id: Int64, limit: Int, in inspection: StoreInspection
+    ) throws(BreakerStoreError) -> [CircuitEvent] {
+        guard self.follows else { return try inspection.history(of: self.circuit, after: id, limit: limit) }
         return try inspection.history(after: id).filter(self.wants)
     }
 
@@ -106,7 +114,9 @@ struct HistoryVerb: Verb {
 
     /// Prints events, and returns the table in which others may follow.
     func report(_ events: [CircuitEvent], in context: Context) -> Table {
-        let table = Table.events(ToldEvent.all(events), namingCircuits: self.circuit == nil, mayGrow: self.follows)
+        let told = ToldEvent.all(events)
+        let lines = self.after == nil ? told.suffix(self.limit) : told.prefix(self.limit)
+        let table = Table.events(Array(lines), namingCircuits: self.circuit == nil, mayGrow: self.follows)
         if context.isJSON {
             context.console.write(JSONDocument.history(events))
         } else if !events.isEmpty {

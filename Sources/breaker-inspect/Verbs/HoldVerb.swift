@@ -1,6 +1,12 @@
 import BreakerStore
 import BreakerStoreJSON
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// `hold`: keeps circuits open or closed, whatever their calls do.
 struct HoldVerb: Verb {
     static let name = "hold"
@@ -35,12 +41,22 @@ struct HoldVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         let word = StateWord(.held(self.state, until: nil)).rawValue
-        let plan = Change.Plan(question: "hold \(self.state.rawValue)", expectedOfUnreadable: word) { _ in
-            word
-        } perform: { (store, selectors) throws(BreakerStoreError) in
-            let action = OperatorAction.hold(self.state, for: self.duration)
-            return try store.perform(action, on: selectors, by: context.who, reason: self.change.reason)
-        }
+        let plan = Change.Plan(
+            question: "hold \(self.state.rawValue)",
+            expectedOfUnreadable: word,
+            expected: { _ in word },
+            holdEnd: { now in self.duration.map { now.addingTimeInterval($0 / .seconds(1)) } },
+            note: { change in change.holdEnd.map { " until \($0.readable)" } ?? " until released" },
+            members: { change in
+                var members: [String: JSONValue] = [:]
+                members.set("until", to: change.holdEnd)
+                return members
+            },
+            perform: { (store, selectors) throws(BreakerStoreError) in
+                let action = OperatorAction.hold(self.state, for: self.duration)
+                return try store.perform(action, on: selectors, by: context.who, reason: self.change.reason)
+            }
+        )
         return try self.change.run(plan, in: context)
     }
 }

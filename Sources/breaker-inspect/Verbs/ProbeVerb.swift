@@ -31,7 +31,8 @@ struct ProbeVerb: Verb {
         let plan = Change.Plan(
             question: "probe",
             expected: { $0.snapshot.waits(at: $0.now) ? StateWord.open.rawValue : nil },
-            note: ", probes let through",
+            note: { _ in ", probes let through" },
+            members: { _ in ["probeAllowed": .bool(true)] },
             nothingToDo: "nothing there is open before its time\n",
             perform: { (store, selectors) throws(BreakerStoreError) in
                 try store.perform(.probe, on: selectors, by: context.who, reason: self.change.reason)

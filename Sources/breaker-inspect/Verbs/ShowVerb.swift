@@ -13,13 +13,12 @@ struct ShowVerb: Verb {
     static let summary = "show all of one circuit, with its last events"
     static let details = """
         A terminal shows as many of the last events as fit below the rest; without one
-        they are 10.
+        they are 10. The strip of failures shows when they were within the window: a
+        digit for how many, + for ten and more.
         """
     static let options: [Option] = [HistoryVerb.limit]
 
     private static let usualLimit = 10
-    /// A failed probe is one line and two events.
-    private static let eventsOfALine = 2
 
     private let circuit: String
     private let limit: Int?
@@ -36,7 +35,7 @@ struct ShowVerb: Verb {
         let selection = Selection(name: self.circuit)
         // A terminal has fewer lines than that.
         let lines = self.limit ?? (context.isJSON ? Self.usualLimit : max(Self.usualLimit, context.console.height ?? 0))
-        let limit = context.isJSON ? lines : lines.multipliedReportingOverflow(by: Self.eventsOfALine).partialValue
+        let limit = context.isJSON ? lines : ToldEvent.events(forLines: lines)
         let detail = try context.reading { (store) throws(BreakerStoreError) in
             try store.inspect { (inspection) throws(BreakerStoreError) in
                 switch try selection.one(in: inspection) {
