@@ -57,7 +57,8 @@ package enum JSONDocument {
     ///   - isDryRun: whether nothing was changed.
     ///   - unreadable: the names of circuits that could not be read.
     package static func changes(
-        _ changes: [(name: String, from: String, to: String, more: [String: JSONValue])], isDryRun: Bool, unreadable: [String]
+        _ changes: [(name: String, from: String, to: String, more: [String: JSONValue])], isDryRun: Bool,
+        unreadable: [String]
     ) -> String {
         let values = changes.map { change in
             let states: [String: JSONValue] = [

@@ -37,6 +37,19 @@ import Testing
         #expect(shop.inspect("list").output.contains(String(repeating: "long ", count: 29) + "long"))
     }
 
+    /// The first rows, which are those that matter, have left the screen.
+    @Test func sumsUpWhatIsLongerThanTheScreen() throws {
+        let shop = try Shop()
+        for number in 0..<3 { try shop.circuit("c\(number)", failures: number) }
+        let console = RecordingConsole()
+        console.outputIsTerminal = true
+        (console.width, console.height) = (80, 5)
+        #expect(!shop.inspect("list", "--color=never", on: console).output.contains("circuits"))
+        console.height = 4
+        #expect(shop.inspect("list", on: console).output.hasSuffix("\n3 circuits: 1 open (above)\n"))
+        #expect(!shop.inspect("list").output.contains("circuits"))
+    }
+
     @Test func showsADueProbeAndAHalfOpenCircuit() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)

@@ -66,6 +66,16 @@ import Testing
         #expect(lines[2] == #"{"event":"forgotten","name":"a","version":1}"#)
     }
 
+    @Test func saysThatNoWorkerLives() throws {
+        let shop = try Shop()
+        try shop.circuit("a")
+        let console = self.console({ shop.store.close() })
+        console.outputIsTerminal = true
+        let output = shop.inspect("list", "--watch", "--color=never", on: console).output
+        #expect(output.matches(of: #/1 circuit: all closed/#).count == 2)
+        #expect(output.matches(of: #/1 circuit: all closed, no live worker/#).count == 1)
+    }
+
     @Test func redrawsWhatChangedOnATerminal() throws {
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)

@@ -3,6 +3,8 @@ package struct StoreImage {
     let records: [CircuitRecord]
     /// Those whose rows can't be read, by name.
     package let unreadable: [UnreadableCircuit]
+    /// The workers of the store, dead or alive.
+    let workers: [Int64]
     let clock: StoreClock
     let isAlive: (Int64) -> Bool
 
@@ -10,6 +12,8 @@ package struct StoreImage {
     package struct Moment {
         fileprivate let records: [CircuitRecord]
         fileprivate let reading: ReadingMoment
+        /// Whether any process has the store open.
+        package let hasWorkers: Bool
 
         package var count: Int { self.records.count }
 
@@ -22,7 +26,9 @@ package struct StoreImage {
 
     /// The circuits now: the time and the living workers are taken anew.
     package func now() -> Moment {
-        Moment(records: self.records, reading: ReadingMoment(self.clock, isAlive: self.isAlive))
+        let reading = ReadingMoment(self.clock, isAlive: self.isAlive)
+        let hasWorkers = self.workers.contains(where: reading.isAlive)
+        return Moment(records: self.records, reading: reading, hasWorkers: hasWorkers)
     }
 
     /// All circuits now, by name.

@@ -59,7 +59,8 @@ package struct StoreInspection {
         let found = try self.records(selectors, withWorkers: true, into: [CircuitRecord]()) { $0.append($1) }
         let records = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let image = StoreImage(
-            records: records, unreadable: found.unreadable, clock: self.view.clock, isAlive: self.view.isAlive)
+            records: records, unreadable: found.unreadable, workers: try self.view.database.workers().map(\.worker.id),
+            clock: self.view.clock, isAlive: self.view.isAlive)
         return Found(value: image, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing)
     }
 

@@ -17,24 +17,6 @@ struct CircuitsScreen {
     let height: Int?
     let style: Style
 
-    /// How many circuits there are of each state.
-    private struct Tally {
-        private var counts = Array(repeating: 0, count: StateWord.allCases.count)
-
-        mutating func add(_ word: StateWord, _ count: Int = 1) { self.counts[Int(word.urgency)] += count }
-
-        var total: Int { self.counts.reduce(0, +) }
-
-        private subscript(word: StateWord) -> Int { self.counts[Int(word.urgency)] }
-
-        /// Those that are not closed, in words, such as `2 open, 1 held`.
-        var text: String {
-            let held = self[.heldOpen] + self[.heldClosed]
-            let parts = [(self[.open], "open"), (self[.halfOpen], "half-open"), (held, "held")].filter { $0.0 > 0 }
-            return parts.isEmpty ? "all closed" : parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        }
-    }
-
     /// The lines, as many as the terminal has at most.
     ///
     /// - Parameters:
@@ -52,7 +34,7 @@ struct CircuitsScreen {
         }
         var tally = Tally()
         for word in StateWord.allCases { tally.add(word, rows[Int(word.urgency)].count) }
-        var lines = [self.headline(tally, now)]
+        var lines = [self.headline(tally, hasWorkers: circuits?.hasWorkers ?? true, now)]
         if let trouble { lines.append(self.style.paint(self.cut(trouble.message), .bad) + "\n") }
         guard let circuits, tally.total > 0 else { return lines + [nothing] }
         // The heading of the table takes a line, too.
@@ -73,9 +55,9 @@ struct CircuitsScreen {
         return lines
     }
 
-    private func headline(_ tally: Tally, _ now: Date) -> String {
-        let count = tally.total == 1 ? "1 circuit" : "\(tally.total) circuits"
-        let rest = "\(now.readable.suffix(9))  \(count)" + (tally.total > 0 ? ": \(tally.text)" : "")
+    private func headline(_ tally: Tally, hasWorkers: Bool, _ now: Date) -> String {
+        let workers = hasWorkers ? "" : ", no live worker"
+        let rest = "\(now.readable.suffix(9))  \(tally.sum)\(workers)"
         let path = self.path.escaped
         let room = self.width.map { $0 - rest.displayWidth - 2 } ?? .max
         let line = room > 1 ? "\(path.cutInside(to: room))  \(rest)" : self.cut(rest)

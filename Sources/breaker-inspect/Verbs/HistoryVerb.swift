@@ -72,7 +72,7 @@ struct HistoryVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         if self.follows { return try self.follow(in: context) }
         let events = try context.reading { (store) throws(BreakerStoreError) in
-            try store.inspect { (inspection) throws(BreakerStoreError) in 
+            try store.inspect { (inspection) throws(BreakerStoreError) in
                 try self.wanted(in: inspection, asJSON: context.isJSON)
             }
         }.get()
@@ -82,7 +82,9 @@ struct HistoryVerb: Verb {
     }
 
     /// The events that are wanted, the oldest of them first; enough of them for as many lines as are wanted.
-    func wanted(in inspection: StoreInspection, asJSON isJSON: Bool) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
+    func wanted(
+        in inspection: StoreInspection, asJSON isJSON: Bool
+    ) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
         let limit = isJSON ? self.limit : ToldEvent.events(forLines: self.limit)
         let events =
             if let after = self.after {

@@ -8,6 +8,7 @@ struct ListVerb: Verb {
     static let summary = "show the circuits, those that refuse calls first"
     static let details = """
         A PATTERN is a circuit's name, or a text with *, ? or [ in it that names match.
+        A STATE is open, held-open, half-open, held-closed or closed.
         OUTAGE is how long ago the circuit tripped first, SINCE how long it has been in
         its state. FAILURES are those that count, or that have tripped the circuit, of
         those that it takes. A terminal shows the columns that it has room for.
@@ -49,14 +50,21 @@ struct ListVerb: Verb {
     private func printTable(in context: Context) throws(Failure) -> Unreadable {
         // Very many circuits: each becomes text as soon as it is read.
         let found = try self.selection.gather(
-            into: (table: Table.circuits(), count: 0), countingWorkers: false, in: context
+            into: (table: Table.circuits(), tally: Tally(), count: 0), countingWorkers: false, in: context
         ) { found, circuit in
             found.count += 1
-            if self.filter.admits(circuit.snapshot) { found.table.append(circuit) }
+            guard self.filter.admits(circuit.snapshot) else { return }
+            found.table.append(circuit)
+            found.tally.add(circuit.snapshot.stateWord)
         }
-        let (table, count) = found.value
+        let (table, tally, count) = found.value
         if !table.isEmpty {
             table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
+            // The heading and the shell's prompt take a line each: the first rows have left the screen.
+            if let height = context.console.height, tally.total + 2 > height {
+                let isCalm = tally.text == Tally.calm
+                context.console.write("\(tally.sum)\(isCalm ? "" : " (above)")\n")
+            }
         } else if count > 0 || found.unreadable.isEmpty {
             context.console.writeError(count > 0 ? Self.nothingWanted : self.selection.nothingFound)
         }
