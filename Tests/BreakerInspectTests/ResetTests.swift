@@ -86,38 +86,7 @@ import Testing
                     + "hint: give --yes to do it unasked, or --dry-run to see what it would change\n")
         }
         #expect(shop.inspect("reset", "a*", "--yes").output == "a  open -> closed\n")
-        #expect(shop.inspect("reset", "--all", "--yes").output.isEmpty)
-    }
-
-    /// Who names a circuit wants it reset; of what a pattern finds, only what a reset changes is worth a line.
-    @Test func leavesAloneWhatIsAsAResetWouldLeaveIt() throws {
-        let shop = try Shop()
-        for number in 0..<3 { try shop.circuit("fine \(number)") }
-        try shop.fillWithStates()
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["n"]
-        let asked = shop.inspect("reset", "--all", on: console).talk
-        #expect(
-            asked == """
-                This would reset 4 circuits:
-                  a closed       closed -> closed
-                  b open         open -> closed
-                  d held open    held-open -> closed
-                  e held closed  held-closed -> closed
-                3 circuits are closed already, with nothing to forget
-                Go on with 4 circuits? [y/N] nothing was changed
-
-                """)
-        let before = try shop.store.history().count
-        let (code, output, _) = shop.inspect("reset", "*", "fine 1", "--yes")
-        #expect(code == .done)
-        #expect(output.split(separator: "\n").count == 5 && output.contains("fine 1         closed -> closed"))
-        #expect(try shop.store.history().count == before + 5)
-        let again = shop.inspect("reset", "*", "--yes")
-        #expect(again.code == .done && again.output.isEmpty)
-        #expect(again.talk == "all there are closed already, with nothing to forget\n")
-        #expect(try shop.store.history().count == before + 5)
+        #expect(shop.inspect("reset", "--all", "--yes").output == "a  closed -> closed\n")
     }
 
     @Test func tellsWhatItWouldDo() throws {

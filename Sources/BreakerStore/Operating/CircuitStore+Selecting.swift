@@ -89,7 +89,6 @@ extension Transaction {
             let name = found.name
             let change = try self.change(name, by: who) { circuit, moment, _ -> (StateChange, StoreTime?)? in
                 let from = circuit.word(at: moment.now)
-                if action == .resetUnlessFresh, !found.isNamed, circuit.isFresh(at: moment.now) { return nil }
                 guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
                 return (StateChange(name: name, from: from, to: circuit.word(at: moment.now)), circuit.hold?.until)
             }
@@ -134,11 +133,6 @@ extension Circuit {
     /// The word for the state that people read; a hold whose time is over counts no more.
     fileprivate func word(at now: StoreTime) -> String { self.hold(at: now) == nil ? self.state.word : self.word }
 
-    /// Whether it is as a reset would leave it; the failures are counted already.
-    fileprivate func isFresh(at now: StoreTime) -> Bool {
-        self.state == .closed && self.hold(at: now) == nil && self.tripsInARow == 0 && self.tally.count == 0
-    }
-
     /// Returns whether there was anything to do.
     fileprivate mutating func apply(
         _ action: OperatorAction,
@@ -147,7 +141,7 @@ extension Circuit {
         reason: String?
     ) -> Bool {
         switch action {
-        case .reset, .resetUnlessFresh:
+        case .reset:
             self.reset(at: now, reason: reason)
             return true
         case .hold(let state, let duration):

@@ -7,8 +7,6 @@ package import Foundation
 /// What an operator can do to a circuit's state.
 package enum OperatorAction: Sendable, Hashable {
     case reset
-    /// A reset, but for a circuit that a pattern found and that is as a reset would leave it.
-    case resetUnlessFresh
     case hold(HoldState, for: Duration?)
     case release
     case probe

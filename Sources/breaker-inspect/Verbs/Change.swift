@@ -27,8 +27,6 @@ struct Change: Sendable {
         var note: (StateChange) -> String = { _ in "" }
         /// What JSON tells beside the states.
         var members: (StateChange) -> [String: JSONValue] = { _ in [:] }
-        /// What is said of those that a pattern found, and to which there is nothing to do; empty for nothing.
-        var leftAlone = ""
         /// What is said if there is nothing to do for any of those that were found.
         var nothingToDo = ""
         var perform: (CircuitStore, [CircuitSelector]) throws(BreakerStoreError) -> [StateChange]
@@ -54,9 +52,6 @@ struct Change: Sendable {
         self.isDryRun = arguments.has(.dryRun)
     }
 
-    /// Whether the circuit was named, not found by a pattern alone.
-    func names(_ circuit: InspectedCircuit) -> Bool { self.selection.names(circuit.snapshot.name) }
-
     /// Does it, unless the operator says no.
     ///
     /// - Parameter verify: looks at those that were found before anything is asked.
@@ -77,21 +72,17 @@ struct Change: Sendable {
             let nothing = isNothing ? self.selection.nothingFound : plan.nothingToDo
             if planned.isEmpty { context.console.writeError(nothing) }
             self.report(planned, plan, passedOver, in: context)
-            if !planned.isEmpty { context.console.writeError(Self.rest(plan, planned, of: found)) }
             if !planned.isEmpty { context.console.writeError("dry run: nothing was changed\n") }
             return passedOver.tell(in: context)
         }
         let isAsked = (found.isBroad || plan.alwaysAsks) && !self.isConfirmed
-        if isAsked, try !self.ask(plan, planned, Self.rest(plan, planned, of: found), in: context) {
+        if isAsked, try !self.ask(plan, planned, in: context) {
             context.console.writeError("nothing was changed\n")
             return .declined
         }
         // What was confirmed is what is changed: a circuit that came since is not touched.
         let confirmed = planned.map { CircuitSelector.namedIfPresent($0.name) }
-        // A row that can't be read is made anew on the way: then it is fresh, and told of all the same.
-        let unreadable = planned.filter { $0.from == StateChange.unreadable }
-        let selected = self.selection.selectors ?? [.pattern("*")]
-        let selectors = isAsked ? confirmed : selected + unreadable.map { .namedIfPresent($0.name) }
+        let selectors = isAsked ? confirmed : self.selection.selectors ?? [.pattern("*")]
         let changes = try self.perform(plan, on: selectors, in: context)
         // Somebody else has done it meanwhile.
         if changes.isEmpty { context.console.writeError(plan.nothingToDo) }
@@ -123,14 +114,6 @@ struct Change: Sendable {
         return planned.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// What is said of the circuits to which there is nothing to do.
-    private static func rest(_ plan: Plan, _ planned: [StateChange], of found: Selection.Found) -> String {
-        let readable = planned.count { $0.from != StateChange.unreadable }
-        let count = found.circuits.count - readable
-        guard count > 0, !plan.leftAlone.isEmpty else { return "" }
-        return count == 1 ? "1 circuit is \(plan.leftAlone)\n" : "\(count) circuits are \(plan.leftAlone)\n"
-    }
-
     private func perform(
         _ plan: Plan,
         on selectors: [CircuitSelector],
@@ -147,10 +130,7 @@ struct Change: Sendable {
         }.get()
     }
 
-    /// - Parameter rest: what is said of the circuits to which there is nothing to do.
-    private func ask(
-        _ plan: Plan, _ changes: [StateChange], _ rest: String, in context: Context
-    ) throws(Failure) -> Bool {
+    private func ask(_ plan: Plan, _ changes: [StateChange], in context: Context) throws(Failure) -> Bool {
         let count = changes.count == 1 ? "1 circuit" : "\(changes.count) circuits"
         guard context.console.canAsk else {
             throw Failure(
@@ -162,7 +142,7 @@ struct Change: Sendable {
         context.console.writeError("This would \(plan.question) \(count):\n")
         context.console.writeError(Self.table(changes, plan).map { "  \($0)\n" }.joined())
         // The count again, for the first lines of many may have left the screen.
-        context.console.writeError(rest + (changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] "))
+        context.console.writeError(changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] ")
         let answer = context.console.readLine()
         // The end of the input leaves the cursor behind the question.
         if answer == nil { context.console.writeError("\n") }

@@ -9,8 +9,7 @@ struct ResetVerb: Verb {
     static let details = """
         Running services obey at their next call. A name is reset at once; what a
         pattern matches, or --all, is shown first, and you are asked. Patterns hold
-        *, ? or [ as in a shell; quote them. What they find is left alone where it is
-        closed already, not held, and has no failures and trips to forget.
+        *, ? or [ as in a shell; quote them.
         """
     static let options = Change.options
 
@@ -24,20 +23,11 @@ struct ResetVerb: Verb {
         let plan = Change.Plan(
             question: "reset",
             expectedOfUnreadable: StateWord.closed.rawValue,
-            expected: { $0.snapshot.isFresh && !self.change.names($0) ? nil : StateWord.closed.rawValue },
-            leftAlone: "closed already, with nothing to forget",
-            nothingToDo: "all there are closed already, with nothing to forget\n",
+            expected: { _ in StateWord.closed.rawValue },
             perform: { (store, selectors) throws(BreakerStoreError) in
-                try store.perform(.resetUnlessFresh, on: selectors, by: context.who, reason: self.change.reason)
+                try store.perform(.reset, on: selectors, by: context.who, reason: self.change.reason)
             }
         )
         return try self.change.run(plan, in: context)
-    }
-}
-
-extension CircuitSnapshot {
-    /// Whether a reset would change nothing of it.
-    fileprivate var isFresh: Bool {
-        self.state == .closed && self.failures.isEmpty && self.tripsInARow == 0
     }
 }

@@ -20,11 +20,6 @@ struct Selection: Sendable {
     /// One circuit.
     init(name: String) { self.selectors = [.named(name)] }
 
-    /// Whether a circuit was named, not found by a pattern alone.
-    func names(_ circuit: String) -> Bool {
-        self.selectors?.contains { $0.text.utf8.elementsEqual(circuit.utf8) } ?? false
-    }
-
     /// What was found, each circuit once, by name.
     struct Found {
         var circuits: [InspectedCircuit]

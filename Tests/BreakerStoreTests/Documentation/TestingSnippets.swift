@@ -109,7 +109,7 @@ extension UserNamesTests {
         let elsewhere = directory.appendingPathExtension("away")
         try FileManager.default.moveItem(at: directory, to: elsewhere)
         await users.recordFailure()
-        #expect(!store.health.isHealthy && users.state.isOpen)
+        #expect(!store.health.isHealthy && !users.isCallPermitted)
         while told.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
         #expect(told.withLock { $0.first?.isHealthy } == false)
         try FileManager.default.moveItem(at: elsewhere, to: directory)
