@@ -43,8 +43,9 @@ extension StoreCore {
         let ticket = Ticket(deadline: deadline, asker: asker, unclaimed: undo, work)
         let mayCommit = self.mayCommitInPassing(on: #isolation)
         try self.submit(ticket, mayCommit: isBrief && mayCommit)
-        if let outcome = ticket.outcome { return try outcome.get() }
-        let outcome = await ticket.value()
+        let outcome =
+            if let outcome = ticket.outcome { outcome } else { await ticket.value() }
+        // Also if the store's thread was faster than this look: it is told that the task waits.
         self.ask { $0.waiterLeft(ticket) }
         return try outcome.get()
     }
