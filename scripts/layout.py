@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that arrows in the library go down only, and that comments are not too wide.
+"""Checks that arrows in the library go down only, what stands on public types alone, and how wide comments are.
 
 Prints each violation, and fails if there is one.
 """
@@ -9,6 +9,8 @@ import re
 import sys
 
 LIBRARY = pathlib.Path("Sources/BreakerStore")
+# Made of the library's public types alone, so that other programs can use it with any values.
+PUBLIC_ONLY = pathlib.Path("Sources/BreakerStoreJSON")
 
 # A folder may name the types of the folders that stand before it, and those of the root. Folders in one line stand
 # beside each other. What extends a type of a lower folder is where it is needed.
@@ -78,6 +80,19 @@ for path, (folder, text) in files.items():
                     problems.append(f"{where}: names {name}; only the root, {' and '.join(OBJECTS_FROM)} may")
             elif home and home != folder and rank[home] >= rank[folder]:
                 problems.append(f"{where}: names {name} of {home}/, which does not stand below {folder}/")
+
+# Only open-source toolchains have the smaller module by its name.
+for path in sorted(pathlib.Path("Sources").rglob("*.swift")):
+    text = path.read_text()
+    if re.search(r"import FoundationEssentials", text) and "#if canImport(FoundationEssentials)" not in text:
+        problems.append(f"{path}: imports FoundationEssentials without asking whether it is there")
+
+PACKAGE_TYPE = re.compile(r"^package\s+(?:final\s+)?(?:struct|class|enum|protocol|actor)\s+(\w+)", re.MULTILINE)
+hidden = {name for _, text in files.values() for name in PACKAGE_TYPE.findall(text)}
+for path in sorted(PUBLIC_ONLY.rglob("*.swift")):
+    for number, line in enumerate(code(path.read_text()).split("\n"), 1):
+        for name in sorted(hidden.intersection(re.findall(r"\b[A-Z]\w*", line))):
+            problems.append(f"{path}:{number}: names {name}, which is no public type of the library")
 
 for directory, folders, names in os.walk("."):
     folders[:] = [name for name in folders if name not in SKIPPED and f"{directory[2:]}/{name}" not in SKIPPED]

@@ -11,10 +11,10 @@ extension JSONValue {
     ///
     /// - Parameter workers: those that live; they make the probes.
     package static func circuit(
-        _ inspected: InspectedCircuit, probedBy workers: [WorkerSnapshot]
+        _ seen: SeenCircuit, probedBy workers: [WorkerSnapshot]
     ) -> [String: JSONValue] {
-        let circuit = inspected.snapshot
-        var members = Self.circuit(inspected)
+        let circuit = seen.snapshot
+        var members = Self.circuit(seen)
         members["config"] = .config(circuit.config)
         members["failureTimes"] = .array(circuit.failures.map { .moment("at", $0) })
         members["probes"] = .array(

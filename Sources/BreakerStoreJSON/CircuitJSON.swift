@@ -1,4 +1,4 @@
-package import BreakerStore
+import BreakerStore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -8,14 +8,14 @@ import Foundation
 
 extension JSONValue {
     /// The members of a circuit as `list` and `check` print it.
-    package static func circuit(_ inspected: InspectedCircuit) -> [String: JSONValue] {
-        let (circuit, now) = (inspected.snapshot, inspected.now)
+    package static func circuit(_ seen: SeenCircuit) -> [String: JSONValue] {
+        let (circuit, now) = (seen.snapshot, seen.now)
         var members: [String: JSONValue] = [
             "beneath": circuit.beneath.map { .string(StateWord($0).rawValue) } ?? .null,
             "epoch": .integer(circuit.epoch),
             "failureLimit": circuit.failureLimit.map(Self.count) ?? .null,
             "failures": .count(circuit.failures.count),
-            "failuresAtTrip": inspected.tripFailures.map { .count($0.count) } ?? .null,
+            "failuresAtTrip": seen.failuresAtTrip.map(Self.count) ?? .null,
             "group": .text(circuit.config.group),
             "hold": circuit.hold.map(Self.hold) ?? .null,
             "lastError": .text(circuit.lastError),

@@ -7,7 +7,7 @@ package enum JSONDocument {
     // MARK: - Circuits
 
     /// A circuit has changed since the list.
-    package static func changed(_ circuit: InspectedCircuit) -> String {
+    package static func changed(_ circuit: SeenCircuit) -> String {
         JSONValue.document(["circuit": .object(JSONValue.circuit(circuit)), "event": .string("changed")])
     }
 
@@ -23,7 +23,7 @@ package enum JSONDocument {
     ///   - events: its newest events, newest first, as the history gives them.
     ///   - workers: those that live.
     package static func detail(
-        of circuit: InspectedCircuit, events: [CircuitEvent], workers: [WorkerSnapshot]
+        of circuit: SeenCircuit, events: [CircuitEvent], workers: [WorkerSnapshot]
     ) -> String {
         JSONValue.document([
             "circuit": .object(JSONValue.circuit(circuit, probedBy: workers)),
@@ -33,7 +33,7 @@ package enum JSONDocument {
 
     /// What a health check found.
     package static func check(
-        ofCount count: Int, notClosed: [InspectedCircuit], unreadable: [String]
+        ofCount count: Int, notClosed: [SeenCircuit], unreadable: [String]
     ) -> String {
         JSONValue.document([
             "checked": .count(count),
@@ -44,7 +44,7 @@ package enum JSONDocument {
     }
 
     /// How waiting for a circuit's state ended.
-    package static func waited(for circuit: InspectedCircuit?, isReached: Bool) -> String {
+    package static func waited(for circuit: SeenCircuit?, isReached: Bool) -> String {
         JSONValue.document([
             "circuit": circuit.map { .object(JSONValue.circuit($0)) } ?? .null, "isReached": .bool(isReached),
         ])

@@ -1,4 +1,4 @@
-package import BreakerStore
+import BreakerStore
 
 /// The document of `list`: circuits by urgency and name, kept small: very many of them.
 ///
@@ -27,9 +27,9 @@ package struct JSONList {
     package init() {}
 
     /// Adds a circuit.
-    package mutating func append(_ inspected: InspectedCircuit) {
-        let circuit = inspected.snapshot
-        let members = JSONValue.circuit(inspected)
+    package mutating func append(_ seen: SeenCircuit) {
+        let circuit = seen.snapshot
+        let members = JSONValue.circuit(seen)
         // All have the same members.
         if self.places.isEmpty { self.keys = members.keys.sorted() }
         var bytes = Array(circuit.name.utf8)

@@ -12,14 +12,14 @@ import Testing
     private static let event = CircuitEvent(
         id: 3, circuit: "a", kind: .tripped, at: now, from: "closed", to: "open", reason: "why", worker: "api", pid: 42)
 
-    private static func circuit(_ state: CircuitState) -> InspectedCircuit {
+    private static func circuit(_ state: CircuitState) -> SeenCircuit {
         var config = CircuitBreaker.Config(
             name: "a", recoveryTimeout: .seconds(30), maxFailures: 2, rollingWindow: .seconds(60))
         config.trip = .consecutiveFailures(3)
         let snapshot = CircuitSnapshot(
             name: "a", config: config, state: state, since: now,
             probes: [.init(worker: 7, since: now, leaseEnds: now.addingTimeInterval(30))])
-        return InspectedCircuit(snapshot: snapshot, tripFailures: state == .halfOpen ? [now] : nil, now: now)
+        return SeenCircuit(snapshot, failuresAtTrip: state == .halfOpen ? 1 : nil, at: now)
     }
 
     private static func list() -> String {

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Follows a file that a store only reads: each listener has a thread, which looks ten times a second whether the file
 /// has changed.

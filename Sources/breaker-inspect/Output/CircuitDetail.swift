@@ -17,13 +17,14 @@ struct CircuitDetail {
 
     /// The columns before what is told.
     private static let margin = 12
-    private static let usualEvents = 10
+    /// Where no terminal says how many there is room for.
+    static let usualEvents = 10
     private static let fewestEvents = 3
 
     private var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     var json: String {
-        JSONDocument.detail(of: self.inspected, events: self.events, workers: self.workers)
+        JSONDocument.detail(of: self.inspected.seen, events: self.events, workers: self.workers)
     }
 
     /// - Parameter limit: how many events are told; nil for as many as the terminal has room for below the rest.

@@ -1,12 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// `check`: the exit code says whether all is well.
 struct CheckVerb: Verb {
     static let name = "check"
@@ -47,7 +41,7 @@ struct CheckVerb: Verb {
         if context.isJSON {
             context.console.write(
                 JSONDocument.check(
-                    ofCount: found.value.count, notClosed: notClosed, unreadable: unreadable.names))
+                    ofCount: found.value.count, notClosed: notClosed.map(\.seen), unreadable: unreadable.names))
         } else {
             for circuit in notClosed.map(\.snapshot) {
                 let word = circuit.stateWord

@@ -40,7 +40,7 @@ struct CircuitsLog {
         for circuit in circuits where self.filter.admits(circuit.snapshot) {
             self.told[Array(circuit.snapshot.name.utf8)] = Line(circuit.snapshot)
             if self.context.isJSON {
-                list.append(circuit)
+                list.append(circuit.seen)
             } else {
                 self.table.append(circuit)
             }
@@ -65,7 +65,7 @@ struct CircuitsLog {
             guard self.told[key] != line, isWanted || self.told[key] != nil else { continue }
             self.told[key] = isWanted ? line : nil
             if self.context.isJSON {
-                self.context.console.write(JSONDocument.changed(circuit))
+                self.context.console.write(JSONDocument.changed(circuit.seen))
             } else {
                 self.table.append(circuit)
             }

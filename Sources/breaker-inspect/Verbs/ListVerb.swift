@@ -74,7 +74,7 @@ struct ListVerb: Verb {
     /// - Returns: what could not be shown.
     private func printJSON(in context: Context) throws(Failure) -> Unreadable {
         let found = try self.selection.gather(into: JSONList(), in: context) { list, circuit in
-            if self.filter.admits(circuit.snapshot) { list.append(circuit) }
+            if self.filter.admits(circuit.snapshot) { list.append(circuit.seen) }
         }
         let unreadable = Unreadable(found.unreadable)
         found.value.writeDocument(unreadable: unreadable.names) { context.console.write($0) }

@@ -18,8 +18,6 @@ struct ShowVerb: Verb {
         """
     static let options: [Option] = [HistoryVerb.limit]
 
-    private static let usualLimit = 10
-
     private let circuit: String
     private let limit: Int?
 
@@ -34,7 +32,8 @@ struct ShowVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         let selection = Selection(name: self.circuit)
         // A terminal has fewer lines than that.
-        let lines = self.limit ?? (context.isJSON ? Self.usualLimit : max(Self.usualLimit, context.console.height ?? 0))
+        let usual = CircuitDetail.usualEvents
+        let lines = self.limit ?? (context.isJSON ? usual : max(usual, context.console.height ?? 0))
         let limit = context.isJSON ? lines : ToldEvent.events(forLines: lines)
         let detail = try context.reading { (store) throws(BreakerStoreError) in
             try store.inspect { (inspection) throws(BreakerStoreError) in

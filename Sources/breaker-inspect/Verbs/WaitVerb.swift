@@ -69,7 +69,7 @@ struct WaitVerb: Verb {
 
     private func report(_ circuit: InspectedCircuit?, isReached: Bool, in context: Context) -> ExitCode {
         if context.isJSON {
-            context.console.write(JSONDocument.waited(for: circuit, isReached: isReached))
+            context.console.write(JSONDocument.waited(for: circuit?.seen, isReached: isReached))
         } else if isReached, let circuit {
             let word = circuit.snapshot.stateWord
             context.console.write("\(self.circuit.escaped)  \(context.style.paint(word.rawValue, word.look))\n")

@@ -1,0 +1,9 @@
+import BreakerStore
+import BreakerStoreJSON
+
+extension InspectedCircuit {
+    /// What JSON tells of the circuit.
+    var seen: SeenCircuit {
+        SeenCircuit(self.snapshot, failuresAtTrip: self.tripFailures?.count, at: self.now)
+    }
+}
