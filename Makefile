@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test torture versions filesystems fuzz tsan coverage bench bench-inspect install lint docs api api-check clean
+.PHONY: help setup demo test test-fleet trait-check prometheus browser torture versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -17,9 +17,9 @@ test: setup ## run all tests
 	@scripts/test.sh $(FLAGS)
 
 # Which part, and for how many seconds each: `make torture PART=kill DURATION=60 SEED=7`. All of it by default.
-# Of `hostile`, ONLY='text' repeats the cases whose names hold that; of `block` it names a file system. Of `power` and
-# `block`, WITHOUT=trip-sync leaves out syncs, which they must notice. In `kill` and `stale`, SQLITE='FOLDER FOLDER' makes
-# each process load the libsqlite3.so.0 of one of these.
+# Of `hostile`, ONLY='text' repeats the cases whose names hold that; of `block` it names a file system, of `counts` a
+# scene. Of `power` and `block`, WITHOUT=trip-sync leaves out syncs, which they must notice. In `kill` and `stale`,
+# SQLITE='FOLDER FOLDER' makes each process load the libsqlite3.so.0 of one of these.
 PART :=
 DURATION :=
 SEED :=
@@ -51,6 +51,19 @@ fuzz: setup ## feed bytes that libFuzzer makes up to all that reads bytes
 tsan: setup ## run all tests under the thread sanitizer
 	@scripts/tsan.sh
 
+test-fleet: ## run the tests of BreakerFleet, with the trait PostgreSQL and a server of their own
+	@scripts/setup.sh fleet
+	@scripts/test-fleet.sh $(FLAGS)
+
+trait-check: setup ## build as a user without libpq does, and check that nothing is said of it
+	@scripts/trait-check.sh
+
+prometheus: setup ## have a real Prometheus read the metrics, the alert rules and the dashboard
+	@scripts/prometheus.py
+
+browser: setup ## have a real browser show a report of a store with hostile texts
+	@scripts/browser.py
+
 coverage: setup ## run all tests, print the line coverage of the library, fail under 90 %
 	@scripts/test.sh --enable-code-coverage
 	@scripts/coverage.sh
@@ -62,12 +75,26 @@ bench-inspect: setup ## print time and memory of breaker-inspect, fail when memo
 	@scripts/bench-inspect.py $(FLAGS)
 
 PREFIX := /usr/local
+# A breaker-inspect that is built already: then `make install` builds none.
+PROGRAM :=
 
 # On Linux with Swift linked in: what is installed needs SQLite alone.
-install: setup ## build breaker-inspect and install it into PREFIX/bin
+install: ## build breaker-inspect and install it into PREFIX, with its manual page and completions for shells
+ifeq ($(PROGRAM),)
+	@scripts/setup.sh build
 	@swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib) \
 		--scratch-path .build/static --product breaker-inspect
-	@install -D -m 0755 .build/static/release/breaker-inspect $(DESTDIR)$(PREFIX)/bin/breaker-inspect
+endif
+	@scripts/install.sh '$(or $(PROGRAM),.build/static/release/breaker-inspect)' '$(DESTDIR)$(PREFIX)'
+
+uninstall: ## take away from PREFIX what `make install` has put there
+	@scripts/install.sh --remove '$(DESTDIR)$(PREFIX)'
+
+deb: setup ## make the Debian package of breaker-inspect in .build/deb
+	@scripts/deb.sh
+
+deb-check: setup ## as root: make the Debian package, and try it in a bare Debian
+	@scripts/deb-check.sh
 
 lint: ## check format and layout
 	@scripts/lint.sh

@@ -10,6 +10,7 @@ extension Migration {
     ///
     /// Released steps never change; the schema grows by added ones.
     package static let all = [
-        Migration(version: 1000, sql: PackageResources._001_circuits_sql)
+        Migration(version: 1000, sql: PackageResources._001_circuits_sql),
+        Migration(version: 1001, sql: PackageResources._002_counting_sql),
     ]
 }

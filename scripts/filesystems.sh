@@ -18,6 +18,7 @@ suites+='|ReplacedFileTests|SchemaVersionTests|SettledDirectoryTests|SharedByUse
 suites+='|SpecialFileTests|SquatterTests|StampTests|TornIndexTests|TornStoreTests|UntouchedFilesTests|BoundedFileTests'
 suites+='|LastCommitTests|IndexRecoveryTests|ReplacedIndexTests|RetiredMappingTests|WalResetTests|PowerCutTests'
 suites+='|BusyFileTests|LockFileTests|CloseTests|RemovedLockTests|LostProberTests|CountingTests|ForeignProgramTests'
+suites+='|BoardDiskTests|LostBoardProcessTests|StrangersCountsTests'
 suites+='|OtherReleaseTests|UnreadableTests|DoctorTests|CheckTests|UnsafeFileTests|BadStoreTests'
 parts="files disk kill stale torn errors"
 

@@ -14,12 +14,12 @@ PUBLIC_ONLY = pathlib.Path("Sources/BreakerStoreJSON")
 
 # A folder may name the types of the folders that stand before it, and those of the root. Folders in one line stand
 # beside each other. What extends a type of a lower folder is where it is needed.
-ORDER = [["Support", "Circuit"], ["Files"], ["SQLite"], ["Rows"], ["Cache"], ["Store"], ["Calling", "Operating"]]
+ORDER = [["Support", "Circuit"], ["Files"], ["SQLite", "Counting"], ["Rows"], ["Cache"], ["Store"], ["Calling", "Operating", "Linking"]]
 # The store and its circuits as objects, not as names for their configurations.
 OBJECTS = {"CircuitStore", "CircuitBreaker"}
-OBJECTS_FROM = ["Calling", "Operating"]
+OBJECTS_FROM = ["Calling", "Operating", "Linking"]
 # The modules that only some folders may import.
-MODULES = {"CSQLite": ["SQLite"], "CBreakerStore": ["Support", "Files", "SQLite", "Cache"]}
+MODULES = {"CSQLite": ["SQLite"], "CBreakerStore": ["Support", "Files", "SQLite", "Counting", "Cache"]}
 
 # Comments of these files have at most so many characters a line.
 SOURCES = {".swift", ".c", ".h", ".sh", ".py"}

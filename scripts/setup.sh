@@ -1,5 +1,7 @@
 #!/bin/sh
 # Makes sure that this machine can build and test the package. Says nothing when there is nothing to do.
+# usage: scripts/setup.sh [build | fleet]    `build`: no more than building needs. `fleet`: also what the trait
+#                                            PostgreSQL and its tests need.
 #
 # Debian and Ubuntu: installs what is missing, with sudo when not root. Elsewhere: says what to install.
 # Swift itself is never installed.
@@ -27,6 +29,7 @@ fi
 # --- What the package and its tests need beside it
 
 system=$(uname -s)
+purpose=${1:-tests}
 
 has_sqlite() {
     if has pkg-config; then
@@ -39,14 +42,47 @@ has_sqlite() {
 # The tests share a store with a program in Python; Debian's python3-minimal has no SQLite.
 has_python() { has python3 && python3 -c 'import fcntl, sqlite3' 2>/dev/null; }
 
+has_libpq() {
+    if has pkg-config && pkg-config --exists libpq; then return 0; fi
+    has pg_config && [ -e "$(pg_config --includedir)/libpq-fe.h" ]
+}
+
+# The programs alone: the tests make their own server. Debian keeps them out of PATH.
+has_postgres() {
+    has initdb && has postgres && return 0
+    for folder in /usr/lib/postgresql/*/bin; do
+        [ -x "$folder/initdb" ] && [ -x "$folder/postgres" ] && return 0
+    done
+    return 1
+}
+
 # The missing packages, by their names on Debian.
 missing() {
     has_sqlite || printf ' libsqlite3-dev'
-    has_python || printf ' python3'
+    if [ "$purpose" = fleet ]; then
+        has_libpq || printf ' libpq-dev'
+        has_postgres || printf ' postgresql'
+    fi
+    [ "$purpose" = build ] || missing_for_tests
     # pkg-config tells the build where SQLite is; unshare gives tests a time namespace of their own.
     [ "$system" = Darwin ] && return
     has pkg-config || printf ' pkg-config'
-    has unshare || printf ' util-linux'
+    [ "$purpose" = build ] || has unshare || printf ' util-linux'
+}
+
+# Completions are tried in the shells that they are for; mandoc checks the manual page.
+missing_for_tests() {
+    has_python || printf ' python3'
+    for program in bash zsh fish mandoc; do
+        has "$program" || printf ' %s' "$program"
+    done
+    # File systems that root mounts from an image, to freeze and to fill them.
+    if [ "$system" != Darwin ] && [ "$(id -u)" -eq 0 ]; then
+        PATH=$PATH:/sbin:/usr/sbin
+        has mkfs.ext4 || printf ' e2fsprogs'
+        has mkfs.btrfs || printf ' btrfs-progs'
+        has mkfs.xfs || printf ' xfsprogs'
+    fi
 }
 
 packages=$(missing)
@@ -64,8 +100,8 @@ is_debian() (
 if ! is_debian; then
     say "missing (by their names on Debian):$packages"
     case $system in
-    Darwin) say "install them with: xcode-select --install, or: brew install sqlite pkgconf python" ;;
-    *) say "install SQLite 3.37 or newer with its headers, pkg-config, python3 and util-linux, then try again" ;;
+    Darwin) say "install them with: xcode-select --install, or: brew install sqlite pkgconf python fish mandoc libpq postgresql" ;;
+    *) say "install SQLite 3.37 or newer with its headers and the others of these, then try again" ;;
     esac
     exit 1
 fi

@@ -7,12 +7,15 @@ public final class CallPermit: Sendable {
     private let breaker: CircuitBreaker
     private let admitted: Admitted
     private let began: ContinuousClock.Instant?
+    /// The uptime at which the call began, where its circuit asks how long calls take.
+    private let measuredFrom: Int64?
     private let isUsed = Atomic<Bool>(false)
 
     init(_ breaker: CircuitBreaker, _ admitted: Admitted) {
         self.breaker = breaker
         self.admitted = admitted
         self.began = breaker.newStopwatch()
+        self.measuredFrom = breaker.startMeasuring()
     }
 
     deinit { self.discard() }
@@ -62,7 +65,7 @@ public final class CallPermit: Sendable {
     private func end(_ judged: @autoclosure () -> Ending, _ report: (Ending, Admitted) -> Void) {
         guard self.use() else { return }
         let duration = self.breaker.elapsed(since: self.began)
-        let ending = judged()
+        let ending = judged().taking(self.breaker.measured(since: self.measuredFrom))
         report(ending, self.admitted)
         self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
     }
@@ -70,7 +73,7 @@ public final class CallPermit: Sendable {
     private func end(_ judged: @autoclosure () -> Ending) async {
         guard self.use() else { return }
         let duration = self.breaker.elapsed(since: self.began)
-        let ending = judged()
+        let ending = judged().taking(self.breaker.measured(since: self.measuredFrom))
         await self.breaker.report(ending, of: self.admitted)
         self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
     }

@@ -31,6 +31,11 @@ public struct CallPolicy: Sendable {
     /// a failure. A `classify` of your own keeps that rule if it ends in `default: CallPolicy().classify(error)`.
     public var classify: @Sendable (any Error) -> Verdict = { Cancellation.hasCaused($0) ? .ignored : .failure }
 
+    /// Whether the durations of calls are counted in ``CallTotals/durations``; each call then reads the clock twice.
+    ///
+    /// Through a circuit with a slow rule every call is measured and counted anyway. The default is false.
+    public var measuresDurations = false
+
     /// What is stored of an error, cut at 500 characters; called on the caller's thread.
     ///
     /// Every process of the host can read it: leave out what is secret. The default is the name of the error's type.

@@ -17,6 +17,17 @@ extension CircuitBreaker {
         /// The default is 5 failures within 60 s.
         public var trip: TripRule
 
+        /// Trips for slow calls, too, beside `trip`.
+        ///
+        /// The default is nil: the circuit does not mind how long calls take.
+        public var slow: SlowCallRule? {
+            get { self.boxedSlow?.value }
+            set { self.boxedSlow = newValue.map { .value($0) } }
+        }
+
+        /// A config is kept for each of maybe a hundred thousand circuits, and few have such a rule.
+        private var boxedSlow: Boxed<SlowCallRule>?
+
         /// How long it then stays open.
         ///
         /// The default is 30 s after each trip.
@@ -29,20 +40,28 @@ extension CircuitBreaker {
 
         /// Trip only when so many different workers saw failures: 1 to 10,000.
         ///
-        /// The default is 1.
+        /// With a rule that counts shares of calls at most 16. The default is 1.
         public var minimumReporters: Int
+
+        /// Whether the circuit refuses calls.
+        ///
+        /// The default is ``CircuitMode/enforcing``.
+        public var mode: CircuitMode
 
         /// Creates a configuration of all its parts.
         public init(
             name: String, group: String? = nil, trip: TripRule = .failures(5, within: .seconds(60)),
-            recovery: RecoveryRule = RecoveryRule(), probes: ProbeRule = ProbeRule(), minimumReporters: Int = 1
+            slow: SlowCallRule? = nil, recovery: RecoveryRule = RecoveryRule(), probes: ProbeRule = ProbeRule(),
+            minimumReporters: Int = 1, mode: CircuitMode = .enforcing
         ) {
             self.name = name
             self.group = group
             self.trip = trip
+            self.boxedSlow = slow.map { .value($0) }
             self.recovery = recovery
             self.probes = probes
             self.minimumReporters = minimumReporters
+            self.mode = mode
         }
 
         /// Creates a configuration that trips at `maxFailures` within `rollingWindow` and stays open for
@@ -57,20 +76,29 @@ extension CircuitBreaker {
                 recovery: RecoveryRule(timeout: recoveryTimeout, cap: max(RecoveryRule().cap, recoveryTimeout)))
         }
 
+        /// So many workers are known whose calls failed last, where no row is written for a failure.
+        private static let mostReportersOfShares = 16
+
         func validate() throws(BreakerStoreError) {
             try Validation.text(self.name, "name")
             if let group = self.group { try Validation.text(group, "group") }
             try self.trip.validate()
+            try self.slow?.validate()
             try self.recovery.validate()
             try self.probes.validate()
             try Validation.count(self.minimumReporters, in: 1...10_000, "minimumReporters")
+            if self.slow != nil || self.trip.share != nil, self.minimumReporters > Self.mostReportersOfShares {
+                throw Validation.error(
+                    "minimumReporters", "\(self.minimumReporters)",
+                    allowed: "1 to \(Self.mostReportersOfShares) with a rule that counts shares of calls")
+            }
         }
     }
 }
 
 extension CircuitBreaker.Config {
     private enum CodingKeys: String, CodingKey {
-        case name, group, trip, recovery, probes, minimumReporters
+        case name, group, trip, slow, recovery, probes, minimumReporters, mode
     }
 
     /// Reads a configuration; all but the name may be missing and is then its default.
@@ -82,13 +110,16 @@ extension CircuitBreaker.Config {
         self.init(name: try container.decode(String.self, forKey: .name))
         self.group = try container.decodeIfPresent(String.self, forKey: .group)
         self.trip = try container.decodeIfPresent(TripRule.self, forKey: .trip) ?? self.trip
+        self.slow = try container.decodeIfPresent(SlowCallRule.self, forKey: .slow)
         self.recovery = try container.decodeIfPresent(RecoveryRule.self, forKey: .recovery) ?? self.recovery
         self.probes = try container.decodeIfPresent(ProbeRule.self, forKey: .probes) ?? self.probes
         self.minimumReporters =
             try container.decodeIfPresent(Int.self, forKey: .minimumReporters) ?? self.minimumReporters
+        self.mode = try container.decodeIfPresent(CircuitMode.self, forKey: .mode) ?? self.mode
     }
 
-    /// Writes the configuration, durations as whole microseconds, no group when there is none.
+    /// Writes the configuration, durations as whole microseconds; no group and no slow rule when there is none, a mode
+    /// only if it is not enforcing.
     ///
     /// Throws `EncodingError.invalidValue` when a duration overflows them.
     public func encode(to encoder: any Encoder) throws {
@@ -96,8 +127,10 @@ extension CircuitBreaker.Config {
         try container.encode(self.name, forKey: .name)
         try container.encodeIfPresent(self.group, forKey: .group)
         try container.encode(self.trip, forKey: .trip)
+        try container.encodeIfPresent(self.slow, forKey: .slow)
         try container.encode(self.recovery, forKey: .recovery)
         try container.encode(self.probes, forKey: .probes)
         try container.encode(self.minimumReporters, forKey: .minimumReporters)
+        if self.mode != .enforcing { try container.encode(self.mode, forKey: .mode) }
     }
 }

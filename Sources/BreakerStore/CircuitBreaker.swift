@@ -7,6 +7,9 @@ public final class CircuitBreaker: Sendable {
     private let calls: KeptPolicy
     /// Neither timeout nor retry nor metrics: most calls.
     let isPlain: Bool
+    /// Whether the policy wants to know how long calls take.
+    let measuresDurations: Bool
+    private let hasSystemClock: Bool
 
     /// Takes over a use of the circuit that has begun.
     init(store: CircuitStore, core: StoreCore, circuit: SharedCircuit, calls: KeptPolicy) {
@@ -15,12 +18,21 @@ public final class CircuitBreaker: Sendable {
         self.circuit = circuit
         self.calls = calls
         let policy = calls.policy
+        self.measuresDurations = policy.measuresDurations
+        if policy.measuresDurations { circuit.counts.measureDurations() }
+        self.hasSystemClock = core.clock.isSystem
         self.isPlain = policy.timeout == nil && policy.retry == nil && policy.onOutcome == nil
     }
 
     deinit { self.circuit.useEnded(at: self.core.clock.uptime) }
 
     var policy: CallPolicy { self.calls.policy }
+
+    /// The uptime by the store's clock.
+    ///
+    /// The system's clock is read without the way over the store: each object on that way would be retained, and a call
+    /// that is measured asks twice.
+    var uptime: Int64 { self.hasSystemClock ? Uptime.ofSystem : self.core.clock.uptime }
 
     /// The circuit's name.
     public var name: String { self.circuit.name }
@@ -39,7 +51,7 @@ public final class CircuitBreaker: Sendable {
     /// be read.
     public var state: CircuitState { self.currentCircuit.state(at: self.core.clock.now, self.core.clock.dates()) }
 
-    /// The failures that count now.
+    /// The failures that count now; 0 under a rule about a share of the calls: see ``CircuitSnapshot/recent``.
     ///
     /// Reads the file on the calling thread, and waits for no writer; tells what memory has only while the file can't
     /// be read.
@@ -51,6 +63,15 @@ public final class CircuitBreaker: Sendable {
         }
     }
 
+    /// All calls that the circuit has had since it came into the file, of all processes.
+    ///
+    /// Reads the file on the calling thread; zeros while the file can't be read. Other processes' calls that neither
+    /// failed nor were slow are known up to a second later.
+    public var totals: CallTotals {
+        guard !self.store.gate.isForked, !self.store.isClosed else { return CallTotals() }
+        return (try? self.core.totals(of: self.circuit)) ?? CallTotals()
+    }
+
     /// Whether a call would be let through now; asking never changes it.
     ///
     /// For what only shows it, such as a button. It limits no probes: of a circuit whose recovery time is over, all
@@ -59,12 +80,9 @@ public final class CircuitBreaker: Sendable {
     ///
     /// Reads the file on the calling thread unless the answer is known already; waits for no writer.
     public var isCallPermitted: Bool {
-        switch self.circuit.slot.ask(self.store.gate).verdict {
-        case .proceed, .proceedAndReportSuccess, .proceedAndForgetFailures: return true
-        case .none, .open, .heldOpen, .heldClosed: break
-        }
+        if self.circuit.slot.ask(self.store.gate).isClosed { return true }
         switch self.currentCircuit.answer(at: self.core.clock.now, isAlive: self.core.isAlive) {
-        case .uncounted: return true
+        case .uncounted, .observe: return true
         case .proceed, .claim: return !self.core.isDegraded || self.isPermittedByMemory
         case .refuse: return false
         }
@@ -77,7 +95,7 @@ public final class CircuitBreaker: Sendable {
             circuit.answer(at: now, isAlive: { _ in true })
         }
         switch answer {
-        case .proceed, .uncounted, .claim: return true
+        case .proceed, .uncounted, .observe, .claim: return true
         case .refuse: return false
         }
     }

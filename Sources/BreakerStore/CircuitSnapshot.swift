@@ -64,7 +64,7 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     public var epoch: Int64
     /// When the failures that count were seen, oldest first, as far as their times are kept.
     public var failures: [Date]
-    /// How many failures count.
+    /// How many failures count; 0 under a rule about a share of the calls, for which see ``recent``.
     public var failureCount: Int
     /// How often it tripped since it was last closed.
     public var tripsInARow: Int
@@ -73,10 +73,14 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     /// An operator's hold, if there is one.
     public var hold: Hold?
     /// What was stored of the newest failure's error.
-    public var lastError: String?
-    /// How many calls it has refused, whoever made them.
     ///
-    /// Each process counts in memory and tells the file at most every 5 s, and when it closes the store.
+    /// Under a rule about a share of the calls a failure that trips nothing is not stored by itself: then the text is
+    /// that of the first failure since the file was last told, which may be some seconds older.
+    public var lastError: String?
+    /// How many calls the circuit has refused in all processes, or would have refused if it did not only observe.
+    ///
+    /// The same number as ``CallTotals/refused`` of ``totals``. Each process counts refusals in its own memory, and
+    /// moves them about each second to where all processes see them.
     public var refusals: Int
     /// How many live workers have registered it.
     public var workers: Int
@@ -85,13 +89,17 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     ///
     /// Nil where there is none, and where the history no longer reaches back so far.
     public var trippedSince: Date?
+    /// The calls of all processes since the circuit came into the file, as far as the processes have told of them.
+    public var totals: CallTotals
+    /// The calls within the windows of its rules; nil where no rule counts shares of the calls.
+    public var recent: CallRates?
 
     /// Creates a snapshot, as a test may need one.
     public init(
         name: String, config: CircuitBreaker.Config, state: CircuitState = .closed, since: Date, epoch: Int64 = 1,
         beneath: CircuitState? = nil, failures: [Date] = [], failureCount: Int = 0, tripsInARow: Int = 0,
         probes: [Probe] = [], hold: Hold? = nil, lastError: String? = nil, refusals: Int = 0, workers: Int = 0,
-        trippedSince: Date? = nil
+        trippedSince: Date? = nil, totals: CallTotals = CallTotals(), recent: CallRates? = nil
     ) {
         self.name = name
         self.config = config
@@ -108,5 +116,7 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         self.refusals = refusals
         self.workers = workers
         self.trippedSince = trippedSince
+        self.totals = totals
+        self.recent = recent
     }
 }

@@ -60,9 +60,10 @@ extension CircuitStore {
     /// - Parameter name: the circuit's name.
     @_disfavoredOverload
     public func circuit(named name: String) throws(BreakerStoreError) -> CircuitSnapshot? {
-        try self.view { (view) throws(BreakerStoreError) in
+        self.backend.core?.publishCounts(of: name)
+        return try self.view { (view) throws(BreakerStoreError) in
             try view.database.circuit(named: name).map { (stored) throws(BreakerStoreError) in
-                try view.snapshot(of: stored, named: name)
+                try view.snapshot(of: stored, named: name, on: view.board)
             }
         }
     }
@@ -141,17 +142,21 @@ extension CircuitStore {
     @_disfavoredOverload
     public func facts() throws(BreakerStoreError) -> StoreFacts {
         let found = try self.inspect { (inspection) throws(BreakerStoreError) in
-            let version = try inspection.view.database.connection.integer("PRAGMA user_version")
+            let schema = try inspection.schemaVersion()
             let circuits = try inspection.circuits(nil, countingWorkers: false, into: 0) { count, _ in count += 1 }
-            return (version: version, count: circuits.value, unreadable: circuits.unreadable.map(\.name))
+            return (
+                schema: schema, size: inspection.fileSize, count: circuits.value,
+                unreadable: circuits.unreadable.map(\.name)
+            )
         }
         return StoreFacts(
-            schemaVersion: Versions.text(ofSchema: found.version),
+            schemaVersion: found.schema,
             sqliteVersion: Versions.sqlite,
             libraryVersion: Versions.library,
-            fileSize: StoreFile.size(self.path) ?? 0,
+            fileSize: found.size,
             circuitCount: found.count + found.unreadable.count,
-            unreadable: found.unreadable
+            unreadable: found.unreadable,
+            countsPrivately: self.backend.core?.counting.isPrivate ?? false
         )
     }
 
@@ -168,8 +173,9 @@ extension CircuitStore {
         try Validation.pattern(page.pattern)
         return try self.view { (view) throws(BreakerStoreError) in
             let dates = view.clock.dates()
+            let board = view.board
             return try view.database.circuits(on: page, at: view.clock.now).map { (found) throws(BreakerStoreError) in
-                try view.snapshot(of: found.circuit, named: found.name, dates)
+                try view.snapshot(of: found.circuit, named: found.name, on: board, dates)
             }
         }
     }
@@ -199,7 +205,8 @@ extension CircuitStore {
             return try StoreView.ofFile(self.backend.file, self.configuration.clock, body)
         }
         return try core.view { (database) throws(BreakerStoreError) in
-            try StoreView(database, core.clock, isAlive: core.isAlive, isOwn: core.answers.isOwn).asOfOneInstant(body)
+            try StoreView(core.file, database, core.clock, isAlive: core.isAlive, isOwn: core.answers.isOwn)
+                .asOfOneInstant(body)
         }
     }
 }

@@ -191,7 +191,7 @@ public final class CircuitStore: Sendable {
     /// The handle for a circuit that was registered just now.
     private func handle(for config: KeptConfig, _ core: StoreCore, _ policy: KeptPolicy) -> CircuitBreaker {
         let (circuit, isTurnDue) = self.circuits.use(
-            registeredWith: config, at: core.clock.uptime, counting: core.refusals)
+            registeredWith: config, at: core.clock.uptime, core.counting)
         core.isUsed(config)
         // Otherwise a process that registers many circuits would let go of them only once a second.
         if isTurnDue { core.lookSoon() }
@@ -281,7 +281,7 @@ public final class CircuitStore: Sendable {
 
     var deadline: Deadline { Deadline(after: self.configuration.busyTimeout) }
 
-    var isClosed: Bool { self.state.withLock { $0.isClosed } }
+    package var isClosed: Bool { self.state.withLock { $0.isClosed } }
 
     /// The core, if this store may use it.
     func usableCore() throws(BreakerStoreError) -> StoreCore {

@@ -12,11 +12,14 @@ public struct StoreFacts: Sendable, Hashable {
     public var circuitCount: Int
     /// The names of circuits whose rows can't be read, with U+FFFD for bytes that are no UTF-8.
     public var unreadable: [String]
+    /// Whether this process counts calls for itself alone, because it has no board: the file beside the database in
+    /// which processes count together.
+    public var countsPrivately: Bool
 
     /// Creates facts, as a test may need them.
     public init(
         schemaVersion: String, sqliteVersion: String, libraryVersion: String, fileSize: Int64 = 0,
-        circuitCount: Int = 0, unreadable: [String] = []
+        circuitCount: Int = 0, unreadable: [String] = [], countsPrivately: Bool = false
     ) {
         self.schemaVersion = schemaVersion
         self.sqliteVersion = sqliteVersion
@@ -24,5 +27,6 @@ public struct StoreFacts: Sendable, Hashable {
         self.fileSize = fileSize
         self.circuitCount = circuitCount
         self.unreadable = unreadable
+        self.countsPrivately = countsPrivately
     }
 }

@@ -5,6 +5,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         case failures(Int, within: Duration)
         case consecutiveFailures(Int)
+        case failureRate(Double, minimumCalls: Int, within: Duration)
         /// As a later version has stored it, by its word.
         case unknown(String)
     }
@@ -28,18 +29,48 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         TripRule(kind: .consecutiveFailures(count))
     }
 
-    /// How many failures it takes; nil for a rule of a later version.
+    /// Trips when so large a share of the calls within a rolling window failed, in all processes.
+    ///
+    /// Calls are those that succeeded or failed; ignored and refused ones do not count. The circuit is judged when a
+    /// call fails. A change of the circuit's state begins the window anew. The window is rounded to microseconds.
+    /// - Parameters:
+    ///   - share: Above 0, at most 1.
+    ///   - minimumCalls: With fewer calls within the window the circuit never trips: 1 to 1,000,000.
+    ///   - window: A millisecond to a hundred years.
+    public static func failureRate(_ share: Double, minimumCalls: Int, within window: Duration) -> TripRule {
+        TripRule(kind: .failureRate(share, minimumCalls: minimumCalls, within: window.roundedToMicroseconds))
+    }
+
+    /// How many failures it takes; nil for a share of the calls, and for a rule of a later version.
     public var count: Int? {
         switch self.kind {
         case .failures(let count, within: _), .consecutiveFailures(let count): count
-        case .unknown: nil
+        case .failureRate, .unknown: nil
         }
     }
 
-    /// How long a failure counts; nil where it counts until a success, and for a rule of a later version.
+    /// Which share of the calls must fail; nil for a number of failures, and for a rule of a later version.
+    public var share: Double? {
+        switch self.kind {
+        case .failureRate(let share, minimumCalls: _, within: _): share
+        case .failures, .consecutiveFailures, .unknown: nil
+        }
+    }
+
+    /// How many calls it takes for a share to count; nil for a number of failures, and for a rule of a later version.
+    public var minimumCalls: Int? {
+        switch self.kind {
+        case .failureRate(_, let calls, within: _): calls
+        case .failures, .consecutiveFailures, .unknown: nil
+        }
+    }
+
+    /// How long a failure counts, or each call where the rule counts a share of the calls.
+    ///
+    /// Nil where a failure counts until a success, and for a rule of a later version.
     public var window: Duration? {
         switch self.kind {
-        case .failures(_, within: let window): window
+        case .failures(_, within: let window), .failureRate(_, minimumCalls: _, let window): window
         case .consecutiveFailures, .unknown: nil
         }
     }
@@ -49,6 +80,8 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         switch self.kind {
         case .failures(let count, within: let window): "\(count) within \(window.readable)"
         case .consecutiveFailures(let count): "\(count) in a row"
+        case .failureRate(let share, let calls, let window):
+            "\(CallShare(share: share, minimumCalls: calls)) within \(window.readable)"
         case .unknown(let word): "\(word.escaped), a rule of a later version"
         }
     }
@@ -60,6 +93,9 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
             try Validation.duration(window, "trip.window")
         case .consecutiveFailures(let count):
             try Validation.count(count, in: 1...1_000_000, "trip.count")
+        case .failureRate(let share, let calls, let window):
+            try CallShare(share: share, minimumCalls: calls).validate("trip")
+            try Validation.window(window, "trip.window")
         case .unknown(let word):
             throw Validation.error("trip", word.quoted, allowed: "a rule that this version of the library knows")
         }
@@ -68,11 +104,11 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
 
 extension TripRule {
     private enum CodingKeys: String, CodingKey {
-        case rule, count, windowMicroseconds
+        case rule, count, share, minimumCalls, windowMicroseconds
     }
 
     private enum RuleWord: String {
-        case failures, consecutiveFailures
+        case failures, consecutiveFailures, failureRate
     }
 
     /// Reads a rule by its word.
@@ -82,12 +118,17 @@ extension TripRule {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let word = try container.decode(String.self, forKey: .rule)
-        let count = try container.decode(Int.self, forKey: .count)
+        func count() throws -> Int { try container.decode(Int.self, forKey: .count) }
         switch RuleWord(rawValue: word) {
         case .failures:
-            self = .failures(count, within: try container.decodeMicroseconds(forKey: .windowMicroseconds))
+            self = .failures(try count(), within: try container.decodeMicroseconds(forKey: .windowMicroseconds))
         case .consecutiveFailures:
-            self = .consecutiveFailures(count)
+            self = .consecutiveFailures(try count())
+        case .failureRate:
+            self = .failureRate(
+                try container.decode(Double.self, forKey: .share),
+                minimumCalls: try container.decode(Int.self, forKey: .minimumCalls),
+                within: try container.decodeMicroseconds(forKey: .windowMicroseconds))
         case nil:
             throw DecodingError.dataCorruptedError(
                 forKey: .rule, in: container, debugDescription: "unknown trip rule \(word.quoted)")
@@ -107,6 +148,11 @@ extension TripRule {
         case .consecutiveFailures(let count):
             try container.encode(RuleWord.consecutiveFailures.rawValue, forKey: .rule)
             try container.encode(count, forKey: .count)
+        case .failureRate(let share, let calls, let window):
+            try container.encode(RuleWord.failureRate.rawValue, forKey: .rule)
+            try container.encode(share, forKey: .share)
+            try container.encode(calls, forKey: .minimumCalls)
+            try container.encode(microsecondsOf: window, forKey: .windowMicroseconds)
         case .unknown(let word):
             let context = EncodingError.Context(
                 codingPath: container.codingPath, debugDescription: "unknown trip rule \(word.quoted)")

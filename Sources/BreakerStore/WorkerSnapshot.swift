@@ -16,13 +16,18 @@ public struct WorkerSnapshot: Sendable, Hashable, Identifiable {
     public var since: Date
     /// The names of the circuits that it probes.
     public var probing: [String]
+    /// Since when the worker can't use the file, and guards its circuits in memory.
+    ///
+    /// Nil while the worker can use the file, and where no board can be read that would tell.
+    public var degradedSince: Date?
 
     /// Creates a snapshot, as a test may need one.
-    public init(id: Int64, name: String, pid: Int32, since: Date, probing: [String] = []) {
+    public init(id: Int64, name: String, pid: Int32, since: Date, probing: [String] = [], degradedSince: Date? = nil) {
         self.id = id
         self.name = name
         self.pid = pid
         self.since = since
         self.probing = probing
+        self.degradedSince = degradedSince
     }
 }

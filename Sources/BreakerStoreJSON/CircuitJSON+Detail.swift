@@ -16,6 +16,7 @@ extension JSONValue {
         let circuit = seen.snapshot
         var members = Self.circuit(seen)
         members["config"] = .config(circuit.config)
+        members["totals"] = .totals(circuit.totals)
         members["failureTimes"] = .array(circuit.failures.map { .moment("at", $0) })
         members["probes"] = .array(
             circuit.probes.map { probe in
@@ -39,7 +40,9 @@ extension JSONValue {
     private static func config(_ config: CircuitBreaker.Config) -> JSONValue {
         let trip: [String: JSONValue] = [
             "count": config.trip.count.map(Self.count) ?? .null,
+            "minimumCalls": config.trip.minimumCalls.map(Self.count) ?? .null,
             "rule": .string(config.trip.word),
+            "share": config.trip.share.map(Self.number) ?? .null,
             "windowMs": config.trip.window.map { .integer($0.wholeMilliseconds) } ?? .null,
         ]
         let recovery: [String: JSONValue] = [
@@ -52,8 +55,31 @@ extension JSONValue {
             "successesToClose": .count(config.probes.successesToClose),
         ]
         return .object([
-            "minimumReporters": .count(config.minimumReporters), "probes": .object(probes),
-            "recovery": .object(recovery), "trip": .object(trip),
+            "minimumReporters": .count(config.minimumReporters), "mode": .string(config.mode.rawValue),
+            "probes": .object(probes), "recovery": .object(recovery), "slow": config.slow.map(Self.slow) ?? .null,
+            "trip": .object(trip),
+        ])
+    }
+
+    private static func slow(_ rule: SlowCallRule) -> JSONValue {
+        .object([
+            "minimumCalls": .count(rule.minimumCalls), "share": .number(rule.share),
+            "thresholdMs": .integer(rule.threshold.wholeMilliseconds),
+            "windowMs": .integer(rule.window.wholeMilliseconds),
+        ])
+    }
+
+    private static func totals(_ totals: CallTotals) -> JSONValue {
+        let durations = totals.durations.map { durations in
+            JSONValue.object([
+                "boundsMs": .array(durations.bounds.map { .integer($0.wholeMilliseconds) }),
+                "counts": .array(durations.counts.map { .count($0) }),
+                "sumMs": .integer(durations.sum.wholeMilliseconds),
+            ])
+        }
+        return .object([
+            "durations": durations ?? .null, "failed": .count(totals.failed), "ignored": .count(totals.ignored),
+            "refused": .count(totals.refused), "slow": .count(totals.slow), "succeeded": .count(totals.succeeded),
         ])
     }
 }
@@ -61,6 +87,7 @@ extension JSONValue {
 extension TripRule {
     /// The word for the rule.
     fileprivate var word: String {
+        if self.share != nil { return "failureRate" }
         if self.window != nil { return "failures" }
         if self.count != nil { return "consecutiveFailures" }
         // A rule of a later version is described by its word, of small letters, and what it is.

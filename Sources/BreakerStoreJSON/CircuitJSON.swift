@@ -19,8 +19,10 @@ extension JSONValue {
             "group": .text(circuit.config.group),
             "hold": circuit.hold.map(Self.hold) ?? .null,
             "lastError": .text(circuit.lastError),
+            "mode": .string(circuit.config.mode.rawValue),
             "name": .string(circuit.name),
             "probeCount": .count(circuit.probes.count),
+            "recent": circuit.recent.map(Self.recent) ?? .null,
             "refusals": .count(circuit.refusals),
             "state": .string(circuit.stateWord.rawValue),
             "tripsInARow": .count(circuit.tripsInARow),
@@ -32,6 +34,15 @@ extension JSONValue {
         members["retryInMs"] =
             circuit.retryAt.map { .integer(max(0, $0.since(now).wholeMilliseconds)) } ?? .null
         return members
+    }
+
+    private static func recent(_ rates: CallRates) -> JSONValue {
+        .object([
+            "calls": .count(rates.calls), "failed": .count(rates.failed), "slow": .count(rates.slow),
+            "slowCalls": .count(rates.slowCalls),
+            "slowWindowMs": rates.slowWindow.map { .integer($0.wholeMilliseconds) } ?? .null,
+            "windowMs": .integer(rates.window.wholeMilliseconds),
+        ])
     }
 
     private static func hold(_ hold: CircuitSnapshot.Hold) -> JSONValue {

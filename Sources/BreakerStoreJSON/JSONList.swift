@@ -52,7 +52,7 @@ package struct JSONList {
         self.places.append(
             Place(
                 block: UInt32(block), start: UInt32(start), values: UInt32(start + values),
-                end: UInt32(start + bytes.count), rank: circuit.stateWord.urgency))
+                end: UInt32(start + bytes.count), rank: circuit.standing.urgency))
     }
 
     /// Hands over the document piece by piece.

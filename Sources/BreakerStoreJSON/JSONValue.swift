@@ -9,7 +9,7 @@ package enum JSONValue: Equatable, Sendable {
     case object([String: JSONValue])
 
     package static func text(_ value: String?) -> JSONValue { value.map(Self.string) ?? .null }
-    package static func count(_ value: Int) -> JSONValue { .integer(Int64(value)) }
+    package static func count(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
 
     static func texts(_ values: [String]) -> JSONValue { .array(values.map(Self.string)) }
 

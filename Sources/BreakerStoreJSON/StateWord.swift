@@ -30,8 +30,9 @@ package enum StateWord: String, CaseIterable, Sendable, Comparable {
         case .open: 0
         case .heldOpen: 1
         case .halfOpen: 2
-        case .heldClosed: 3
-        case .closed: 4
+        // Between them stand those that only observe and would refuse calls: see `Standing`.
+        case .heldClosed: 4
+        case .closed: 5
         }
     }
 
@@ -40,6 +41,8 @@ package enum StateWord: String, CaseIterable, Sendable, Comparable {
 
 extension CircuitSnapshot {
     package var stateWord: StateWord { StateWord(self.state) }
+
+    package var standing: Standing { Standing(self.state, self.config.mode) }
 
     /// When calls are let through again, as far as that is known.
     package var retryAt: Date? {

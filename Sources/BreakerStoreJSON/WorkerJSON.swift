@@ -8,6 +8,7 @@ extension JSONValue {
             "probing": .array(worker.probing.map { .string($0) }),
         ]
         members.set("since", to: worker.since)
+        members.set("degradedSince", to: worker.degradedSince)
         return .object(members)
     }
 }

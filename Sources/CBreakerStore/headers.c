@@ -3,3 +3,5 @@
 #include "process.h"
 #include "answers.h"
 #include "ranks.h"
+#include "counting.h"
+#include "mappings.h"

@@ -31,7 +31,7 @@ import Darwin
     /// The variables of the environment that the tool asks for: Foundation's reading of all of them costs memory.
     private static var environment: Environment {
         var environment: Environment = [:]
-        for name in ["BREAKER_STORE", "NO_COLOR", "TERM"] {
+        for (name, _) in Environment.known {
             if let value = unsafe getenv(name) { environment[name] = unsafe String(cString: value) }
         }
         return environment

@@ -14,7 +14,7 @@ struct Context {
     let style: Style
     /// Who does it, as `--as` says or the system.
     private let operatorName: String?
-    private let givenPath: String?
+    private var givenPath: String?
     /// What names the path.
     let pathSource: String
 
@@ -52,6 +52,13 @@ struct Context {
             throw .usage("no store is named", hint: "name its file with --store PATH, or in BREAKER_STORE")
         }
         return path
+    }
+
+    /// The same for another store.
+    func on(_ path: String) -> Context {
+        var other = self
+        other.givenPath = path
+        return other
     }
 
     /// Runs `body` with the store, opened so that nothing on the disk changes.

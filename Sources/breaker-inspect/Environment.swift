@@ -3,6 +3,13 @@
 /// A list: the first dictionary of a type has the runtime look for conformances in all libraries that are loaded, which
 /// brings a megabyte of them into memory (`scripts/bench-inspect.py` tells).
 struct Environment: ExpressibleByDictionaryLiteral, Sendable {
+    /// Those that the tool asks for, and what they are for.
+    static let known = [
+        (name: "BREAKER_STORE", help: "the store's file, where --store names none"),
+        (name: "NO_COLOR", help: "if it is set and not empty, nothing is coloured unless --color says so"),
+        (name: "TERM", help: "with dumb nothing is coloured either"),
+    ]
+
     private var variables: [(name: String, value: String)]
 
     init(dictionaryLiteral variables: (String, String)...) {

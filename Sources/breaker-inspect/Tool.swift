@@ -13,11 +13,14 @@ enum Tool {
     static let verbs: [any Verb.Type] = [
         ListVerb.self, ShowVerb.self, CheckVerb.self, WaitVerb.self, ResetVerb.self, ProbeVerb.self, HoldVerb.self,
         ReleaseVerb.self, ForgetVerb.self,
-        HistoryVerb.self, WorkersVerb.self, DoctorVerb.self, HelpVerb.self,
+        HistoryVerb.self, WorkersVerb.self, DoctorVerb.self, MetricsVerb.self, ReportVerb.self, CompletionsVerb.self,
+        HelpVerb.self,
     ]
+    /// What no person asks for.
+    private static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
 
     static func verb(named name: String) throws(Failure) -> any Verb.Type {
-        if let verb = self.verbs.first(where: { $0.name == name }) { return verb }
+        if let verb = (self.verbs + self.hiddenVerbs).first(where: { $0.name == name }) { return verb }
         let nearest = Spelling.nearest(to: name, among: self.verbs.map { $0.name })
         throw .usage("unknown verb \(name.quoted)", hint: nearest.map { "did you mean '\($0)'?" })
     }

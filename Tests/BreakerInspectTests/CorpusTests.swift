@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// The kept inputs of the fuzzers, and those that they begin with.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct CorpusTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct CorpusTests {
     private static let corpus =
         #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Fuzzing/corpus"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import breaker_inspect
 
-@Suite(.timeLimit(.minutes(1))) struct DoctorTests {
+@Suite(.timeLimit(.minutes(10))) struct DoctorTests {
     /// Runs the doctor and returns what it says is not well: the check and what it found.
     private func examine(_ path: String, _ clock: any HostClock) -> (code: ExitCode, unwell: [String: String]) {
         let console = RecordingConsole()
@@ -75,7 +75,7 @@ import Testing
                 + "CREATE TRIGGER d AFTER INSERT ON c BEGIN SELECT 1; END; ANALYZE", "additions",
             "note: other programs have added the index a, the view b, the table c, the trigger d"
         ),
-        ("PRAGMA user_version = 1001", "schema", "note: 1.1, this tool knows 1.0; both can use it"),
+        ("PRAGMA user_version = 1002", "schema", "note: 1.2, this tool knows 1.1; both can use it"),
         ("UPDATE clock SET boot = 'another'", "clock", "note: no service has used the store since"),
         (
             "INSERT INTO probe SELECT id, 1, 4294967296, since, since + 9 FROM circuit WHERE name = 'b open'", "probes",

@@ -5,9 +5,10 @@ import Testing
 @testable import breaker_inspect
 
 /// A file that somebody has prepared: no verb runs what stands in it.
-@Suite(.timeLimit(.minutes(1))) struct HostileFileTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileFileTests {
     static let lines = [
-        "list", "list --json", "show a", "history", "workers", "doctor", "check", "reset a", "hold open a", "release a",
+        "list", "list --json", "show a", "metrics", "history", "workers", "doctor", "check", "reset a", "hold open a",
+        "release a",
         "forget a --force",
     ]
 

@@ -15,11 +15,11 @@ import Testing
         #expect(talk.isEmpty)
         #expect(
             output == """
-                NAME           STATE        OUTAGE  SINCE  FAILURES  RETRY-IN  TRIPS  REFUSED  LAST-ERROR
-                b open         open           10 s   10 s       2/2      20 s      1        0  connection refused by 10.0.0.1:443
-                d held open    held-open         -   10 s       0/2   120 min      0        0  -
-                e held closed  held-closed       -   10 s       0/2         -      0        0  -
-                a closed       closed            -   10 s       1/2         -      0        0  503 from upstream
+                NAME           STATE        OUTAGE  SINCE  FAILURES  CALLS/S  FAILED-%  RETRY-IN  TRIPS  REFUSED  LAST-ERROR
+                b open         open           10 s   10 s       2/2        -         -      20 s      1        0  connection refused by 10.0.0.1:443
+                d held open    held-open         -   10 s       0/2        -         -   120 min      0        0  -
+                e held closed  held-closed       -   10 s       0/2        -         -         -      0        0  -
+                a closed       closed            -   10 s       1/2        -         -         -      0        0  503 from upstream
 
                 """)
     }
@@ -57,7 +57,7 @@ import Testing
         clock.advance(by: .seconds(30))
         #expect(
             shop.inspect("list").output.contains(
-                "half  open     30 s   30 s       2/2       now      1        0  HTTPError"))
+                "half  open     30 s   30 s       2/2        -         -       now      1        0  HTTPError"))
         let permit: CallPermit = try half.admit()
         #expect(shop.inspect("list").output.contains("half  half-open"))
         #expect(shop.inspect("list", "--state=half-open", "--json").output.contains(#""probeCount":1"#))
@@ -77,7 +77,7 @@ import Testing
             output
                 == #"{"circuits":[{"beneath":null,"epoch":\#(epoch),"failureLimit":2,"failures":2,"failuresAtTrip":2,"#
                 + #""group":"shop","hold":null,"#
-                + #""lastError":"bad\u001b[2J","name":"b open","probeCount":0,"#
+                + #""lastError":"bad\u001b[2J","mode":"enforcing","name":"b open","probeCount":0,"recent":null,"#
                 + #""refusals":0,"retryAt":"2026-01-01T00:00:30.000Z","retryAtMs":1767225630000,"retryInMs":20000,"#
                 + #""since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000,"state":"open","#
                 + #""trippedSince":"2026-01-01T00:00:00.000Z","trippedSinceMs":1767225600000,"tripsInARow":1,"#

@@ -5,7 +5,7 @@ import Testing
 @testable import breaker_inspect
 
 /// What the doctor says where there is no store.
-@Suite(.timeLimit(.minutes(1))) struct MissingFileTests {
+@Suite(.timeLimit(.minutes(10))) struct MissingFileTests {
     private static let advice = "set BREAKER_STORE or give --store to the path that the services use"
 
     static let cases: [(line: String, code: Int32, told: [String])] = [

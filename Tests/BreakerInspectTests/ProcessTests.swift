@@ -5,7 +5,7 @@ import Testing
 @testable import breaker_inspect
 
 /// The built tool in processes of its own.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ProcessTests {
     @Test(arguments: [
         ("\"$0\" list", 0), ("\"$0\" list nobody", 4), ("\"$0\" list 'z*'", 0), ("\"$0\"", 64), ("\"$0\" lst", 64),
         ("\"$0\" --store /nowhere/x.db list", 1), ("\"$0\" reset --all", 64), ("\"$0\" reset --all --yes", 0),

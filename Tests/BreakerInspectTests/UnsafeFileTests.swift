@@ -5,7 +5,7 @@ import Testing
 @testable import breaker_inspect
 
 /// What is wrong with a file beside the database is said of that file.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct UnsafeFileTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct UnsafeFileTests {
     @Test(arguments: ["-lock", "-wal", "-shm", "-journal"], ["ln -s other", "mkfifo", "mkdir"])
     func namesTheFileAndSpares(ending: String, command: String) throws {
         let shop = try Shop(clock: SystemHostClock())
@@ -45,11 +45,12 @@ import Testing
         shop.store.close()
         try FileManager.default.removeItem(atPath: shop.path + "-shm")
         let place = shop.directory.appendingPathComponent("place").path
-        // Each is killed a little later; the last ones reach their end.
+        // Each is killed a little later; the last ones reach their end. The files `tsan.rodata.*` are not the tool's:
+        // the thread sanitizer makes one while a program starts, and leaves it when the program is killed.
         let line = """
             mkdir '\(place)' && for n in $(seq 0 40); do
                 TMPDIR='\(place)' timeout -s KILL 0.0$(printf %02d $n) "$0" list >/dev/null 2>&1
-            done; ls -A '\(place)'
+            done; ls -A -I 'tsan.rodata.*' '\(place)'
             """
         let result = try Child.shell(line, store: shop.path)
         #expect(result.output.isEmpty && result.code == 0, "\(result.output)")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import breaker_inspect
 
-@Suite(.timeLimit(.minutes(1))) struct WaitTests {
+@Suite(.timeLimit(.minutes(10))) struct WaitTests {
     /// A console in whose pauses the time passes.
     private func console(_ clock: ManualHostClock, _ steps: [() throws -> Void] = []) -> RecordingConsole {
         let console = RecordingConsole()

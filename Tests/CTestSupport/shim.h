@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <stdlib.h>
@@ -18,6 +19,12 @@
 #endif
 
 // Swift hides fork: a child may do little more than what is async-signal-safe.
+/// How many bytes of a file have a place on the disk; -1 if there is no such file.
+static inline int64_t ts_allocated(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 ? (int64_t)info.st_blocks * 512 : -1;
+}
+
 static inline pid_t ts_fork(void) { return fork(); }
 
 // What "Running workers on a host" has in a header; its Swift is in breaker-worker.
@@ -59,6 +66,18 @@ static inline void ts_raise(int64_t *value, int64_t number) {
     }
 }
 static inline void ts_flip(int64_t *value, int64_t bits) { __atomic_xor_fetch(value, bits, __ATOMIC_SEQ_CST); }
+
+// How often the calling thread has slept, for something other than a processor. Always 0 where nobody counts that.
+#ifdef __linux__
+#include <sys/resource.h>
+enum { ts_rusage_thread = 1 };
+static inline int64_t ts_sleeps(void) {
+    struct rusage usage;
+    return getrusage(ts_rusage_thread, &usage) ? 0 : usage.ru_nvcsw;
+}
+#else
+static inline int64_t ts_sleeps(void) { return 0; }
+#endif
 
 // F_OFD_GETLK has other numbers elsewhere, and Swift's module of the C library hides it.
 #ifdef __APPLE__

@@ -1,3 +1,5 @@
+import CTestSupport
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -8,6 +10,9 @@ import Darwin
 
 /// What is in a directory.
 package enum Directory {
+    /// How many bytes of a file have a place on the disk; 0 if there is no such file.
+    package static func allocatedBytes(of path: String) -> Int64 { max(0, unsafe ts_allocated(path)) }
+
     /// The names in it, sorted; none if there is no such directory.
     package static func names(in path: String) -> [String] {
         guard let stream = unsafe opendir(path) else { return [] }

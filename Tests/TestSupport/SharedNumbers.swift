@@ -13,22 +13,23 @@ import Darwin
 /// Sendable: the pointer never changes, and what lies behind it is touched by atomic operations alone.
 @safe
 package final class SharedNumbers: @unchecked Sendable {
-    private static let count = 512
-    private static let size = 8 * SharedNumbers.count
+    private let count: Int
     private let values: UnsafeMutablePointer<Int64>
 
     /// Maps the file; creates it if there is none.
-    package init(path: String) throws {
+    package init(path: String, count: Int = 512) throws {
+        let size = 8 * count
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, ftruncate(descriptor, off_t(Self.size)) == 0 else { throw SystemError("open \(path)") }
+        guard descriptor >= 0, ftruncate(descriptor, off_t(size)) == 0 else { throw SystemError("open \(path)") }
         defer { close(descriptor) }
-        guard let memory = unsafe mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+        guard let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
             unsafe memory != MAP_FAILED
         else { throw SystemError("map \(path)") }
-        unsafe self.values = memory.bindMemory(to: Int64.self, capacity: Self.count)
+        self.count = count
+        unsafe self.values = memory.bindMemory(to: Int64.self, capacity: count)
     }
 
-    deinit { unsafe munmap(self.values, Self.size) }
+    deinit { unsafe munmap(self.values, 8 * self.count) }
 
     package subscript(place: Int) -> Int64 {
         get { unsafe ts_load(self.values + self.checked(place)) }
@@ -45,7 +46,7 @@ package final class SharedNumbers: @unchecked Sendable {
     package func raise(_ place: Int, to number: Int64) { unsafe ts_raise(self.values + self.checked(place), number) }
 
     private func checked(_ place: Int) -> Int {
-        precondition((0..<Self.count).contains(place))
+        precondition((0..<self.count).contains(place))
         return place
     }
 }

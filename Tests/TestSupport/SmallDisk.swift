@@ -32,6 +32,12 @@ package struct SmallDisk {
         self.isMounted = true
     }
 
+    /// A directory of another small file system that is mounted already.
+    package init(mountedAt directory: String) {
+        self.directory = directory
+        self.isMounted = false
+    }
+
     package func clear() {
         guard self.isMounted else { return Directory.remove(self.directory) }
         #if os(Linux)

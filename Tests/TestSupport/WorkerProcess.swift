@@ -167,8 +167,10 @@ package final class WorkerProcess: Sendable {
         }
         var words = unsafe command.map { unsafe strdup($0) } + [nil]
         defer { for place in unsafe words.indices { unsafe free(words[place]) } }
+        var settings = unsafe ChildEnvironment.inherited.map { unsafe strdup("\($0)=\($1)") } + [nil]
+        defer { for place in unsafe settings.indices { unsafe free(settings[place]) } }
         var pid: pid_t = 0
-        let code = unsafe posix_spawnp(&pid, command[0], &actions, nil, &words, environ)
+        let code = unsafe posix_spawnp(&pid, command[0], &actions, nil, &words, &settings)
         guard code == 0 else { throw SystemError("start \(command[0])", code: code) }
         return pid
     }

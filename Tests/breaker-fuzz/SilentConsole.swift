@@ -11,6 +11,7 @@ final class SilentConsole: Console {
     var width: Int?
     var height: Int? { self.width.map { $0 / 3 } }
     let loginName = "ann"
+    let hostName = "nowhere"
     var answer: String?
     private(set) var output = ""
     private(set) var talk = ""

@@ -4,6 +4,7 @@ struct Damage: CustomStringConvertible {
         case database = "a.db"
         case log = "a.db-wal"
         case index = "a.db-shm"
+        case board = "a.db-board"
     }
 
     enum How {

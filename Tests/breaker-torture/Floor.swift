@@ -71,14 +71,17 @@ final class Floor: Sendable {
 
     // MARK: - Faults
 
+    private static let endings = ["", "-wal", "-shm", "-lock", "-board"]
+
     func begin(_ fault: FootFault, _ random: inout SeededRandom) throws {
         switch fault {
         case .databaseDeleted: unsafe unlink(self.path)
         case .logDeleted: unsafe unlink(self.path + "-wal")
         case .indexDeleted: unsafe unlink(self.path + "-shm")
         case .lockDeleted: unsafe unlink(self.path + "-lock")
+        case .boardDeleted: unsafe unlink(self.path + "-board")
         case .allDeleted:
-            for ending in ["", "-wal", "-shm", "-lock"].shuffled(using: &random) { unsafe unlink(self.path + ending) }
+            for ending in Self.endings.shuffled(using: &random) { unsafe unlink(self.path + ending) }
         case .renamedAway: try self.rename(self.path, to: self.newPlace())
         case .replacedByStore:
             let other = self.newPlace(kept: false)
@@ -97,7 +100,7 @@ final class Floor: Sendable {
             try self.exchange(self.store, other)
         case .directoryLocked: unsafe chmod(self.store, 0)
         case .filesLocked:
-            for ending in ["", "-wal", "-shm", "-lock"] { unsafe chmod(self.path + ending, 0) }
+            for ending in Self.endings { unsafe chmod(self.path + ending, 0) }
             unsafe unlink(self.path + "-shm")
         }
     }
@@ -106,7 +109,7 @@ final class Floor: Sendable {
         let place = self.state.withLock { $0.substitute } ?? ""
         switch fault {
         case .databaseDeleted, .logDeleted, .allDeleted, .replacedByStore: return .lost
-        case .indexDeleted, .lockDeleted: return .kept
+        case .indexDeleted, .lockDeleted, .boardDeleted: return .kept
         case .renamedAway: return self.putBack(place)
         case .replacedByGarbage, .replacedByStranger: return try self.takeSubstituteAway(place)
         case .directoryMoved:
@@ -122,7 +125,7 @@ final class Floor: Sendable {
             unsafe chmod(self.store, 0o700)
             return .kept
         case .filesLocked:
-            for ending in ["", "-wal", "-shm", "-lock"] { unsafe chmod(self.path + ending, 0o600) }
+            for ending in Self.endings { unsafe chmod(self.path + ending, 0o600) }
             return .kept
         }
     }
@@ -170,7 +173,7 @@ final class Floor: Sendable {
         store.close()
         // The database alone holds it all then: whoever takes a copy leaves the log behind.
         guard Integrity.fold(path) else { throw SystemError("fold the log of \(path)") }
-        for ending in ["", "-wal", "-shm", "-lock"] where Identity(path + ending) != nil { try self.own(path + ending) }
+        for ending in Self.endings where Identity(path + ending) != nil { try self.own(path + ending) }
     }
 
     private static func fail(_ breaker: CircuitBreaker) { breaker.recordFailure() }

@@ -4,6 +4,7 @@ enum FootFault: String, CaseIterable {
     case logDeleted = "log deleted"
     case indexDeleted = "index deleted"
     case lockDeleted = "lock file deleted"
+    case boardDeleted = "board deleted"
     case allDeleted = "all files deleted"
     case renamedAway = "database renamed away"
     case replacedByStore = "replaced by another store"

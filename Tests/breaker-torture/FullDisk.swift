@@ -14,6 +14,8 @@ import Darwin
 ///
 /// It is mounted in a namespace of a process of its own, and goes with that.
 struct FullDisk {
+    private struct Boom: Error {}
+
     private static let rounds = 100
 
     private let report: Report
@@ -169,7 +171,7 @@ struct FullDisk {
     private func openOnFullDisk() async throws {
         let path = "\(self.disk.directory)/new.db"
         defer { self.disk.free() }
-        defer { for ending in ["", "-wal", "-shm", "-lock"] { unsafe unlink(path + ending) } }
+        defer { for ending in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(path + ending) } }
         try self.disk.fill()
         var configuration = CircuitStore.Configuration()
         configuration.clock = ManualHostClock()
@@ -183,8 +185,15 @@ struct FullDisk {
         let store = try CircuitStore(path: path, configuration: configuration)
         defer { store.close() }
         let breaker = try store.breaker(.init(name: "a", trip: .failures(3, within: .seconds(60))))
-        for _ in 0..<3 { await breaker.recordFailure() }
-        if breaker.isCallPermitted { self.report.violated("memory lets a call through on a full disk") }
+        // There is no room for a board, either: this process decides by what it has counted itself.
+        let shares = try store.breaker(.init(name: "b", trip: .failureRate(0.5, minimumCalls: 3, within: .seconds(60))))
+        for _ in 0..<3 {
+            await breaker.recordFailure()
+            let _: Void? = try? await shares.run { () async throws in throw Boom() }
+        }
+        for breaker in [breaker, shares] where breaker.isCallPermitted {
+            self.report.violated("memory lets a call through '\(breaker.name)' on a full disk")
+        }
         self.disk.free()
         let deadline = ContinuousClock.now + .seconds(20)
         func isBack() -> Bool { !self.isDegraded(store) && (try? store.circuit(named: "a")) != nil }

@@ -114,6 +114,6 @@ extension Halt {
     }
 
     private static func deleteAll(_ trio: Trio) {
-        for ending in ["", "-wal", "-shm", "-lock"] { unsafe unlink(trio.path + ending) }
+        for ending in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(trio.path + ending) }
     }
 }

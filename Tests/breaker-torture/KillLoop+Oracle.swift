@@ -12,7 +12,7 @@ extension KillLoop {
             var oracle = Oracle(File(path), ledger)
             oracle.check(ledger)
             if !ledger.wasGarbled {
-                let known = ["", "-wal", "-shm", "-lock"].map { path + $0 }
+                let known = ["", "-wal", "-shm", "-lock", "-board"].map { path + $0 }
                 let strange = Files.names(besides: path).filter { !known.contains($0) }
                 if !strange.isEmpty { oracle.violations.append("unexpected files: \(strange)") }
             }

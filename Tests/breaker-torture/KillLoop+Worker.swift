@@ -76,6 +76,10 @@ extension KillLoop {
                 let config = CircuitBreaker.Config(
                     name: Rule.name(circuit),
                     trip: .failures(rule.failures, within: .seconds(86_400)),
+                    // Never reached: so the calls are measured, and looked at on the board.
+                    slow: circuit == 0
+                        ? SlowCallRule(longerThan: .seconds(86_400), minimumCalls: 1_000_000, within: .seconds(1))
+                        : nil,
                     recovery: RecoveryRule(timeout: .microseconds(rule.recovery)),
                     probes: ProbeRule(limit: rule.probes, lease: .seconds(3_600))
                 )

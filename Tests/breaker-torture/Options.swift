@@ -19,7 +19,7 @@ struct Options: Sendable {
     var seed = UInt64.random(in: 0 ... .max)
     /// The few rounds that the tests run.
     var isShort = false
-    /// Of the part `hostile`, the cases that are called so alone, of `power` the scene; nil for all of them.
+    /// Of the part `hostile`, the cases that are called so alone, of `power` and `counts` the scene; nil for all.
     var only: String?
     /// Of the part `power`, the syncs that the disk is never told of.
     var without: PowerFault?
@@ -38,6 +38,7 @@ struct Options: Sendable {
           --short             the few rounds that the tests run
           --only TEXT         the cases of `hostile` alone whose names hold TEXT, as a violation tells them; of `power`
                               one scene: \(PowerPlan.Scene.allCases.map(\.rawValue).joined(separator: ", "));
+                              of `counts`: \(Counts.Scene.allCases.map(\.rawValue).joined(separator: ", "));
                               of `block` one file system: \(BlockDisk.Kind.allCases.map(\.rawValue).joined(separator: ", "))
           --without SYNC      a disk of `power` that is never told of these syncs, which must be noticed:
                               \(PowerFault.allCases.map(\.rawValue).joined(separator: ", ")); of `block` the first

@@ -1,7 +1,7 @@
 /// One way of breaking things.
 enum Part: String, CaseIterable {
     // The order is that of a whole run.
-    case kill, power, block, errors, disk, files, torn, hostile, schedule, stale
+    case kill, power, block, errors, disk, files, torn, hostile, schedule, stale, counts
 
     func run(_ stage: Stage) async throws {
         switch self {
@@ -15,6 +15,7 @@ enum Part: String, CaseIterable {
         case .hostile: try await HostileFiles(stage).run()
         case .schedule: try await Scheduling(stage).run()
         case .stale: try await StaleAnswers(stage).run()
+        case .counts: try await Counts(stage).run()
         }
     }
 }
@@ -23,6 +24,9 @@ enum Part: String, CaseIterable {
 enum Role: String {
     case busyWorker = "busy-worker"
     case block
+    case countsCaller = "counts-caller"
+    case countsPeer = "counts-peer"
+    case countsTraffic = "counts-traffic"
     case disk
     case killer
     case killWorker = "kill-worker"
@@ -44,6 +48,9 @@ enum Role: String {
         switch role {
         case .busyWorker: return await BusyWorker.main(arguments)
         case .block: return await BlockCuts.main(arguments)
+        case .countsCaller: return await CountsCaller.run(arguments)
+        case .countsPeer: return CountsPeer.run(arguments)
+        case .countsTraffic: return await CountsTraffic.run(arguments)
         case .disk: return await FullDisk.main(arguments)
         case .killer: return KillLoop.Killer.run(arguments)
         case .killWorker: return KillLoop.Recruit.run(arguments)

@@ -209,7 +209,16 @@ final class StaleAnswersProcess: Sendable {
     /// Lets it end.
     func quit() async {
         self.isTold.withLock { $0 = true }
-        let code = await self.process.quit()
+        self.judge(await self.process.quit())
+    }
+
+    /// Waits for its end, of which it knows by itself.
+    func finish() async {
+        self.isTold.withLock { $0 = true }
+        self.judge(await self.process.end())
+    }
+
+    private func judge(_ code: Int32) {
         if code != 0 { self.report.violated("a process that was to end ended with \(code)") }
     }
 }

@@ -10,12 +10,13 @@ import Darwin
 
 /// Which files of a store are taken away.
 enum StaleAnswersDamage: CaseIterable {
-    case lock, log, index, database, all
+    case lock, log, index, database, board, all
 
-    /// Without its lock file a store is degraded, but its database and log are whole.
+    /// Without its lock file a store is degraded, but its database and log are whole; without its board it is not even
+    /// that.
     var losesCommits: Bool {
         switch self {
-        case .lock: false
+        case .lock, .board: false
         case .log, .index, .database, .all: true
         }
     }
@@ -26,7 +27,8 @@ enum StaleAnswersDamage: CaseIterable {
         case .log: unsafe unlink(store + "-wal")
         case .index: unsafe unlink(store + "-shm")
         case .database: unsafe rename(store, store + ".away")
-        case .all: for ending in ["", "-wal", "-shm", "-lock"] { unsafe unlink(store + ending) }
+        case .board: unsafe unlink(store + "-board")
+        case .all: for ending in ["", "-wal", "-shm", "-lock", "-board"] { unsafe unlink(store + ending) }
         }
     }
 

@@ -62,19 +62,23 @@ struct TornCase: CustomStringConvertible, Sendable {
             case .database: Array(stride(from: 0, to: size, by: Self.pageSize))
             case .log: [0] + Array(stride(from: Self.logHeader, to: size, by: Self.pageSize + Self.frameHeader))
             case .index: [0, 1, 3, 48, 96, 136]
+            case .board: Array(stride(from: 0, to: size, by: Self.pageSize))
             }
         let any = file == .index ? [] : (0..<Self.random).map { _ in Int.random(in: 1..<size, using: &random) }
         return (edges + any).map { .cut(at: $0) }
     }
 
-    /// None of the index: who has mapped what is no longer there gets SIGBUS, in SQLite too.
+    /// None of the index: SQLite has mapped it, and gets SIGBUS where it is cut.
+    ///
+    /// The library has mapped the board, and survives that.
     private static func cutsOfOpenFile(
         _ file: Damage.File,
         _ size: Int,
         _ random: inout SeededRandom
     ) -> [Damage.How] {
         switch file {
-        case .database, .log: (0..<Self.random / 4).map { _ in .cut(at: Int.random(in: 0..<size, using: &random)) }
+        case .database, .log, .board:
+            (0..<Self.random / 4).map { _ in .cut(at: Int.random(in: 0..<size, using: &random)) }
         case .index: []
         }
     }
@@ -85,6 +89,8 @@ struct TornCase: CustomStringConvertible, Sendable {
         case .database: (0..<Self.databaseHeader * 8).map { .flip(bit: $0) }
         case .log: (0..<(Self.logHeader + Self.frameHeader) * 8).map { .flip(bit: $0) }
         case .index: []
+        // The numbers of the board, and its first segments.
+        case .board: (0..<128 * 8).map { .flip(bit: $0) }
         }
     }
 

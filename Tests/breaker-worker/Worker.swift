@@ -19,6 +19,10 @@ final class Worker {
     let ears = Ears()
     var remembered: [String: [UInt8]] = [:]
     var hungCall: HungCall?
+    /// Calls that hang until their time is over, and how each of them ended.
+    var hungCalls: [Task<String, Never>] = []
+    let pointsReached = Locked(0)
+    var linkSeat: LinkSeat?
 
     init(clock: SharedClock) { self.clock = clock }
 
@@ -57,8 +61,19 @@ final class Worker {
         case "heard": return try await self.tellWhatWasHeard(command)
         case "events": return try self.tellHistory()
         case "steps": return try self.takeSteps(command)
+        case "seat": return try self.seat(command)
         case "operate": return try self.operate(command)
         case "drop": return self.drop(command)
+        case "slow": return try self.callSlowly(command)
+        case "totals": return try self.totals(command)
+        case "recent": return try self.recent(command)
+        case "private": return try self.countsPrivately()
+        case "die-at": return try self.dieAt(command)
+        case "reached": return self.tellReached()
+        case "fork-inside": return try await self.forkInside(command)
+        case "hang": return try await self.hang(command)
+        case "hung": return await self.hung()
+        case "measure": return try await self.measure(command)
         default: throw Missing(what: "a command '\(command.verb)'")
         }
     }
@@ -143,6 +158,7 @@ final class Worker {
         config.probes.successesToClose = Int(command.option("successes") ?? 1)
         config.probes.lease = .seconds(command.option("lease") ?? 30)
         config.minimumReporters = Int(command.option("reporters") ?? 1)
+        self.setShares(of: &config, command)
         return config
     }
 }

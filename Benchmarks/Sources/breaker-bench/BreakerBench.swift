@@ -29,6 +29,8 @@ struct BreakerBench {
     private static var figures: [Figure] {
         [
             ("healthy", HealthyCall.measure),
+            ("lanes", CountingLanes.measure),
+            ("counting", Counting.measure),
             ("timed", TimedCall.measure),
             ("refused", RefusedCall.measure),
             ("failures", Failures.measure),
@@ -67,6 +69,8 @@ struct BreakerBench {
         switch role {
         case .healthyCalls: try await HealthyCall.runWithoutSystemCalls(path)
         case .refusedCalls: try await RefusedCall.runWithoutSystemCalls(path)
+        case .countedFailures: try await Counting.runWithoutSystemCalls(path)
+        case .idling: try await Counting.idle(path)
         case .systemCall: try await Child.withoutSystemCalls { bb_make_system_call() }
         case .opening: try await OpeningStore.open(path)
         case .connecting: try OpeningStore.connect(path)

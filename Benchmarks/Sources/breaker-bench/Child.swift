@@ -6,6 +6,8 @@ enum Child {
     enum Role: String {
         case healthyCalls = "child-healthy-calls"
         case refusedCalls = "child-refused-calls"
+        case countedFailures = "child-counted-failures"
+        case idling = "child-idling"
         case systemCall = "child-system-call"
         case opening = "child-opening"
         case connecting = "child-connecting"

@@ -17,7 +17,7 @@ struct HealthyCall {
                 ]
             )
             let (bare, ours, ordinaryTime) = (rounds[0], rounds[1], rounds[2])
-            table.addDifference("healthy call, over a bare await", ours: ours, floor: bare, atMost: 40, .nanoseconds)
+            table.addDifference("healthy call, over a bare await", ours: ours, floor: bare, atMost: 20, .nanoseconds)
             table.addRatio(
                 "healthy call, against an actor in memory (both less the bare await)",
                 ours: ours - bare,
@@ -69,7 +69,7 @@ struct HealthyCall {
     // MARK: - Loops
 
     @inline(never)
-    private static func bare(_ count: Int, _ operation: () async throws -> Int) async throws -> Double {
+    static func bare(_ count: Int, _ operation: () async throws -> Int) async throws -> Double {
         var sum = 0
         let watch = Stopwatch()
         for _ in 0..<count { sum &+= try await operation() }

@@ -28,7 +28,7 @@ struct Recording {
             // Until then every commit looks at each file: a file system may stamp its directories by two seconds.
             sleep(4)
             try await Self.beside(&table, effort, few, crowded, other)
-            try await Self.inTurn(&table, effort, crowded, floor, other)
+            try await Self.inTurn(&table, effort, few, crowded, floor, other)
             try await Self.inTasks(&table, effort, few, floor, other)
             try await Self.afterACommit(&table, effort, few, floor, other)
         }
@@ -82,18 +82,23 @@ struct Recording {
     }
 
     private static func inTurn(
-        _ table: inout Table, _ effort: Effort, _ breaker: CircuitBreaker, _ floor: Floor, _ other: Other
+        _ table: inout Table, _ effort: Effort, _ few: CircuitBreaker, _ crowded: CircuitBreaker, _ floor: Floor,
+        _ other: Other
     ) async throws {
         let rounds = try await Rounds.run(
             effort.rounds, effort,
             [
-                { try await other.afterEachCommit(Self.perRound) { Self.fail(breaker) } },
+                { try await other.afterEachCommit(Self.perRound) { Self.fail(crowded) } },
                 { try await floor.other.afterEachCommit(Self.perRound) { try floor.failCounting() } },
+                { try await other.afterEachCommit(Self.perRound) { Self.fail(few) } },
             ]
         )
         table.addRatio(
             "the same, after another process's commit, against C with count(*)", ours: rounds[0] / 1_000,
             floor: rounds[1] / 1_000, .atMost(1.3), .microseconds)
+        table.addRatio(
+            "  against the same beside 10", ours: rounds[0] / 1_000, floor: rounds[2] / 1_000, .atMost(1.5),
+            .microseconds)
     }
 
     private static func inTasks(

@@ -69,12 +69,16 @@ struct CachedAnswer {
         case none
         /// The call goes through, and a success reports nothing.
         case proceed
+        /// The same, where somebody asks how long the call takes.
+        case proceedMeasured
         /// The consecutive rule, without failures: a success is reported only if a failure has been committed
         /// meanwhile.
         case proceedAndReportSuccess
         /// The consecutive rule, with failures: a success is reported, so that they are forgotten.
         case proceedAndForgetFailures
         case open, heldOpen, heldClosed
+        /// An observing circuit lets the call through, which it would refuse if it enforced.
+        case observe
     }
 
     fileprivate var raw: bs_answer
@@ -88,6 +92,14 @@ struct CachedAnswer {
             epoch: UInt64(bitPattern: epoch),
             until: UInt64(bitPattern: until)
         )
+    }
+
+    /// Whether the circuit is closed, and calls count.
+    var isClosed: Bool {
+        switch self.verdict {
+        case .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures: true
+        case .none, .open, .heldOpen, .heldClosed, .observe: false
+        }
     }
 
     @inline(__always) var verdict: Verdict { Verdict(rawValue: self.raw.verdict) ?? .none }

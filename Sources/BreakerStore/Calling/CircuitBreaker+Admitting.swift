@@ -31,19 +31,21 @@ extension CircuitBreaker {
         return try self.admitted(outcome)
     }
 
-    /// The epoch of a closed circuit whose calls report nothing but failures; nil if a kept answer is not enough.
+    /// Leave for a call of a closed circuit whose good ends are only counted; nil if a kept answer is not enough.
     ///
-    /// Throws a refusal that is kept. To let a call through it makes no system call, takes no lock, reads no clock and
-    /// allocates nothing.
+    /// Throws a refusal that is kept. To let a call through it makes no system call, takes no lock and allocates
+    /// nothing; it reads the clock only if somebody asks how long calls take.
     @usableFromInline
-    func freePass() throws(CircuitOpenError) -> Int64? {
+    func freePass() throws(CircuitOpenError) -> FreePass? {
         guard self.isPlain else { return nil }
         let answer = self.circuit.slot.ask(self.store.gate)
         switch answer.verdict {
-        case .proceed: return answer.epoch
+        case .proceed:
+            return FreePass(epoch: answer.epoch, began: self.measuresDurations ? self.uptime : FreePass.notMeasured)
+        case .proceedMeasured: return FreePass(epoch: answer.epoch, began: self.uptime)
         case .open: try self.refuse(.open, until: answer.until)
         case .heldOpen: try self.refuse(.held, until: answer.until)
-        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .heldClosed: break
+        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .heldClosed, .observe: break
         }
         return nil
     }
@@ -52,7 +54,7 @@ extension CircuitBreaker {
     private func lookUp() throws(CircuitOpenError) -> Admitted? {
         let answer = self.circuit.slot.ask(self.store.gate)
         switch answer.verdict {
-        case .proceed:
+        case .proceed, .proceedMeasured:
             return .counted(epoch: answer.epoch, reportsSuccess: false)
         case .proceedAndReportSuccess, .proceedAndForgetFailures:
             return .counted(epoch: answer.epoch, reportsSuccess: true)
@@ -62,6 +64,8 @@ extension CircuitBreaker {
             try self.refuse(.open, until: answer.until)
         case .heldOpen:
             try self.refuse(.held, until: answer.until)
+        case .observe:
+            if self.core.clock.uptime < answer.until { return self.observed() }
         case .none:
             break
         }
@@ -89,15 +93,24 @@ extension CircuitBreaker {
             return .counted(epoch: look.epoch, reportsSuccess: look.reportsSuccess)
         case .uncounted:
             return .uncounted
+        case .observe:
+            return self.observed()
         case .claim:
             return nil
         }
+    }
+
+    /// Leave for a call that an enforcing circuit would refuse.
+    private func observed() -> Admitted {
+        self.circuit.countRefusal()
+        return .observed
     }
 
     private func admitted(_ outcome: Circuit.Admission) throws(CircuitOpenError) -> Admitted {
         switch outcome {
         case .proceed(let epoch): return .counted(epoch: epoch, reportsSuccess: true)
         case .uncounted: return .uncounted
+        case .observe: return self.observed()
         case .probe(let token, let epoch): return .probe(token: token, epoch: epoch)
         case .refuse(let cause, let until):
             throw self.refusal(cause, until.map { $0.microseconds(since: self.core.clock.now) })
@@ -134,7 +147,7 @@ extension CircuitBreaker {
 
     /// Makes and counts the refusal; its last error is the file's unless another is given.
     func refusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
-        self.circuit.refusals.add()
+        self.circuit.countRefusal()
         let lastRead = self.circuit.lastRead
         return CircuitOpenError(
             name: self.name,

@@ -7,7 +7,13 @@ extension CircuitBreaker {
             (circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0)), circuit.lastError)
         }
         switch outcome {
-        case .proceed, .uncounted, .probe: return .inMemory(outcome)
+        case .proceed(let epoch):
+            self.circuit.counts.guardsInMemory(epoch)
+            return .inMemory(outcome)
+        case .uncounted, .probe: return .inMemory(outcome)
+        case .observe:
+            self.circuit.countRefusal()
+            return .inMemory(outcome)
         case .refuse(let cause, let until):
             throw self.refusal(cause, until.map { $0.microseconds(since: now) }, lastError: lastError)
         }
@@ -45,8 +51,8 @@ extension CircuitBreaker {
                 report.epoch = epoch
                 _ = circuit.callSucceeded(report, at: moment)
             case (.probe(let token, let epoch), let verdict):
-                _ = circuit.probeEnded(token: token, epoch: epoch, verdict, error: ending.text, at: moment)
-            case (.proceed, .ignored), (.uncounted, _), (.refuse, _):
+                _ = circuit.probeEnded(token: token, epoch: epoch, verdict, error: report.error, at: moment)
+            case (.proceed, .ignored), (.uncounted, _), (.observe, _), (.refuse, _):
                 break
             }
         }

@@ -78,24 +78,27 @@ extension CircuitBreaker {
             return .refused(error)
         }
         let watch = self.newStopwatch()
+        let began = self.startMeasuring()
         let attempt: Attempt
         let duration: Duration
+        let took: Int64?
         do {
             if let timeout = self.policy.timeout {
                 attempt = try await self.attempt(operation, judgement, within: timeout, admitted)
                 duration = self.elapsed(since: watch)
+                took = self.measured(since: began)
             } else {
                 try await operation()
                 duration = self.elapsed(since: watch)
+                took = self.measured(since: began)
                 attempt = .returned(judgement())
             }
         } catch {
             duration = self.elapsed(since: watch)
+            took = self.measured(since: began)
             attempt = .threw(error, self.ending(error))
         }
-        if let ending = attempt.unreported, admitted.reportsSuccess || ending.verdict != .success {
-            await self.report(ending, of: admitted)
-        }
+        if let ending = attempt.unreported { await self.report(ending.taking(took), of: admitted) }
         self.tell(attempt.result, duration)
         return attempt
     }
@@ -113,8 +116,8 @@ extension CircuitBreaker {
         // A time-out is a failure whatever `classify` would say: the library itself cancels the operation.
         var ending = Ending(verdict: .failure)
         func onDeadline() async {
-            ending.text = self.text(of: error)
             ending.error = error
+            ending.duration = timeout.saturatingMicroseconds
             await self.report(ending, of: admitted)
             ending.isReported = true
         }
@@ -146,17 +149,21 @@ extension CircuitBreaker {
             return .refused(error)
         }
         let watch = self.newStopwatch()
+        let began = self.startMeasuring()
         let attempt: Attempt
         let duration: Duration
+        let took: Int64?
         do {
             try operation()
             duration = self.elapsed(since: watch)
+            took = self.measured(since: began)
             attempt = .returned(judgement())
         } catch {
             duration = self.elapsed(since: watch)
+            took = self.measured(since: began)
             attempt = .threw(error, self.ending(error))
         }
-        if let ending = attempt.unreported { self.report(ending, of: admitted) }
+        if let ending = attempt.unreported { self.report(ending.taking(took), of: admitted) }
         self.tell(attempt.result, duration)
         return attempt
     }

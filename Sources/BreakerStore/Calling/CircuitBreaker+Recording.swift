@@ -28,25 +28,55 @@ extension CircuitBreaker {
     public func recordFailure(_ error: (any Error)? = nil) { self.record(self.reportedEnding(error)) }
 
     private func record(_ ending: Ending) {
-        self.commit(self.input(ending))
+        if let admitted = self.admittedByShare(ending) {
+            self.report(ending, of: admitted)
+        } else {
+            let (input, admitted) = self.input(ending)
+            self.commit(input)
+            _ = self.count(self.counted(ending, of: admitted))
+        }
         self.tell(CallOutcome.Result(ending.verdict), .zero)
     }
 
     private func record(_ ending: Ending) async {
-        await self.commit(self.input(ending))
+        if let admitted = self.admittedByShare(ending) {
+            await self.report(ending, of: admitted)
+        } else {
+            let (input, admitted) = self.input(ending)
+            await self.commit(input)
+            _ = await self.count(self.counted(ending, of: admitted), afterCommit: input != nil)
+        }
         self.tell(CallOutcome.Result(ending.verdict), .zero)
     }
 
-    /// What is to be committed of a call that asked for no admission; nil if nothing is.
-    private func input(_ ending: Ending) -> CircuitInput? {
+    /// The leave that a failed call would have got which asked for none, where a rule counts calls: that of a closed
+    /// circuit; nil for all else.
+    private func admittedByShare(_ ending: Ending) -> Admitted? {
+        guard ending.verdict.isFailure, self.circuit.counts.shortestWindow != nil, !self.store.gate.isForked,
+            !self.store.isClosed, !self.core.isDegraded
+        else { return nil }
+        let answer = self.circuit.slot.ask(self.store.gate)
+        if answer.isClosed { return .counted(epoch: answer.epoch, reportsSuccess: false) }
+        guard answer.verdict == .none, let look = try? self.core.look(self.asker), case .proceed = look.answer else {
+            return nil
+        }
+        return .counted(epoch: look.epoch, reportsSuccess: false)
+    }
+
+    /// What is to be committed of a call that asked for no admission, nil if nothing is, and the leave by which that
+    /// call is counted.
+    private func input(_ ending: Ending) -> (CircuitInput?, Admitted) {
+        var admitted = Admitted.uncounted
         let isFailure: Bool
         switch ending.verdict {
-        case .ignored: return nil
+        case .ignored: return (nil, admitted)
         case .failure, .outage:
-            if self.isSurelyRefused { return nil }
+            if self.isSurelyRefused { return (nil, admitted) }
             isFailure = true
         case .success:
-            if !self.mayCountSuccess { return nil }
+            let mayChange: Bool
+            (mayChange, admitted) = self.leaveForSuccess
+            if !mayChange { return (nil, admitted) }
             isFailure = false
         }
         let input = CircuitInput.recorded(
@@ -54,9 +84,9 @@ extension CircuitBreaker {
             failed: isFailure,
             token: self.core.newToken()
         )
-        guard self.store.gate.isForked || self.store.isClosed else { return input }
+        guard self.store.gate.isForked || self.store.isClosed else { return (input, admitted) }
         self.tellMemory(input)
-        return nil
+        return (nil, admitted)
     }
 
     /// Whether the circuit is held, or open before its time, as far as the kept answer tells: a failure counts nowhere
@@ -64,24 +94,31 @@ extension CircuitBreaker {
     private var isSurelyRefused: Bool {
         let answer = self.circuit.slot.ask(self.store.gate)
         switch answer.verdict {
-        case .open, .heldOpen, .heldClosed: return self.core.clock.uptime < answer.until
-        case .none, .proceed, .proceedAndReportSuccess, .proceedAndForgetFailures: return false
+        case .open, .heldOpen, .heldClosed, .observe: return self.core.clock.uptime < answer.until
+        case .none, .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures:
+            return false
         }
     }
 
-    /// Whether a success may change anything, as far as a look tells.
-    private var mayCountSuccess: Bool {
-        switch self.circuit.slot.ask(self.store.gate).verdict {
-        case .proceed: return false
-        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .open, .heldOpen, .heldClosed: break
+    /// Whether a success may change anything, as far as a look tells, and the leave that its call would have got.
+    ///
+    /// Asked before the success is committed, which may close the circuit: a probe's success is in no window.
+    private var leaveForSuccess: (mayChange: Bool, Admitted) {
+        let answer = self.circuit.slot.ask(self.store.gate)
+        switch answer.verdict {
+        case .proceed, .proceedMeasured: return (false, .counted(epoch: answer.epoch, reportsSuccess: false))
+        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .open, .heldOpen, .heldClosed,
+            .observe:
+            break
         }
         guard !self.store.gate.isForked, !self.store.isClosed, !self.core.isDegraded,
             let look = try? self.core.look(self.asker)
-        else { return true }
+        else { return (true, .counted(epoch: self.circuit.counts.epoch, reportsSuccess: false)) }
         switch look.answer {
-        case .proceed: return look.reportsSuccess && look.hasFailures
-        case .claim: return true
-        case .uncounted, .refuse: return false
+        case .proceed:
+            return (look.reportsSuccess && look.hasFailures, .counted(epoch: look.epoch, reportsSuccess: false))
+        case .claim: return (true, .uncounted)
+        case .uncounted, .observe, .refuse: return (false, .uncounted)
         }
     }
 }

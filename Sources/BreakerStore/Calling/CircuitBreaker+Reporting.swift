@@ -1,9 +1,6 @@
 /// Reports to the circuit how calls ended.
 extension CircuitBreaker {
-    func ending(_ error: any Error) -> Ending {
-        let verdict = self.policy.classify(error)
-        return Ending(verdict: verdict, text: verdict.isFailure ? self.text(of: error) : nil, error: error)
-    }
+    func ending(_ error: any Error) -> Ending { Ending(verdict: self.policy.classify(error), error: error) }
 
     /// How a call ended that somebody reports on purpose; the report counts even if the reporting task is cancelled.
     func reportedEnding(_ error: (any Error)?) -> Ending {
@@ -11,18 +8,64 @@ extension CircuitBreaker {
         return Cancellation.$isDisregarded.withValue(true) { self.ending(error) }
     }
 
-    func text(of error: any Error) -> String { StoredText.cut(self.policy.describe(error)) }
+    /// What is stored of a failure.
+    ///
+    /// The policy is asked only now: to describe an error costs more than to count one.
+    func text(of ending: Ending) -> String? {
+        guard ending.verdict.isFailure else { return nil }
+        return ending.text ?? ending.error.map { StoredText.cut(self.policy.describe($0)) }
+    }
 
     /// Commits on the calling thread; what can't be committed counts in memory.
-    func report(_ ending: Ending, of admitted: Admitted) { self.commit(self.input(ending, of: admitted)) }
+    func report(_ ending: Ending, of admitted: Admitted) {
+        let counted = self.counted(ending, of: admitted)
+        let ending = self.slowProbe(ending, of: admitted)
+        self.commit(self.input(ending, of: admitted))
+        let share = self.count(counted)
+        guard let work = self.work(of: share, counted, ending) else { return }
+        do throws(BreakerStoreError) {
+            try self.core.commit(until: self.store.deadline, for: self.asker, work)
+        } catch {
+            self.tellMemory(share, ending)
+        }
+    }
 
     /// Suspends until the report is committed; if the task is cancelled, the report is committed all the same.
-    func report(_ ending: Ending, of admitted: Admitted) async { await self.commit(self.input(ending, of: admitted)) }
+    func report(_ ending: Ending, of admitted: Admitted) async {
+        let counted = self.counted(ending, of: admitted)
+        let ending = self.slowProbe(ending, of: admitted)
+        let input = self.input(ending, of: admitted)
+        await self.commit(input)
+        let share = await self.count(counted, afterCommit: input != nil)
+        guard let work = self.work(of: share, counted, ending) else { return }
+        do throws(BreakerStoreError) {
+            try await self.core.commit(until: self.store.deadline, for: self.asker, isBrief: true, work)
+        } catch {
+            self.tellMemory(share, ending)
+        }
+    }
 
     /// Reports without waiting for the commit, which the store's thread makes.
     func reportLater(_ ending: Ending, of admitted: Admitted) {
-        guard let input = self.input(ending, of: admitted) else { return }
-        self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
+        let counted = self.counted(ending, of: admitted)
+        let ending = self.slowProbe(ending, of: admitted)
+        if let input = self.input(ending, of: admitted) {
+            self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
+        }
+        self.countLater(counted) { share in
+            guard let work = self.work(of: share, counted, ending) else { return }
+            self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(share, ending) }, work)
+        }
+    }
+
+    /// A probe that was too slow is as good as one that failed.
+    private func slowProbe(_ ending: Ending, of admitted: Admitted) -> Ending {
+        guard admitted.isProbe, case .success = ending.verdict, self.isSlow(ending), let duration = ending.duration
+        else { return ending }
+        var ending = ending
+        ending.verdict = .failure
+        ending.text = "took \(Duration.microseconds(duration).readable)"
+        return ending
     }
 
     /// Gives back a probe's slot without waiting for the commit.
@@ -57,7 +100,7 @@ extension CircuitBreaker {
     /// What is to be committed of a call's end; nil if nothing is, or memory has let the call through.
     private func input(_ ending: Ending, of admitted: Admitted) -> CircuitInput? {
         switch admitted {
-        case .uncounted:
+        case .uncounted, .observed:
             return nil
         case .inMemory(let admission):
             self.tellMemory(ending, after: admission)
@@ -67,10 +110,12 @@ extension CircuitBreaker {
             case .ignored: return nil
             case .success:
                 return reportsSuccess && self.hasFailuresToForget ? .succeeded(self.newReport(epoch, .success)) : nil
+            // The board has it; a row would be one that nobody reads. But an outage opens the circuit by itself.
+            case .failure where self.circuit.counts.countsFailures: return nil
             case .failure, .outage: return .failed(self.newReport(epoch, ending))
             }
         case .probe(let token, let epoch):
-            return .probeEnded(token: token, epoch: epoch, ending.verdict, error: ending.text)
+            return .probeEnded(token: token, epoch: epoch, ending.verdict, error: self.text(of: ending))
         }
     }
 
@@ -81,7 +126,7 @@ extension CircuitBreaker {
             sequence: key.sequence,
             epoch: epoch,
             at: self.core.clock.now,
-            error: ending.text,
+            error: self.text(of: ending),
             outage: ending.verdict.outage
         )
     }
@@ -89,9 +134,9 @@ extension CircuitBreaker {
     /// Whether there are failures to forget: under the consecutive rule a success is written only then.
     private var hasFailuresToForget: Bool {
         switch self.circuit.slot.ask(self.store.gate).verdict {
-        case .proceed, .proceedAndReportSuccess: return false
+        case .proceed, .proceedMeasured, .proceedAndReportSuccess: return false
         case .proceedAndForgetFailures: return true
-        case .none, .open, .heldOpen, .heldClosed: break
+        case .none, .open, .heldOpen, .heldClosed, .observe: break
         }
         let look = try? self.core.look(self.asker)
         return look?.hasFailures ?? true

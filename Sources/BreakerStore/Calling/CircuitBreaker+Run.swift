@@ -10,19 +10,48 @@ extension CircuitBreaker {
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
         // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls end
         // here: their answer is kept, and a success reports nothing.
-        guard let epoch = try self.freePass() else { return try await self.runAsking(operation) }
+        guard let pass = try self.freePass() else { return try await self.runAsking(operation) }
+        let value: T
         do {
-            return try await operation()
+            value = try await operation()
         } catch {
-            await self.reportFailure(error, epoch)
+            await self.reportFailure(error, pass)
             throw error
         }
+        if !pass.isMeasured {
+            self.countSuccess(pass)
+        } else if self.isSlow(pass) {
+            await self.reportSlow(pass)
+        }
+        return value
+    }
+
+    /// Counts a call that went well: one addition to private memory.
+    ///
+    /// A call of a circuit that was forgotten meanwhile is not counted.
+    @usableFromInline
+    func countSuccess(_ pass: FreePass) { self.circuit.counts.lanes.add(.succeeded, epoch: pass.epoch) }
+
+    /// Counts a call that went well and was measured, unless it was slow: three additions to private memory.
+    @usableFromInline
+    func isSlow(_ pass: FreePass) -> Bool {
+        let duration = self.uptime &- pass.began
+        if self.circuit.counts.isSlow(duration) { return true }
+        self.circuit.counts.add(duration: duration)
+        self.countSuccess(pass)
+        return false
     }
 
     @usableFromInline
-    func reportFailure(_ error: any Error, _ epoch: Int64) async {
+    func reportSlow(_ pass: FreePass) async {
+        await self.report(Ending.success.taking(self.measured(since: pass.began)), of: pass.admitted)
+    }
+
+    @usableFromInline
+    func reportFailure(_ error: any Error, _ pass: FreePass) async {
         let ending = self.ending(error)
-        if ending.verdict.isFailure { await self.commit(.failed(self.newReport(epoch, ending))) }
+        guard pass.isMeasured else { return await self.report(ending, of: pass.admitted) }
+        await self.report(ending.taking(self.measured(since: pass.began)), of: pass.admitted)
     }
 
     /// Makes a call that the kept answer alone does not let through: asks the file, claims a probe or follows the
@@ -42,13 +71,14 @@ extension CircuitBreaker {
             return try await self.lastAttempt(of: operation, judged: { .success }).get(())
         }
         let admitted = try await self.admitted()
+        let began = self.startMeasuring()
         do {
             try await operation()
         } catch {
-            await self.report(self.ending(error), of: admitted)
+            await self.report(self.ending(error).taking(self.measured(since: began)), of: admitted)
             throw error
         }
-        if admitted.reportsSuccess { await self.report(.success, of: admitted) }
+        await self.report(Ending.success.taking(self.measured(since: began)), of: admitted)
     }
 
     /// Runs `operation` as the plain form does; a value of which `isFailure` is true counts as a failure.
@@ -133,14 +163,15 @@ extension CircuitBreaker {
     public func run<T>(_ operation: () throws -> T) throws -> T {
         guard self.isPlain else { return try self.call(operation) { _ in .success } }
         let admitted: Admitted = try self.admitted()
+        let began = self.startMeasuring()
         let value: T
         do {
             value = try operation()
         } catch {
-            self.report(self.ending(error), of: admitted)
+            self.report(self.ending(error).taking(self.measured(since: began)), of: admitted)
             throw error
         }
-        if admitted.reportsSuccess { self.report(.success, of: admitted) }
+        self.report(Ending.success.taking(self.measured(since: began)), of: admitted)
         return value
     }
 
@@ -176,16 +207,5 @@ extension CircuitBreaker {
         let (attempt, value) = self.attempts(operation) { _ in .success }
         guard let error = attempt.errorForFallback else { return try attempt.get(value) }
         return try fallback(error)
-    }
-}
-
-extension Admitted {
-    /// Whether a success may have anything to report.
-    var reportsSuccess: Bool {
-        switch self {
-        case .counted(epoch: _, let reportsSuccess): reportsSuccess
-        case .uncounted: false
-        case .probe, .inMemory: true
-        }
     }
 }

@@ -1,16 +1,26 @@
 /// How a call ended, as the policy judges it.
 struct Ending: Sendable {
     var verdict: Verdict
-    /// What is stored of the error.
+    /// What is stored of a failure that has no error; of an error the policy says it.
     var text: String?
     /// The error that the caller, or a fallback, gets to know; nil for a success, and for a value that is a failure
     /// without being an error.
     var error: (any Error)?
     /// Whether the circuit has been told already: of a time-out it is told at the deadline.
     var isReported = false
+    /// How many microseconds the operation took; nil where nobody asked.
+    var duration: Int64?
 
     static let success = Ending(verdict: .success)
     static let ignored = Ending(verdict: .ignored)
+
+    /// The same, with the time that the operation took.
+    func taking(_ duration: Int64?) -> Ending {
+        guard let duration else { return self }
+        var ending = self
+        ending.duration = duration
+        return ending
+    }
 }
 
 extension Verdict {

@@ -50,8 +50,8 @@ extension Circuit {
         case .closed: break
         case .open, .halfOpen, .unknown: return .stale
         }
-        // This version does not know what the rule counts, so the failure is not kept.
-        guard self.rules.isKnown else { return .unchanged }
+        // The failure has no row: this version does not know what the rule counts, or calls are counted elsewhere.
+        guard self.rules.keepsFailures || self.rules.isKnown && report.outage != nil else { return .unchanged }
         let failure = Failure(
             at: min(report.at, moment.now),
             worker: report.worker,
@@ -63,7 +63,7 @@ extension Circuit {
         let start = self.failuresCount(from: moment.now)
         if let start, self.tally.hasExpired { self.change(.dropBefore(start)) }
         let isLate = start.map { failure.at < $0 } ?? false
-        if !isLate {
+        if !isLate, self.rules.keepsFailures {
             self.change(.insert(failure))
             self.tally.add(failure)
         }
@@ -96,7 +96,7 @@ extension Circuit {
         case .open, .halfOpen, .unknown: return .stale
         }
         switch self.rules.trip {
-        case .failures, .unknown: return .unchanged
+        case .failures, .failureRate, .unknown: return .unchanged
         case .consecutiveFailures: break
         }
         let ended = min(report.at, moment.now)
@@ -107,12 +107,18 @@ extension Circuit {
     }
 
     /// Opens the circuit for the time that the service has named, or else for the one that the recovery rule says.
-    mutating func open(at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, saidAt: StoreTime) {
+    ///
+    /// - Parameter reason: why, where it is neither a service's word nor a number of failures.
+    mutating func open(
+        at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, saidAt: StoreTime, reason: String? = nil
+    ) {
         let end =
             outage?.time.map { max(moment.now, saidAt.adding(self.rules.outageTime($0))) }
             ?? moment.now.adding(self.rules.recoveryTime(afterTrips: self.tripsInARow, draw: moment.draw))
-        let reason = outage.map(self.reason) ?? (kind == .tripped ? self.tripReason : self.lastError)
+        let reason =
+            reason ?? outage.map(self.reason) ?? (kind == .tripped ? self.tripReason : self.lastError)
         self.tripsInARow = Int(clamping: Int64(self.tripsInARow).addingSaturating(1))
+        if kind == .tripped { self.trippedSince = moment.now }
         self.move(to: .open(until: end), at: moment.now, as: kind, reason: reason)
     }
 
@@ -142,7 +148,7 @@ extension Circuit {
                 "\(count) \(count == 1 ? "failure" : "failures") within \(Duration.microseconds(window).readable)"
             case .consecutiveFailures:
                 count == 1 ? "1 failure" : "\(count) failures in a row"
-            case .unknown:
+            case .failureRate, .unknown:
                 count == 1 ? "1 failure" : "\(count) failures"
             }
         guard let error = self.lastError else { return failures }
@@ -152,7 +158,7 @@ extension Circuit {
     /// Whether a success has forgotten the failure already.
     private func isForgotten(_ failure: Failure) -> Bool {
         switch self.rules.trip {
-        case .failures, .unknown: false
+        case .failures, .failureRate, .unknown: false
         // A failure and a success in the same microsecond: their order is unknown, so the failure counts.
         case .consecutiveFailures: self.forgottenUntil.map { failure.at < $0 } ?? false
         }

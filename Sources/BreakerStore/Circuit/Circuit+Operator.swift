@@ -46,6 +46,9 @@ extension Circuit {
         return true
     }
 
+    /// By this the history tells that nobody has ended a hold.
+    static let endOfHold = "its time is over"
+
     /// A hold with an end needs nobody to end it.
     ///
     /// The first event after the end adds the row to the history.
@@ -55,7 +58,7 @@ extension Circuit {
         guard self.hold != nil, self.hold(at: now) == nil else { return }
         let from = self.word
         self.hold = nil
-        self.record(.released, from: from, reason: "its time is over", isOfItself: true)
+        self.record(.released, from: from, reason: Self.endOfHold, isOfItself: true)
     }
 
     mutating func configured(_ rules: Rules, change: String) {
@@ -64,7 +67,7 @@ extension Circuit {
     }
 
     /// A new epoch for a state that goes on since `since`.
-    private mutating func enter(_ state: State, at since: StoreTime, epochAt now: StoreTime) {
+    mutating func enter(_ state: State, at since: StoreTime, epochAt now: StoreTime) {
         self.enter(state, at: now)
         self.since = since
     }

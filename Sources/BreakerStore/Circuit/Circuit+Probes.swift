@@ -6,6 +6,8 @@ extension Circuit {
         /// Let through and not counted: held closed, or of a state or a rule that this version does not know.
         case uncounted
         case refuse(RefusalCause, until: StoreTime?)
+        /// Let through by an observing circuit, which would refuse the call if it enforced.
+        case observe(until: StoreTime?)
         /// A probe is due: the call is let through if it gets a slot.
         case claim
     }
@@ -13,6 +15,7 @@ extension Circuit {
     enum Admission: Hashable, Sendable {
         case proceed(epoch: Int64)
         case uncounted
+        case observe
         case probe(token: Int64, epoch: Int64)
         case refuse(RefusalCause, until: StoreTime?)
     }
@@ -37,10 +40,13 @@ extension Circuit {
         case .unknown:
             return .uncounted
         case .open(let until):
-            return now < until ? .refuse(.open, until: until) : .claim
+            if now >= until { return .claim }
+            return self.rules.isObserving ? .observe(until: until) : .refuse(.open, until: until)
         case .halfOpen:
-            return self.liveProbes(at: now, isAlive: isAlive).count < self.rules.probeLimit
-                ? .claim : .refuse(.probing, until: nil)
+            let probes = self.liveProbes(at: now, isAlive: isAlive)
+            if probes.count < self.rules.probeLimit { return .claim }
+            return self.rules.isObserving
+                ? .observe(until: probes.map(\.leaseEnds).min()) : .refuse(.probing, until: nil)
         }
     }
 
@@ -53,6 +59,7 @@ extension Circuit {
         switch self.answer(at: moment.now, isAlive: isAlive) {
         case .proceed: return .proceed(epoch: self.epoch)
         case .uncounted: return .uncounted
+        case .observe: return .observe
         case .refuse(let cause, let until): return .refuse(cause, until: until)
         case .claim: break
         }
@@ -137,7 +144,7 @@ extension Circuit {
             return failed
                 ? self.probeFailed(token: token, epoch: epoch, error: report.error, outage: report.outage, at: moment)
                 : self.probeSucceeded(token: token, epoch: epoch, at: moment)
-        case .uncounted, .refuse:
+        case .uncounted, .observe, .refuse:
             return .stale
         }
     }

@@ -10,6 +10,7 @@ extension Circuit {
         // No success can have happened in the future. A stamp moved to now would hide every failure that ended before
         // its commit.
         if let forgotten = self.forgottenUntil, forgotten > now { self.forgottenUntil = nil }
+        self.trippedSince = self.trippedSince.map { min($0, now) }
         if let hold = self.hold { self.hold?.since = min(hold.since, now) }
         switch self.state {
         case .open(let until): self.state = .open(until: min(until, now.adding(self.rules.longestRecovery)))

@@ -54,6 +54,8 @@ struct Circuit: Equatable, Sendable {
     /// The consecutive rule: failures up to this time were forgotten by a success.
     var forgottenUntil: StoreTime?
     var tripsInARow: Int
+    /// When the circuit tripped first since it was closed; nil where that is not known.
+    var trippedSince: StoreTime?
     var probes: [Probe]
     var hold: Hold?
     var lastError: String?
@@ -104,7 +106,7 @@ struct Circuit: Equatable, Sendable {
     func failuresCount(from now: StoreTime) -> StoreTime? {
         switch self.rules.trip {
         case .failures(_, let window): now.subtracting(window)
-        case .consecutiveFailures, .unknown: nil
+        case .consecutiveFailures, .failureRate, .unknown: nil
         }
     }
 
@@ -136,6 +138,7 @@ struct Circuit: Equatable, Sendable {
 
     mutating func enter(_ state: State, at now: StoreTime) {
         self.state = state
+        if case .closed = state { self.trippedSince = nil }
         self.since = now
         self.epoch = max(self.epoch.addingSaturating(1), now.microseconds)
         self.probes.removeAll()

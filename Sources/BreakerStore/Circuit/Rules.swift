@@ -3,11 +3,20 @@ struct Rules: Hashable, Sendable {
     enum Trip: Hashable, Sendable {
         case failures(Int, window: Int64)
         case consecutiveFailures(Int)
+        case failureRate(CallShare, window: Int64)
         /// A rule of a later version: nothing trips here, and the rule is kept as it is.
         case unknown(String, count: Int, window: Int64)
     }
 
+    /// Trips for calls that take longer than the threshold.
+    struct Slow: Hashable, Sendable {
+        var threshold: Int64
+        var share: CallShare
+        var window: Int64
+    }
+
     var trip: Trip
+    var slow: Slow?
     var recovery: Int64
     var multiplier: Double
     var cap: Int64
@@ -16,28 +25,38 @@ struct Rules: Hashable, Sendable {
     var successesToClose: Int
     var lease: Int64
     var minimumReporters: Int
+    /// Whether the circuit only shows what it would do.
+    var isObserving = false
 
     /// So many failures open the circuit.
     var threshold: Int {
         switch self.trip {
         case .failures(let count, window: _): count
         case .consecutiveFailures(let count): count
-        case .unknown: .max
+        case .failureRate, .unknown: .max
         }
     }
 
     /// Whether this version can tell when the circuit trips.
     var isKnown: Bool {
         switch self.trip {
-        case .failures, .consecutiveFailures: true
+        case .failures, .consecutiveFailures, .failureRate: true
         case .unknown: false
+        }
+    }
+
+    /// Whether each failure that counts has a row; those of a share are only counted.
+    var keepsFailures: Bool {
+        switch self.trip {
+        case .failures, .consecutiveFailures: true
+        case .failureRate, .unknown: false
         }
     }
 
     /// Whether a success forgets the failures.
     var isConsecutive: Bool {
         switch self.trip {
-        case .failures, .unknown: false
+        case .failures, .failureRate, .unknown: false
         case .consecutiveFailures: true
         }
     }

@@ -21,12 +21,12 @@ struct StoreTime: Hashable, Comparable, Sendable {
 }
 
 extension Int64 {
-    func addingSaturating(_ other: Int64) -> Int64 {
+    package func addingSaturating(_ other: Int64) -> Int64 {
         let (sum, overflow) = self.addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 
-    func subtractingSaturating(_ other: Int64) -> Int64 {
+    package func subtractingSaturating(_ other: Int64) -> Int64 {
         let (difference, overflow) = self.subtractingReportingOverflow(other)
         return overflow ? (other < 0 ? .max : .min) : difference
     }

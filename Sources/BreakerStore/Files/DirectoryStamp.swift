@@ -16,8 +16,7 @@ import SwiftOverlayShims
 /// While the stamp of a store's directory stays the same, each name in it leads to the same file as before: one look
 /// in place of one at each file.
 struct DirectoryStamp: Equatable {
-    private let device: UInt64
-    private let inode: UInt64
+    private let directory: FileNumber
     private let modified: FileTime
     /// Nobody can set this time, as `touch` sets the other.
     private let changed: FileTime
@@ -25,8 +24,7 @@ struct DirectoryStamp: Equatable {
     init?(of path: String) {
         var info = stat()
         guard unsafe stat(path, &info) == 0 else { return nil }
-        self.device = UInt64(truncatingIfNeeded: info.st_dev)
-        self.inode = UInt64(truncatingIfNeeded: info.st_ino)
+        self.directory = FileNumber(info)
         (self.modified, self.changed) = FileTime.times(of: info)
     }
 

@@ -13,8 +13,8 @@ import Darwin
 import SwiftOverlayShims
 #endif
 
-/// The file `<db>-lock`: its byte 0 guards opening, migration and repair; byte *id* is held as long as worker *id*
-/// lives.
+/// The file `<db>-lock`: its byte 0 guards opening, migration and repair; byte 1 is that of the link to other hosts;
+/// byte *id* is held as long as worker *id* lives.
 ///
 /// The locks belong to the open file description (`F_OFD_SETLK`): POSIX ones are dropped by any close in the process,
 /// and two stores in one process both get the same byte.
@@ -113,10 +113,8 @@ final class LockFile: Sendable {
 
     /// Whether the path still leads to this file: a cleaner may have removed it.
     var isInPlace: Bool {
-        var own = stat()
-        var named = stat()
-        guard unsafe fstat(self.descriptor, &own) == 0, unsafe stat(self.path, &named) == 0 else { return false }
-        return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+        guard let own = FileFacts(descriptor: self.descriptor) else { return false }
+        return own.file == FileNumber(self.path)
     }
 
     /// Runs `body` while nobody else opens, migrates or repairs.
@@ -138,6 +136,14 @@ final class LockFile: Sendable {
         defer { _ = ByteLock.set(self.descriptor, 0, false) }
         return try body()
     }
+
+    /// The byte of the link that joins this store to those of other hosts.
+    static let link: Int64 = 1
+
+    /// Takes the byte of the link; false if another link has it.
+    func lockLink() -> Bool { ByteLock.set(self.descriptor, Self.link, true) }
+
+    func unlockLink() { _ = ByteLock.set(self.descriptor, Self.link, false) }
 
     /// The numbers that workers draw, each once: away from the offsets of the lock file's own bytes.
     static let workers: Range<Int64> = (1 << 32)..<(1 << 62)

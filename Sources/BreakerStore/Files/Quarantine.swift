@@ -30,7 +30,7 @@ struct Quarantine {
         Hook.reached("quarantine.begin")
         let kept = try self.file.path.movedAside(as: "corrupt", at: self.wallTime)
         guard broken.hasDatabase(at: kept) else {
-            self.giveBack(kept, as: self.file.path)
+            kept.giveBack(as: self.file.path)
             return nil
         }
         Hook.reached("quarantine.database")
@@ -40,15 +40,11 @@ struct Quarantine {
             sides.append((kept: try side.movedAside(as: "corrupt", at: self.wallTime), name: side))
             Hook.reached("quarantine.side")
         }
-        if StoreFile.size(self.file.path) != nil { for side in sides { self.giveBack(side.kept, as: side.name) } }
+        if StoreFile.size(self.file.path) != nil { for side in sides { side.kept.giveBack(as: side.name) } }
         // After a power cut the next store's files must not lie beside the broken one's.
         self.file.syncDirectory()
         Hook.reached("quarantine.done")
         return kept
-    }
-
-    private func giveBack(_ kept: String, as name: String) {
-        if StoreFile.size(name) == nil { _ = unsafe rename(kept, name) }
     }
 }
 
@@ -66,5 +62,10 @@ extension String {
             throw BreakerStoreError(systemError: errno, doing: "move aside", path: self)
         }
         return target
+    }
+
+    /// Gives the file at this path the name back that it had, unless another file has that name now.
+    func giveBack(as name: String) {
+        if StoreFile.size(name) == nil { _ = unsafe rename(self, name) }
     }
 }

@@ -26,6 +26,14 @@ extension StoreFile {
         for ending in Self.endings { try Self.requireSafe(path, ending) }
     }
 
+    /// Throws unless nothing, or such a file, is at the path of a board.
+    ///
+    /// A store can do without the board: nobody asks before the board is opened.
+    static func requireSafeBoard(_ path: String) throws(BreakerStoreError) {
+        let ending = "-board"
+        try Self.requireSafe(path.hasSuffix(ending) ? String(path.dropLast(ending.count)) : path, ending)
+    }
+
     private static func requireSafe(_ path: String, _ ending: String) throws(BreakerStoreError) {
         let name = path + ending
         var info = stat()

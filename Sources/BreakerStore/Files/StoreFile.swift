@@ -26,6 +26,7 @@ struct StoreFile: Sendable, Hashable {
     let index: String
     let journal: String
     let lock: String
+    let board: String
 
     var directory: String { Self.directory(of: self.path) }
 
@@ -41,6 +42,7 @@ struct StoreFile: Sendable, Hashable {
         self.index = path + "-shm"
         self.journal = path + "-journal"
         self.lock = path + "-lock"
+        self.board = path + "-board"
         // A file may be mounted by itself.
         if let kind = fileSystem.unsuitableKind(of: self.path) ?? fileSystem.unsuitableKind(of: self.directory) {
             throw BreakerStoreError(
@@ -116,39 +118,28 @@ struct StoreFile: Sendable, Hashable {
 
 /// Which files the database's paths lead to just now.
 struct FileIdentity: Hashable, Sendable {
-    private struct One: Hashable, Sendable {
-        var device: UInt64
-        var inode: UInt64
-
-        init?(_ path: String) {
-            var info = stat()
-            guard unsafe stat(path, &info) == 0 else { return nil }
-            self.device = UInt64(truncatingIfNeeded: info.st_dev)
-            self.inode = UInt64(truncatingIfNeeded: info.st_ino)
-        }
-    }
-
-    private let database: One?
-    private let log: One?
-    private let index: One?
+    private let database: FileNumber?
+    private let log: FileNumber?
+    private let index: FileNumber?
 
     /// Whether the wal-index's path still leads to the file that is open.
     ///
     /// A process that writes to the log with a removed index overwrites the frames of the processes that use the new
     /// one.
-    func hasIndex(of file: StoreFile) -> Bool { One(file.index) == self.index }
+    func hasIndex(of file: StoreFile) -> Bool { FileNumber(file.index) == self.index }
 
     /// Whether the database's path leads to the same file still.
     func hasDatabase(of file: StoreFile) -> Bool { self.hasDatabase(at: file.path) }
 
     /// Whether that is the database's name now.
-    func hasDatabase(at path: String) -> Bool { self.database != nil && One(path) == self.database }
+    func hasDatabase(at path: String) -> Bool { self.database != nil && FileNumber(path) == self.database }
 
     /// Whether the database was removed or replaced, while its log is still there.
     ///
     /// SQLite would take the log for that of the new database.
     func hasLeftLog(at file: StoreFile) -> Bool {
-        self.database != nil && self.log != nil && One(file.path) != self.database && One(file.log) == self.log
+        self.database != nil && self.log != nil && FileNumber(file.path) != self.database
+            && FileNumber(file.log) == self.log
     }
 
     func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
@@ -157,16 +148,16 @@ struct FileIdentity: Hashable, Sendable {
 
     /// Whether the index is there still, but its log is not.
     func hasIndexWithoutLog(at file: StoreFile) -> Bool {
-        self.log != nil && One(file.log) != self.log && self.index != nil && self.hasIndex(of: file)
+        self.log != nil && FileNumber(file.log) != self.log && self.index != nil && self.hasIndex(of: file)
     }
 
     /// The files that are at the paths now.
     ///
     /// `stat` takes no lock and drops none.
     init(of file: StoreFile) {
-        self.database = One(file.path)
-        self.log = One(file.log)
-        self.index = One(file.index)
+        self.database = FileNumber(file.path)
+        self.log = FileNumber(file.log)
+        self.index = FileNumber(file.index)
     }
 
     var isComplete: Bool { self.database != nil && self.log != nil && self.index != nil }

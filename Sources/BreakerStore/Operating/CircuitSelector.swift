@@ -14,4 +14,9 @@ package enum CircuitSelector: Sendable, Hashable {
 
     /// Whether a text has one of the characters by which a pattern is recognised.
     package static func isPattern(_ text: String) -> Bool { text.utf8.contains { "*?[".utf8.contains($0) } }
+
+    /// A pattern that matches this name alone.
+    package static func pattern(matchingOnly name: String) -> String {
+        name.unicodeScalars.reduce(into: "") { $0 += "*?[".unicodeScalars.contains($1) ? "[\($1)]" : String($1) }
+    }
 }

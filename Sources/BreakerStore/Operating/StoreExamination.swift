@@ -14,6 +14,16 @@ package struct StoreExamination: Sendable {
         package var isLeaseOver: Bool
     }
 
+    /// What stands in place of the board, on which all processes count calls.
+    package enum Board: Sendable {
+        case missing
+        /// Another thing than a board is there.
+        case unusable
+        /// The board of another boot or of another file.
+        case ofAnother
+        case inPlace
+    }
+
     /// Major × 1000 + minor.
     package var schema: Int64
     /// What SQLite finds wrong with the file; empty if nothing is.
@@ -37,6 +47,7 @@ package struct StoreExamination: Sendable {
     package var isOfThisBoot: Bool
     /// How far store time is ahead of the wall clock.
     package var ahead: Duration
+    package var board: Board
     package var living: [WorkerSnapshot]
     package var dead: [WorkerSnapshot]
     package var probes: [Probe]
@@ -79,6 +90,14 @@ package struct StoreExamination: Sendable {
         self.isOfThisBoot = boot == view.clock.host.bootID
         let wall = Int64(saturating: (view.clock.host.wallTime.timeIntervalSince1970 * 1_000_000).rounded())
         self.ahead = .microseconds(now.microseconds.subtractingSaturating(wall))
+        self.board =
+            if view.board.number != nil {
+                .inPlace
+            } else if BoardReader(at: view.file.board) != nil {
+                .ofAnother
+            } else {
+                StoreFiles.File(view.file.board) == nil ? .missing : .unusable
+            }
         let workers = try database.workers().map { row in
             WorkerSnapshot(
                 id: row.worker.id, name: row.worker.name, pid: row.worker.pid, since: date(row.since), probing: [])

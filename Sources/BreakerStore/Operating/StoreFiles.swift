@@ -13,6 +13,16 @@ import SwiftOverlayShims
 
 /// What can be said of a store's files without reading what is in them, for a diagnosis.
 package struct StoreFiles: Sendable {
+    /// Whether a path leads to a file of the store: the database or one beside it, by whatever name.
+    package static func has(_ path: String, ofStore store: String) -> Bool {
+        guard let number = FileNumber(path) else { return false }
+        // A path that can be no store's may lead to the file all the same.
+        if FileNumber(store) == number { return true }
+        guard let file = try? StoreFile(resolving: store) else { return false }
+        return [file.path, file.log, file.index, file.journal, file.lock, file.board]
+            .contains { FileNumber($0) == number }
+    }
+
     /// A file or directory, as `stat` and `access` see it.
     package struct File: Sendable, Hashable {
         package var path: String
@@ -45,6 +55,7 @@ package struct StoreFiles: Sendable {
     package var log: File?
     package var index: File?
     package var lock: File?
+    package var board: File?
     /// Whether the lock file is one of a store.
     package var isLockFileWhole: Bool
 
@@ -62,6 +73,7 @@ package struct StoreFiles: Sendable {
         self.log = File(file.log)
         self.index = File(file.index)
         self.lock = File(file.lock)
+        self.board = File(file.board)
         self.isLockFileWhole = LockFile.exists(at: file.lock)
     }
 

@@ -60,7 +60,8 @@ package struct StoreInspection {
         let records = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let image = StoreImage(
             records: records, unreadable: found.unreadable, workers: try self.view.database.workers().map(\.worker.id),
-            clock: self.view.clock, isAlive: self.view.isAlive)
+            clock: self.view.clock, file: self.view.file, birth: try ClockRow.read(self.view.database)?.birth,
+            isAlive: self.view.isAlive)
         return Found(value: image, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing)
     }
 
@@ -87,6 +88,19 @@ package struct StoreInspection {
         let database = self.view.database
         return self.events(try database.events(of: name, after: try database.start(after: id), limit: limit).events)
     }
+
+    /// How many events a circuit has had of each kind, in programs that know schema 1.1.
+    package func transitions(of name: String) throws(BreakerStoreError) -> [(kind: CircuitEvent.Kind, count: Int64)] {
+        try self.view.database.transitions(of: name)
+    }
+
+    /// The file's schema, such as `1.0`.
+    package func schemaVersion() throws(BreakerStoreError) -> String {
+        Versions.text(ofSchema: try self.view.database.connection.integer("PRAGMA user_version"))
+    }
+
+    /// The database's bytes, without its log.
+    package var fileSize: Int64 { StoreFile.size(self.view.file.path) ?? 0 }
 
     /// The number of the newest event of all.
     package func newestEvent() throws(BreakerStoreError) -> Int64 {
@@ -117,11 +131,17 @@ package struct StoreInspection {
         _ body: (inout Value, CircuitRecord) -> Void
     ) throws(BreakerStoreError) -> Found<Value> {
         let database = self.view.database
+        let board = self.view.board
+        func counted(_ finding: FoundCircuit) throws(BreakerStoreError) -> FoundCircuit {
+            guard case .record(var record) = finding else { return finding }
+            try record.stored.take(board, from: database)
+            return .record(record)
+        }
         var found = Found(value: initial, isBroad: false, missing: nil)
         guard let selectors else {
-            try database.records(of: nil, withWorkers: withWorkers) { finding in
+            try database.records(of: nil, withWorkers: withWorkers) { (finding) throws(BreakerStoreError) in
                 found.isBroad = true
-                self.take(finding, isNamed: false, into: &found, body)
+                self.take(try counted(finding), isNamed: false, into: &found, body)
             }
             return found.sorted
         }
@@ -131,8 +151,8 @@ package struct StoreInspection {
         found.isBroad = selected.isBroad
         // In the order of the file: in another order, SQLite would read pages of a large file again and again.
         for circuit in selected.circuits.sorted(by: { $0.id < $1.id }) {
-            try database.records(of: circuit.id, withWorkers: withWorkers) { finding in
-                self.take(finding, isNamed: circuit.isNamed, into: &found, body)
+            try database.records(of: circuit.id, withWorkers: withWorkers) { (finding) throws(BreakerStoreError) in
+                self.take(try counted(finding), isNamed: circuit.isNamed, into: &found, body)
             }
         }
         return found.sorted
@@ -180,16 +200,23 @@ enum FoundCircuit {
 }
 
 extension Database {
-    private static let recordColumns =
-        "\(CircuitColumn.selected), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)"
-    private static let recordsFrom = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id >= ?1 ORDER BY id")
-    private static let oneRecord = SQL(composed: "SELECT \(recordColumns) FROM circuit WHERE id = ?1")
+    private static let recordsFrom = Database.selectRecords("id >= ?1 ORDER BY id")
+    private static let oneRecord = Database.selectRecords("id = ?1")
+
+    private static func selectRecords(_ which: String) -> SQL {
+        CircuitColumn.select {
+            """
+            SELECT \($0), name, EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id)
+            FROM circuit WHERE \(which)
+            """
+        }
+    }
 
     /// Hands over the circuit of this number, or all of them in no order.
     func records(
         of id: Int64?,
         withWorkers: Bool,
-        _ body: (FoundCircuit) -> Void
+        _ body: (FoundCircuit) throws(BreakerStoreError) -> Void
     ) throws(BreakerStoreError) {
         var next: Int64? = id ?? .min
         while let from = next {
@@ -197,7 +224,7 @@ extension Database {
                 let sql = id == nil ? Self.recordsFrom : Self.oneRecord
                 try self.forEach(sql, [.integer(from)]) { row throws(BreakerStoreError) in
                     next = row.integer(0).addingSaturating(1)
-                    body(try self.finding(row, withWorkers: withWorkers))
+                    try body(try self.finding(row, withWorkers: withWorkers))
                 }
                 return
             } catch {
@@ -206,7 +233,7 @@ extension Database {
             // SQLite stops at a row that holds a text which is too long to be read: the others are read on from there.
             let unreadable = try self.first(Self.firstID, .integer(next ?? from)) { $0.optionalInteger(0) }
             guard case let unreadable?? = unreadable else { return }
-            body(.unreadable(name: try self.shownName(of: unreadable), registered: try self.registered(unreadable)))
+            try body(.unreadable(name: try self.shownName(of: unreadable), registered: try self.registered(unreadable)))
             next = id == nil && unreadable < .max ? unreadable + 1 : nil
         }
     }

@@ -55,9 +55,11 @@ extension CircuitSnapshot {
                 )
             },
             lastError: circuit.lastError,
-            refusals: row.refusals,
+            refusals: Int(clamping: stored.totals.refused),
             workers: workers,
-            trippedSince: stored.trippedAt.map(date)
+            trippedSince: stored.trippedAt.map(date),
+            totals: CallTotals(stored.totals, stored.durations),
+            recent: stored.recent
         )
     }
 }

@@ -5,26 +5,30 @@ struct CircuitRow: Equatable {
     var refusals: Int
     /// When a worker last registered the circuit, or when such a worker was last found dead.
     var registered: Int64
+    /// A number that no other circuit has; nil until a program of schema 1.1 has registered the circuit.
+    var birth: Int64?
+    /// What is known of the number of failures.
+    var mark: FailureMark?
     /// Without failures and probes, which have tables of their own.
     var circuit: Circuit
 
     /// The first place after the columns.
     static let columnCount = Int32(CircuitColumn.all.count)
 
-    static let byName = SQL(composed: "SELECT \(CircuitColumn.selected) FROM circuit WHERE name = ?1")
+    static let byName = CircuitColumn.select { "SELECT \($0) FROM circuit WHERE name = ?1" }
     /// The circuit, and whether it has failures that a success would forget: all that a call must look at.
     ///
     /// After another process's commit SQLite reads each page anew, so that each table more is a read of the file more.
-    static let lookByName = SQL(
-        composed: """
-            SELECT \(CircuitColumn.selected), CASE WHEN trip_rule = 'consecutive'
-            THEN EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id) ELSE 0 END
-            FROM circuit WHERE name = ?1
-            """
-    )
-    static let byPattern = SQL(
-        composed: "SELECT \(CircuitColumn.selected), name FROM circuit WHERE name GLOB ?1 AND name > ?2 ORDER BY name"
-    )
+    static let lookByName = CircuitColumn.select {
+        """
+        SELECT \($0), CASE WHEN trip_rule = 'consecutive'
+        THEN EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id) ELSE 0 END
+        FROM circuit WHERE name = ?1
+        """
+    }
+    static let byPattern = CircuitColumn.select {
+        "SELECT \($0), name FROM circuit WHERE name GLOB ?1 AND name > ?2 ORDER BY name"
+    }
 
     /// Reads as much of a row as can be read.
     ///

@@ -12,7 +12,9 @@ extension Database {
     func deleteCircuit(_ id: Int64) throws(BreakerStoreError) {
         for sql: SQL in [
             "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
-            "DELETE FROM registration WHERE circuit = ?1",
+            "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM tally WHERE circuit = ?1",
+            "DELETE FROM duration WHERE circuit = ?1", "DELETE FROM transition WHERE circuit = ?1",
+            "DELETE FROM fleet WHERE circuit = ?1",
         ] {
             try self.run(sql, .integer(id))
         }

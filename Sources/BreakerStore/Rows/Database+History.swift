@@ -76,6 +76,24 @@ extension Database {
         return page
     }
 
+    private static let transitions = SQL(
+        composed: """
+            SELECT kind, count FROM transition WHERE circuit = (SELECT id FROM circuit WHERE name = ?1)
+            ORDER BY kind LIMIT 100
+            """,
+        older: "SELECT '', 0 FROM circuit WHERE name = ?1 AND 0"
+    )
+
+    /// How many events a circuit has had of each kind; none where a kind is too long to be read.
+    func transitions(of name: String) throws(BreakerStoreError) -> [(kind: CircuitEvent.Kind, count: Int64)] {
+        do throws(BreakerStoreError) {
+            return try self.all(Self.transitions, .text(name)) { (.init(rawValue: $0.text(0)), $0.integer(1)) }
+        } catch {
+            guard error.isOfRefusedValue else { throw error }
+            return []
+        }
+    }
+
     /// The number of the newest event, or 0; also if that event is gone with its circuit.
     func newestEvent() throws(BreakerStoreError) -> Int64 {
         try self.first(Self.newestID, .integer(Self.highestNumber)) { $0.integer(0) } ?? 0
@@ -108,6 +126,8 @@ extension Database {
         for sql: SQL in [
             "DELETE FROM event WHERE id > ?1", "DELETE FROM failure WHERE circuit > ?1",
             "DELETE FROM probe WHERE circuit > ?1", "DELETE FROM registration WHERE circuit > ?1",
+            "DELETE FROM tally WHERE circuit > ?1", "DELETE FROM duration WHERE circuit > ?1",
+            "DELETE FROM transition WHERE circuit > ?1", "DELETE FROM fleet WHERE circuit > ?1",
         ] {
             try self.run(sql, .integer(Self.highestNumber))
         }

@@ -57,7 +57,7 @@ extension Database {
             trippedAt: try self.beginOfOutage(row, named: name))
     }
 
-    /// When a circuit that is not closed tripped first since it was last closed; nil where the history does not tell.
+    /// When a circuit that is not closed tripped first since it was last closed; nil where nothing tells it.
     ///
     /// Only closed circuits trip: the newest trip began what lasts.
     func beginOfOutage(_ row: CircuitRow, named name: String) throws(BreakerStoreError) -> StoreTime? {
@@ -65,6 +65,8 @@ extension Database {
         case .closed, .unknown: return nil
         case .open, .halfOpen: break
         }
+        // A program of schema 1.0 does not note it.
+        if let known = row.circuit.trippedSince { return known }
         let newest = try self.first(
             """
             SELECT kind, at FROM event WHERE circuit = ?1 AND kind IN ('tripped', 'closed', 'reset', 'forgotten')
@@ -81,8 +83,22 @@ struct StoredCircuit: Equatable {
     var row: CircuitRow
     /// Oldest first.
     var failures: [Circuit.Failure] = []
-    /// When the outage began that lasts, if the history tells.
+    /// When the outage began that lasts, if that is known.
     var trippedAt: StoreTime?
+    var totals = BlockTotals()
+    var durations: DurationBuckets?
+    var recent: CallRates?
+
+    /// Takes over what is counted elsewhere.
+    mutating func take(_ board: BoardView, from database: Database) throws(BreakerStoreError) {
+        let counted = self.row.birth.flatMap(board.totals)
+        self.totals = try database.totals(of: self.row.id, with: counted, ofBoard: board.number)
+        // Programs that know only schema 1.0 count the calls that they refuse in the row.
+        self.totals.add(BlockTotals(refused: UInt64(clamping: self.row.refusals)))
+        self.durations = try database.durations(
+            of: self.row.id, with: self.row.birth.flatMap(board.durations), ofBoard: board.number)
+        self.recent = board.rates(of: self.row)
+    }
 
     struct Named {
         var name: String

@@ -65,7 +65,7 @@ struct Healing {
         for id in ids where try !self.isWritable(id) { try self.heal(id) }
     }
 
-    private static let byID = SQL(composed: "SELECT \(CircuitColumn.selected) FROM circuit WHERE id = ?1")
+    private static let byID = CircuitColumn.select { "SELECT \($0) FROM circuit WHERE id = ?1" }
 
     /// Whether the row can be read, and passes the table's own checks when it is written.
     private func isWritable(_ id: Int64) throws(BreakerStoreError) -> Bool {

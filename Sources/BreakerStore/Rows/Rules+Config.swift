@@ -17,10 +17,14 @@ extension Rules {
             switch config.trip.kind {
             case .failures(let count, within: let window): .failures(count, window: window.saturatingMicroseconds)
             case .consecutiveFailures(let count): .consecutiveFailures(count)
+            case .failureRate(let share, let calls, let window):
+                .failureRate(
+                    CallShare(share: share, minimumCalls: calls), window: window.saturatingMicroseconds)
             case .unknown(let word): .unknown(word, count: 1, window: 0)
             }
         self.init(
             trip: trip,
+            slow: config.slow.map { Slow($0) },
             recovery: config.recovery.timeout.saturatingMicroseconds,
             multiplier: config.recovery.multiplier,
             cap: config.recovery.cap.saturatingMicroseconds,
@@ -28,7 +32,29 @@ extension Rules {
             probeLimit: config.probes.limit,
             successesToClose: config.probes.successesToClose,
             lease: config.probes.lease.saturatingMicroseconds,
-            minimumReporters: config.minimumReporters
+            minimumReporters: config.minimumReporters,
+            isObserving: config.mode == .observing
+        )
+    }
+}
+
+extension Rules.Slow {
+    fileprivate init(_ rule: SlowCallRule) {
+        self.init(
+            threshold: rule.threshold.saturatingMicroseconds,
+            share: CallShare(share: rule.share, minimumCalls: rule.minimumCalls),
+            window: rule.window.saturatingMicroseconds
+        )
+    }
+}
+
+extension SlowCallRule {
+    fileprivate init(_ rule: Rules.Slow) {
+        self.init(
+            longerThan: Duration(wholeMicroseconds: rule.threshold),
+            share: rule.share.share,
+            minimumCalls: rule.share.minimumCalls,
+            within: Duration(wholeMicroseconds: rule.window)
         )
     }
 }
@@ -39,12 +65,16 @@ extension CircuitBreaker.Config {
             switch rules.trip {
             case .failures(let count, let window): .failures(count, within: Duration(wholeMicroseconds: window))
             case .consecutiveFailures(let count): .consecutiveFailures(count)
+            case .failureRate(let share, let window):
+                .failureRate(
+                    share.share, minimumCalls: share.minimumCalls, within: Duration(wholeMicroseconds: window))
             case .unknown(let word, count: _, window: _): TripRule(kind: .unknown(word))
             }
         self.init(
             name: name,
             group: group,
             trip: trip,
+            slow: rules.slow.map { SlowCallRule($0) },
             recovery: RecoveryRule(
                 timeout: Duration(wholeMicroseconds: rules.recovery),
                 multiplier: rules.multiplier,
@@ -56,7 +86,8 @@ extension CircuitBreaker.Config {
                 successesToClose: rules.successesToClose,
                 lease: Duration(wholeMicroseconds: rules.lease)
             ),
-            minimumReporters: rules.minimumReporters
+            minimumReporters: rules.minimumReporters,
+            mode: rules.isObserving ? .observing : .enforcing
         )
     }
 
@@ -68,6 +99,7 @@ extension CircuitBreaker.Config {
         }
         compare("group", old.group ?? "none", self.group ?? "none")
         compare("trip", old.trip.description, self.trip.description)
+        compare("slow", old.slow?.description ?? "none", self.slow?.description ?? "none")
         compare("recovery", old.recovery.timeout.readable, self.recovery.timeout.readable)
         compare("multiplier", old.recovery.multiplier, self.recovery.multiplier)
         compare("cap", old.recovery.cap.readable, self.recovery.cap.readable)
@@ -76,6 +108,7 @@ extension CircuitBreaker.Config {
         compare("successes to close", old.probes.successesToClose, self.probes.successesToClose)
         compare("lease", old.probes.lease.readable, self.probes.lease.readable)
         compare("reporters", old.minimumReporters, self.minimumReporters)
+        compare("mode", old.mode.rawValue, self.mode.rawValue)
         return changes.joined(separator: ", ")
     }
 }

@@ -18,9 +18,9 @@ struct Uptime: Sendable {
         self.isSystem = host is SystemHostClock
     }
 
-    var now: Int64 {
-        self.isSystem ? SystemHostClock.uptimeNanoseconds / 1_000 : self.host.uptime.saturatingMicroseconds
-    }
+    var now: Int64 { self.isSystem ? Self.ofSystem : self.host.uptime.saturatingMicroseconds }
+
+    static var ofSystem: Int64 { SystemHostClock.uptimeNanoseconds / 1_000 }
 }
 
 /// Reads store time: the host's uptime plus an offset that the file keeps, in microseconds.
@@ -65,6 +65,8 @@ final class StoreClock: Sendable {
     }
 
     var uptime: Int64 { self.hostUptime.now }
+
+    var isSystem: Bool { self.hostUptime.isSystem }
 
     var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
 

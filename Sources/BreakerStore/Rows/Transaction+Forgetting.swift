@@ -36,6 +36,7 @@ extension Transaction {
     func unregister(_ name: String, unusedSince time: StoreTime) throws(BreakerStoreError) {
         let id = try self.database.first("SELECT id FROM circuit WHERE name = ?1", .text(name)) { $0.integer(0) }
         guard let id else { return }
+        try self.database.foldTallies(of: self.worker.id, circuit: id)
         try self.database.run(
             "DELETE FROM registration WHERE worker = ?1 AND circuit = ?2", .integer(self.worker.id), .integer(id))
         try self.database.run(

@@ -14,6 +14,7 @@ final class Transaction {
     /// The events written, to be handed over once they are committed.
     private(set) var events: [StoredEvent] = []
 
+    private let storeClock: StoreClock
     private let eventsKept: Int
     private let random: RandomSource
     private let isLocked: (Int64) -> Bool
@@ -43,6 +44,7 @@ final class Transaction {
     ) throws(BreakerStoreError) {
         self.database = database
         self.worker = worker
+        self.storeClock = clock
         self.eventsKept = eventsKept
         self.random = random
         self.isLocked = isLocked
@@ -65,6 +67,9 @@ final class Transaction {
         self.clock.epochFloor = epoch
         try self.database.run("UPDATE clock SET epoch_floor = ?1 WHERE id = 1", .integer(epoch))
     }
+
+    /// A number that no other circuit has.
+    func newBirth() -> Int64 { Int64(self.random.next() >> 2) | 1 }
 
     var path: String { self.database.connection.path }
 
@@ -122,6 +127,10 @@ final class Transaction {
     /// Writes the changed circuits back, and the newest store time.
     func flush() throws(BreakerStoreError) {
         for loaded in self.used {
+            // A mark that is true no longer says nothing, and may stay.
+            if loaded.failures.mark != nil || loaded.stored.mark?.counting == self.clock.counting {
+                loaded.row.mark = loaded.failures.mark
+            }
             if loaded.row != loaded.stored {
                 try self.save(loaded.row, over: loaded.stored)
                 loaded.stored = loaded.row
@@ -132,11 +141,8 @@ final class Transaction {
             if !loaded.row.circuit.probes.isEmpty { self.known.forget(loaded.name) }
         }
         self.used.removeAll()
-        guard self.now.microseconds > self.clock.highest, self.database.connection.changes != self.changesBefore else {
-            return
-        }
-        self.clock.highest = self.now.microseconds
-        try self.database.keep(highest: self.now)
+        guard self.database.connection.changes != self.changesBefore else { return }
+        try self.database.keep(&self.clock, at: self.now, self.storeClock)
     }
 
     /// Forgets the loaded form of a circuit whose rows another statement has changed.
@@ -152,6 +158,9 @@ final class Transaction {
     func committed(under tag: Tag?) {
         self.known.committed(under: self.hasChangedOthers ? nil : tag, self.clock)
     }
+
+    /// Notes that a circuit has changed in a way that must survive a power loss, of which the history says nothing.
+    func noteTransition() { self.hasTransitions = true }
 
     /// Adds a row to the history.
     func write(_ transition: Transition, of name: String?, by operator: String?) throws(BreakerStoreError) {
@@ -173,6 +182,15 @@ final class Transaction {
             """,
             SQLValue(name), .integer(Int64(self.eventsKept))
         )
+        if let name {
+            try self.database.run(
+                """
+                INSERT INTO transition (circuit, kind, count) SELECT id, ?2, 1 FROM circuit WHERE name = ?1
+                ON CONFLICT (circuit, kind) DO UPDATE SET count = min(count + 1, 9223372036854775806)
+                """,
+                .text(name), .text(transition.kind.rawValue)
+            )
+        }
         self.events.append(
             StoredEvent(
                 id: id,
@@ -191,7 +209,8 @@ final class Transaction {
         let key = CircuitName(name)
         var found = self.known.circuits[key]
         if found == nil, let stored = try self.database.circuitRow(named: name) {
-            let loaded = LoadedCircuit(key, stored, FailureRows(of: stored, in: self.database), at: self.now)
+            let loaded = LoadedCircuit(
+                key, stored, FailureRows(of: stored, in: self.database, counting: self.clock.counting), at: self.now)
             self.known.keep(loaded)
             found = loaded
         }
@@ -206,6 +225,7 @@ final class Transaction {
     private func save(_ row: CircuitRow, over before: CircuitRow) throws(BreakerStoreError) {
         try self.save(CircuitColumn.configured, CircuitColumn.updateConfig, of: row, over: before)
         try self.save(CircuitColumn.machine, CircuitColumn.updateState, of: row, over: before)
+        try self.save(CircuitColumn.counted, CircuitColumn.updateCount, of: row, over: before)
         let (circuit, before) = (row.circuit, before.circuit)
         if circuit.probes.contains(where: { $0.worker == self.worker.id && !before.probes.contains($0) }) {
             self.hasClaims = true

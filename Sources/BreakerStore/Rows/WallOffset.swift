@@ -1,5 +1,3 @@
-import Synchronization
-
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -29,7 +27,7 @@ final class WallOffset: Sendable {
 
     private let host: any HostClock
     private let uptime: Uptime
-    private let kept = Mutex<Kept?>(nil, rank: .leaf)
+    private let kept = ForkSafe<Kept?>(nil)
 
     init(_ host: any HostClock) {
         self.host = host
@@ -68,14 +66,13 @@ final class WallOffset: Sendable {
 
     private var current: Kept {
         let measured = self.measured
-        if let known = self.kept.withLock({ $0 }), known.holds(measured) { return known }
-        let now = Kept(measured: measured, second: self.second(near: measured))
-        return self.kept.withLock { kept in
+        if let known = self.kept.value, known.holds(measured) { return known }
+        var now = Kept(measured: measured, second: self.second(near: measured))
+        self.kept.change { kept in
             // Another thread may have measured meanwhile, a little differently.
-            if let known = kept, known.holds(measured) { return known }
-            kept = now
-            return now
+            if let known = kept, known.holds(measured) { now = known } else { kept = now }
         }
+        return now
     }
 
     private func second(near measured: Int64) -> Int64 {

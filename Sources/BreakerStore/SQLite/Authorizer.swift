@@ -30,6 +30,8 @@ final class Authorizer {
     private var mode = Mode.none
     /// Whether the tables were found to be those of the library, and nobody has changed them since.
     private var isVerified = false
+    /// The version of the schema, as it was found when the tables were compared; nil before that.
+    private(set) var version: Int64?
     /// Whether a statement was refused only because the tables have not been compared yet.
     private(set) var wantsVerification = false
 
@@ -41,12 +43,14 @@ final class Authorizer {
     /// Meanwhile SQLite may read a schema that somebody else has changed: the tables must be looked at anew.
     func changingSchema(_ body: () -> Int32) -> Int32 {
         self.isVerified = false
+        self.version = nil
         return self.within(.changingSchema, body)
     }
 
-    /// Notes that the tables are those of the library.
-    func verified() {
+    /// Notes that the tables are those of the library, of this version of the schema.
+    func verified(version: Int64) {
         self.isVerified = true
+        self.version = version
         self.wantsVerification = false
     }
 
@@ -106,7 +110,8 @@ final class Authorizer {
     }
     private static let schema: [StaticString] = ["sqlite_schema", "sqlite_master"]
     private static let tables: [StaticString] = [
-        "circuit", "clock", "failure", "event", "worker", "registration", "probe", "sqlite_sequence",
+        "circuit", "clock", "failure", "event", "worker", "registration", "probe", "tally", "duration", "transition",
+        "fleet", "link", "sqlite_sequence",
     ]
     private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "glob", "typeof"]
     private static let pragmas: [StaticString] = [

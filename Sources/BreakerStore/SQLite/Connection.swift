@@ -113,6 +113,13 @@ struct Connection: ~Copyable {
         try unsafe Statement(sql, on: self.handle, self.authorizer, path: self.path)
     }
 
+    /// The version of the file's schema; the tables have been compared with those of the library.
+    func schemaVersion() throws(BreakerStoreError) -> Int64 {
+        if let known = self.authorizer.version { return known }
+        try unsafe Schema.verify(self.handle, self.authorizer, path: self.path)
+        return self.authorizer.version ?? 0
+    }
+
     /// The indexes of others that may refuse rows, or cost what they like, on the tables of the library.
     ///
     /// Where nothing is wrong with the tables, no statement need ask for them again.
@@ -123,7 +130,7 @@ struct Connection: ~Copyable {
         case .hasIndexes(let names): return names
         case .differs: return []
         case nil:
-            self.authorizer.verified()
+            self.authorizer.verified(version: version)
             return []
         }
     }

@@ -7,7 +7,13 @@ struct SQL: ExpressibleByStringLiteral, Sendable {
 
     private final class Composed: Sendable {
         let text: String
-        init(_ text: String) { self.text = text }
+        /// The same for a file whose schema is older than 1.1, if the text is another one.
+        let older: SQL?
+
+        init(_ text: String, older: SQL?) {
+            self.text = text
+            self.older = older
+        }
     }
 
     init(stringLiteral literal: StaticString) {
@@ -17,12 +23,17 @@ struct SQL: ExpressibleByStringLiteral, Sendable {
     }
 
     /// To be kept in a `static let`: each value is another statement.
-    init(composed text: String) {
-        let composed = Composed(text)
+    ///
+    /// - Parameter older: the same for a file whose schema is older than 1.1, which only readers meet: nobody has
+    ///   written to the file since a program that knows 1.1 came to the host.
+    init(composed text: String, older: String? = nil) {
+        let composed = Composed(text, older: older.map { SQL(composed: $0) })
         self.key = UInt(bitPattern: ObjectIdentifier(composed))
         self.literal = ""
         self.composed = composed
     }
+
+    var older: SQL? { self.composed?.older }
 
     var text: String { self.composed?.text ?? "\(self.literal)" }
 }

@@ -39,7 +39,7 @@ extension Schema {
                 path: path
             )
         // An index of another program does no harm to a connection that only reads.
-        case .hasIndexes, nil: authorizer.verified()
+        case .hasIndexes, nil: authorizer.verified(version: version)
         }
     }
 }

@@ -6,6 +6,9 @@ enum Schema {
     static let applicationID: Int64 = 0x4272_6B53
     static let version = Int64(Migration.all.last?.version ?? 0)
 
+    /// From this version on a file has what counting needs.
+    static let withCounting: Int64 = 1_001
+
     private static let stepsOfAMajor: Int64 = 1000
 
     /// What a path leads to.

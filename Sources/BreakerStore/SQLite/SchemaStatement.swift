@@ -8,7 +8,7 @@ struct SchemaStatement {
     let name: ArraySlice<UInt8>
     let table: ArraySlice<UInt8>
     /// All of it, without the semicolon: so SQLite keeps it.
-    let sql: ArraySlice<UInt8>
+    private(set) var sql: ArraySlice<UInt8>
 
     /// SQLite makes this table with the first table that has an AUTOINCREMENT.
     static let sequence = Array("CREATE TABLE sqlite_sequence(name,seq)".utf8)
@@ -59,9 +59,49 @@ struct SchemaStatement {
         }
     }
 
-    /// Hands over what the steps create, in the order in which SQLite makes it; false if a step does anything else.
+    /// Hands over what the steps create, in the order in which SQLite makes it; false if a step does anything but
+    /// create tables and indexes and add columns.
     static func forEach(of steps: [Migration], _ body: (Self) -> Void) -> Bool {
+        guard let statements = Self.texts(of: steps) else { return false }
         var hasSequence = false
+        for text in statements where !Self.addsColumn(text) {
+            guard var statement = Self(text) else { return false }
+            if Self.word(1, of: text).elementsEqual("TABLE".utf8) {
+                statement.addColumns(
+                    statements.filter { Self.addsColumn($0) && Self.word(2, of: $0) == statement.name })
+            }
+            body(statement)
+            if !hasSequence, statement.hasAutoincrement {
+                hasSequence = true
+                body(Self())
+            }
+        }
+        return true
+    }
+
+    /// Whether it is `ALTER TABLE … ADD COLUMN …`.
+    private static func addsColumn(_ sql: ArraySlice<UInt8>) -> Bool {
+        Self.word(0, of: sql).elementsEqual("ALTER".utf8) && Self.word(3, of: sql).elementsEqual("ADD".utf8)
+            && Self.word(4, of: sql).elementsEqual("COLUMN".utf8)
+    }
+
+    /// Writes the columns into the table's text as SQLite does: each behind a comma, before the closing parenthesis.
+    ///
+    /// The table must have no constraints of its own behind its columns: SQLite would put the new ones before those.
+    private mutating func addColumns(_ alterations: [ArraySlice<UInt8>]) {
+        guard !alterations.isEmpty, let end = self.sql.lastIndex(of: UInt8(ascii: ")")) else { return }
+        var sql = Array(self.sql[..<end])
+        for alteration in alterations {
+            sql.append(contentsOf: ", ".utf8)
+            sql.append(contentsOf: alteration[Self.word(5, of: alteration).startIndex...])
+        }
+        sql.append(contentsOf: self.sql[end...])
+        self.sql = sql[...]
+    }
+
+    /// The statements of the steps, without their semicolons; nil if one has no end.
+    private static func texts(of steps: [Migration]) -> [ArraySlice<UInt8>]? {
+        var texts: [ArraySlice<UInt8>] = []
         for step in steps {
             let sql = step.sql
             var start: Int?
@@ -74,19 +114,14 @@ struct SchemaStatement {
                     let first = start ?? line
                     start = first
                     if end > line, sql[end - 1] == UInt8(ascii: ";") {
-                        guard let statement = Self(sql[first..<end - 1]) else { return false }
-                        body(statement)
-                        if !hasSequence, statement.hasAutoincrement {
-                            hasSequence = true
-                            body(Self())
-                        }
+                        texts.append(sql[first..<end - 1])
                         start = nil
                     }
                 }
                 line = end + 1
             }
-            guard start == nil else { return false }
+            guard start == nil else { return nil }
         }
-        return true
+        return texts
     }
 }

@@ -89,6 +89,9 @@ final class Answers: Sendable {
         self.source.withLock { $0.lock = nil }
     }
 
+    /// The lock file, if it is open.
+    var lockFile: LockFile? { self.source.withLock { $0.lock } }
+
     // MARK: - Workers
 
     /// Whether a worker is or was this process.
@@ -192,6 +195,9 @@ final class Answers: Sendable {
             epoch: circuit.epoch,
             rules: circuit.rules
         )
+        asker.circuit.counts.know(birth: found.row.birth, circuit.rules, epoch: circuit.epoch) {
+            found.isCurrent(for: asker)
+        }
         asker.circuit.note(read) { found.isCurrent(for: asker) }
         return answer
     }
@@ -205,7 +211,9 @@ final class Answers: Sendable {
         switch fresh.answer {
         case .proceed:
             switch circuit.rules.trip {
-            case .failures, .unknown: return CachedAnswer(.proceed, epoch: fresh.epoch, until: .max)
+            case .failures, .failureRate, .unknown:
+                let verdict: CachedAnswer.Verdict = circuit.rules.slow == nil ? .proceed : .proceedMeasured
+                return CachedAnswer(verdict, epoch: fresh.epoch, until: .max)
             case .consecutiveFailures:
                 let verdict: CachedAnswer.Verdict =
                     fresh.hasFailures ? .proceedAndForgetFailures : .proceedAndReportSuccess
@@ -214,6 +222,7 @@ final class Answers: Sendable {
         case .uncounted: return CachedAnswer(.heldClosed, epoch: fresh.epoch, until: end(circuit.hold?.until))
         case .refuse(.open, let until): return CachedAnswer(.open, epoch: fresh.epoch, until: end(until))
         case .refuse(.held, let until): return CachedAnswer(.heldOpen, epoch: fresh.epoch, until: end(until))
+        case .observe(let until): return CachedAnswer(.observe, epoch: fresh.epoch, until: end(until))
         case .refuse(.probing, until: _), .claim: return nil
         }
     }

@@ -76,7 +76,7 @@ final class CircuitTable: Sendable {
     ///
     /// - Returns: the circuit, and whether it is time to look for circuits without handles.
     func use(
-        registeredWith config: KeptConfig, at uptime: Int64, counting refusals: Refusals
+        registeredWith config: KeptConfig, at uptime: Int64, _ counting: CallCounting
     ) -> (circuit: SharedCircuit, isTurnDue: Bool) {
         let name = CircuitName(config.config.name)
         return self.state.withLock { state in
@@ -86,7 +86,8 @@ final class CircuitTable: Sendable {
                 return (known, false)
             }
             state.lastNumber += 1
-            let circuit = SharedCircuit(config, number: state.lastNumber, refusals: refusals.counter(of: name))
+            let circuit = SharedCircuit(
+                config, number: state.lastNumber, counts: counting.counts(of: name, with: config))
             circuit.useBegan()
             state.circuits[name] = circuit
             let isTurnDue = state.isTurnDue(at: uptime)

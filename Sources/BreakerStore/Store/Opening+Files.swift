@@ -97,19 +97,52 @@ extension Opening {
         throw .moved(self.file.path)
     }
 
-    func createFile() throws(BreakerStoreError) {
-        if StoreFile.size(self.file.path) ?? 0 == 0 { try self.moveStraysAside() }
+    /// Creates an empty database unless there is a file, and moves aside what lies beside an empty one; returns whether
+    /// it has created one.
+    ///
+    /// The name is taken before anything is moved: whoever has taken a database away may put that back at any moment,
+    /// and a log that lies beside its own database is no stray.
+    func createFile() throws(BreakerStoreError) -> Bool {
+        Hook.reached("creation.begin")
         let descriptor = RegularFile.open(
             self.file.path, O_RDWR | O_CREAT | O_EXCL, mode_t(self.configuration.fileMode))
-        if descriptor < 0 {
-            // A file that is there by now is empty, and serves as well.
-            if errno == EEXIST { return }
+        if descriptor >= 0 {
+            // A file that was made just now has no locks yet that the close could drop.
+            fchmod(descriptor, mode_t(self.configuration.fileMode))
+            close(descriptor)
+            Hook.reached("creation.file")
+        } else if errno != EEXIST {
             throw BreakerStoreError(systemError: errno, doing: "create", path: self.file.path)
         }
-        // A file that was made just now has no locks yet that the close could drop.
-        fchmod(descriptor, mode_t(self.configuration.fileMode))
-        close(descriptor)
-        Hook.reached("creation.file")
+        let newcomer = FileIdentity(of: self.file)
+        if StoreFile.size(self.file.path) == 0 { try self.moveStraysAside(beside: newcomer) }
+        return descriptor >= 0
+    }
+
+    /// Moves aside the log that a replaced database has left, unless another process has done it, and may have the new
+    /// database's log open.
+    ///
+    /// - Parameter newcomer: the files that the caller has looked at. If they have been replaced since, the log stays:
+    ///   its own database may have come back to it.
+    func moveLogAside(of left: FileIdentity, beside newcomer: FileIdentity) throws(BreakerStoreError) {
+        guard !left.hasDatabase(of: newcomer), newcomer.hasDatabase(of: self.file), left.hasLeftLog(at: self.file)
+        else { return }
+        try self.moveStraysAside(beside: newcomer)
+    }
+
+    /// Moves aside a log and an index that have lost their database: SQLite would take them for the next one's.
+    ///
+    /// - Parameter newcomer: has the database that is there now.
+    func moveStraysAside(beside newcomer: FileIdentity) throws(BreakerStoreError) {
+        var strays: [(kept: String, name: String)] = []
+        for name in [self.file.log, self.file.index] where StoreFile.size(name) != nil {
+            strays.append((try name.movedAside(as: "stray", at: self.clock.host.wallTime), name))
+        }
+        Hook.reached("strays.moved")
+        if newcomer.hasDatabase(of: self.file) { return }
+        // Their own database may have come back in this moment.
+        for stray in strays { stray.kept.giveBack(as: stray.name) }
+        throw .moved(self.file.path)
     }
 
     /// Fills free pages and the log once, so that the files own their blocks from then on.

@@ -85,23 +85,6 @@ struct Opening {
         }
     }
 
-    /// Does so unless another process has done it, and may have the new database's log open.
-    ///
-    /// - Parameter newcomer: the files that the caller has looked at. If they have been replaced since, the log stays:
-    ///   its own database may have come back to it.
-    private func moveLogAside(of left: FileIdentity, beside newcomer: FileIdentity) throws(BreakerStoreError) {
-        guard !left.hasDatabase(of: newcomer), newcomer.hasDatabase(of: self.file), left.hasLeftLog(at: self.file)
-        else { return }
-        try self.moveStraysAside()
-    }
-
-    /// Moves aside a log and an index that have lost their database: SQLite would take them for the next one's.
-    func moveStraysAside() throws(BreakerStoreError) {
-        for stray in [self.file.log, self.file.index] where StoreFile.size(stray) != nil {
-            _ = try stray.movedAside(as: "stray", at: self.clock.host.wallTime)
-        }
-    }
-
     /// Whether a broken file may be set aside: its lock file says that it was a store, and this opening may create one.
     private var isQuarantineAllowed: Bool { self.mayCreate && LockFile.exists(at: self.file.lock) }
 
@@ -143,7 +126,8 @@ struct Opening {
                     found = FileIdentity(of: self.file)
                     if try Schema.recognise(self.file) == .new {
                         guard self.mayCreate else { throw Schema.missing(self.file) }
-                        try self.createFile()
+                        // Somebody may have put a file there since, which must be recognised first.
+                        guard try self.createFile() || found.hasDatabase(of: self.file) else { return nil }
                         found = FileIdentity(of: self.file)
                     }
                 }
@@ -181,6 +165,7 @@ struct Opening {
         _ deadline: Deadline,
         _ quarantined: String?
     ) throws(BreakerStoreError) -> Opened {
+        let isLogGone = StoreFile.size(self.file.log) ?? 0 == 0
         let files = self.filesToOpen()
         let writer = Database(
             try Connection(path: self.file.path, access: .readWrite, syncs: self.configuration.syncs))
@@ -193,7 +178,7 @@ struct Opening {
         // Before anything is written: the log and the index are those of this database.
         try self.requireUnchanged(files)
         let dropped = try self.dropStrangeIndexes(writer)
-        try self.requireWhole(writer, lock)
+        try self.requireWhole(writer, lock, isLogGone: isLogGone)
         try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
         guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
             throw BreakerStoreError(
@@ -258,8 +243,18 @@ struct Opening {
     ///
     /// A store that other processes use is not looked through: a process that meets the damage sees to it. In a large
     /// file only the lengths of keys are checked.
-    private func requireWhole(_ writer: Database, _ lock: LockFile) throws(BreakerStoreError) {
-        guard self.mayCreate, self.previous == nil, !lock.isNew, !lock.hasOtherWorkers,
+    ///
+    /// - Parameter isLogGone: whether there was no log, or an empty one. Somebody may have removed the log of a store
+    ///   in use. A checkpoint beside a reader leaves out each page that was changed again after the reader had begun.
+    ///   So the database may be torn without its log, in a way that no statement notices. The first process that opens
+    ///   it after that looks through it, before anybody writes.
+    private func requireWhole(
+        _ writer: Database, _ lock: LockFile, isLogGone: Bool
+    ) throws(BreakerStoreError) {
+        // The lock file tells that the database was a store's; one that was made just now tells nothing.
+        let isOurs = self.previous != nil || !lock.isNew
+        let isUnused = self.previous == nil && !lock.hasOtherWorkers
+        guard self.mayCreate, isOurs, isLogGone || isUnused,
             let size = StoreFile.size(self.file.path), size > 0
         else { return }
         guard size + (StoreFile.size(self.file.log) ?? 0) <= Self.mostToLookThrough else {
@@ -338,13 +333,14 @@ struct Opening {
             }
             let living = others.filter { lock.isHeldByAnother(worker: $0) }
             if !living.isEmpty { try self.requireSameBoot(writer) }
-            let now = try ClockRow.start(writer, self.clock).now
+            var start = try ClockRow.start(writer, self.clock)
+            let now = start.now
             for dead in Set(others).subtracting(living) { try writer.removeWorker(dead, at: now) }
             try writer.run(
                 "INSERT OR REPLACE INTO worker (id, name, pid, since) VALUES (?1, ?2, ?3, ?4)",
                 .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), .integer(now.microseconds)
             )
-            try writer.keep(highest: now)
+            try writer.keep(&start.row, at: now, self.clock)
         }
     }
 
@@ -373,7 +369,7 @@ struct Opening {
 }
 
 extension Database {
-    /// Deletes a worker's row, its registrations, and the slots that it held.
+    /// Deletes a worker's row, its registrations, and the slots that it held; what it counted by itself stays.
     ///
     /// The circuits that it had registered count as used until now.
     func removeWorker(_ id: Int64, at now: StoreTime) throws(BreakerStoreError) {
@@ -381,6 +377,7 @@ extension Database {
             "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",
             .integer(id), .integer(now.microseconds)
         )
+        try self.foldTallies(of: id)
         try self.run("DELETE FROM probe WHERE worker = ?1", .integer(id))
         try self.run("DELETE FROM registration WHERE worker = ?1", .integer(id))
         try self.run("DELETE FROM worker WHERE id = ?1", .integer(id))

@@ -8,6 +8,9 @@ final class ReportKeys: Sendable {
     /// Makes keys of this worker from now on, by which the file knows this process.
     func take(_ worker: Worker) { self.worker.store(worker.id, ordering: .relaxed) }
 
+    /// The worker whose keys are made now.
+    var presentWorker: Int64 { self.worker.load(ordering: .relaxed) }
+
     func next() -> (worker: Int64, sequence: Int64) {
         (self.worker.load(ordering: .relaxed), self.sequence.add(1, ordering: .relaxed).newValue)
     }

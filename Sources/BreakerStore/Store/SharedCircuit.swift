@@ -6,7 +6,7 @@ struct Asker: Sendable {
     let gate: Gate
 }
 
-/// What all handles of one circuit in one store share: the kept answer, and what refusals tell.
+/// What all handles of one circuit in one store share: the kept answer, what refusals tell, and what is counted.
 final class SharedCircuit: Sendable {
     /// What the last reading of the file told about the circuit, for refusals and for memory.
     final class LastRead: Sendable {
@@ -29,7 +29,7 @@ final class SharedCircuit: Sendable {
     /// Which circuit of the store it is, in the order in which they were registered.
     let number: Int
     let slot = AnswerSlot()
-    let refusals: Refusals.Counter
+    let counts: CircuitCounts
     private let registered: ForkSafe<KeptConfig>
     private let storedLastRead = ForkSafe<LastRead?>(nil)
     /// How many handles there are.
@@ -37,12 +37,15 @@ final class SharedCircuit: Sendable {
     /// The uptime at which a handle went last.
     private let lastUse = Atomic<Int64>(0)
 
-    init(_ config: KeptConfig, number: Int, refusals: Refusals.Counter) {
+    init(_ config: KeptConfig, number: Int, counts: CircuitCounts) {
         self.name = config.config.name
         self.number = number
-        self.refusals = refusals
+        self.counts = counts
         self.registered = ForkSafe(config)
     }
+
+    /// Counts a call that was refused, or would have been.
+    func countRefusal() { self.counts.lanes.add(.refused) }
 
     /// The config that this process registered last.
     var registeredConfig: CircuitBreaker.Config { self.registered.value.config }

@@ -72,13 +72,14 @@ extension StoreCore {
     }
 
     /// Commits on the store's thread, or with another caller's commit; nobody waits.
-    func post(
+    func post<Value: Sendable>(
         until deadline: Deadline,
+        then: (@Sendable (Value) -> Void)? = nil,
         orElse giveUp: (@Sendable (BreakerStoreError) -> Void)? = nil,
-        _ work: @escaping Work<Void>
+        _ work: @escaping Work<Value>
     ) {
         guard !self.isForked else { return }
-        let ticket = Ticket(deadline: deadline, orElse: giveUp, work)
+        let ticket = Ticket(deadline: deadline, then: then, orElse: giveUp, work)
         if case .refuse(let error) = self.happened({ $0.submitted(ticket, by: .nobody) }) { ticket.fail(error) }
     }
 

@@ -23,7 +23,7 @@ extension StoreCore {
         for table in self.idle.tables {
             let isOneDue = table.dropIdle(
                 at: uptime,
-                if: { $0.refusals.isTold && !self.isUnregistered(CircuitName($0.name)) },
+                if: { $0.counts.isTold && !self.isUnregistered(CircuitName($0.name)) },
                 { idle in dropped += idle.filter { self.drop($0.name) } }
             )
             areOthersDue = areOthersDue || isOneDue
@@ -31,7 +31,7 @@ extension StoreCore {
         }
         for one in dropped {
             // Another store of this process may have begun to use the circuit in this moment.
-            if self.refusals.isUsed(one.name) {
+            if self.counting.known(one.name) != nil {
                 for config in self.idle.tables.compactMap({ $0.config(of: one.name) }) { self.isUsed(config) }
             } else {
                 self.idle.add(one)
@@ -42,7 +42,7 @@ extension StoreCore {
 
     /// Keeps nothing of a circuit that a store has dropped; false if another store of this process uses the circuit.
     func drop(_ name: CircuitName) -> Bool {
-        guard self.refusals.letGo(of: name) else { return false }
+        guard self.counting.letGo(of: name) else { return false }
         self.ask { $0.dropped(name) }
         return true
     }

@@ -3,6 +3,8 @@ extension StoreCore {
     /// Registers circuits, all in one transaction.
     func register(_ configs: [KeptConfig], until deadline: Deadline) throws(BreakerStoreError) {
         for config in configs { self.happened { $0.registering(config) } }
+        let windows = configs.compactMap { CountingRules(Rules($0.config)).shortestWindow }
+        if let window = windows.min() { self.lookOften(within: window) }
         let uptime = self.clock.uptime
         do throws(BreakerStoreError) {
             try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
@@ -91,19 +93,6 @@ extension StoreCore {
             report.epoch = circuit.epoch
             _ = circuit.callFailed(report, at: moment, among: failures)
         }
-    }
-
-    /// Tells the file how often circuits have refused, at most every few seconds.
-    func tellRefusalsIfDue() {
-        let uptime = self.clock.uptime
-        guard self.refusals.isDue(at: uptime) else { return }
-        let taken = self.refusals.take(at: uptime)
-        guard !taken.isEmpty else { return }
-        self.post(
-            until: self.writer.deadline,
-            orElse: { _ in self.refusals.putBack(taken) },
-            { (transaction) throws(BreakerStoreError) in try transaction.database.add(refusals: taken) }
-        )
     }
 
     /// Writes down what happened to the store itself; later, if it can't be committed now.

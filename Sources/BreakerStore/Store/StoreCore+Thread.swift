@@ -43,7 +43,8 @@ extension StoreCore {
         _ = self.isTimeToGiveUp()
         // A report may have been refused and kept in the moment in which the file came back.
         self.tellOutbox()
-        self.tellRefusalsIfDue()
+        self.tickCounts()
+        self.tellTalliesIfDue()
         if self.tidyUp() { self.ask { $0.lookIsUnfinished(at: .now) } }
     }
 
@@ -55,6 +56,8 @@ extension StoreCore {
     private func recover() {
         // The connection that committed in passing may be closed now.
         self.syncUnsynced()
+        self.tickCounts()
+        self.tellHealthOnBoard()
         if let isBack = try? self.bringBack(), isBack { self.recovered() }
         self.lead()
     }
@@ -87,10 +90,12 @@ extension StoreCore {
 
     private func recovered() {
         guard let loss = self.ask({ $0.recovered() }) else { return }
+        self.tellHealthOnBoard()
         self.outbox.note(loss, endedAt: self.clock.host.wallTime)
         self.tellNotes()
         // Memory forgets first: a failure that the file still does not take counts in memory again (`keepAgain`).
         self.memory.forgetCircuits()
+        for counts in self.counting.all { counts.guardsInMemory(nil) }
         self.tellUnstored()
         self.tellReports()
     }
@@ -101,8 +106,12 @@ extension StoreCore {
     private func finish() {
         repeat { self.commitRound() } while self.ask { !$0.waiting.isEmpty }
         if self.writer.pendingFrames >= StoreLife.framesBeforeCheckpoint { self.checkpoint() }
+        self.countingThread.stop()
         self.happened { $0.closed() }
-        self.writer.leave(telling: self.refusals.take(at: self.clock.uptime))
+        self.tickCounts()
+        let tallies = self.counting.takeTallies(by: self.keys.presentWorker, isLast: true)
+        self.counting.told(self.writer.leave(telling: tallies))
+        self.counting.closeBoard()
         self.answers.leave()
         self.viewer.close()
     }

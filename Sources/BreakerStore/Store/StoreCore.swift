@@ -35,7 +35,8 @@ final class StoreCore: EventSource {
     let viewer = Viewer()
     let outbox = Outbox()
     let memory = MemoryGuard()
-    let refusals = Refusals()
+    let counting: CallCounting
+    let countingThread = CountingThread()
     /// The hub of all streams that begin now.
     let hub = EventHub()
     /// The hubs that have one listener each.
@@ -55,6 +56,7 @@ final class StoreCore: EventSource {
         self.clock = StoreClock(configuration.clock)
         self.writer = Writer(file, configuration, self.clock, self.random)
         self.answers = Answers(file, self.clock)
+        self.counting = CallCounting(file, self.clock)
         self.timer = configuration.clock is SystemHostClock ? PerProcess { SharedTimer() } : nil
         let life = StoreLife(
             path: file.path,
@@ -128,6 +130,7 @@ final class StoreCore: EventSource {
             guarded.life.opened(answersCount: header != nil)
             guarded.followLife()
         }
+        self.counting.fileOpened()
         if let name = opened.quarantined { self.outbox.noteQuarantine(name) }
         self.outbox.note(opened.mended)
         return isSameDatabase

@@ -13,17 +13,20 @@ import Foundation
 
 /// What a reader of the file needs: a connection, the clock, and which workers live or are this process.
 struct StoreView {
+    let file: StoreFile
     let database: Database
     let clock: StoreClock
     let isAlive: (Int64) -> Bool
     let isOwn: (Int64) -> Bool
 
     init(
+        _ file: StoreFile,
         _ database: Database,
         _ clock: StoreClock,
         isAlive: @escaping (Int64) -> Bool,
         isOwn: @escaping (Int64) -> Bool
     ) {
+        self.file = file
         self.database = database
         self.clock = clock
         self.isAlive = isAlive
@@ -41,12 +44,17 @@ struct StoreView {
 
     /// A circuit as it is at the moment that is read.
     func snapshot(
-        of stored: StoredCircuit, named name: String, _ dates: ((StoreTime) -> Date)? = nil
+        of stored: StoredCircuit, named name: String, on board: BoardView, _ dates: ((StoreTime) -> Date)? = nil
     ) throws(BreakerStoreError) -> CircuitSnapshot {
-        CircuitSnapshot(
+        var stored = stored
+        try stored.take(board, from: self.database)
+        return CircuitSnapshot(
             name: name, stored: stored, at: self.clock.now, workers: try self.registeredWorkers(of: stored.row.id),
             isAlive: self.isAlive, dates ?? self.clock.dates())
     }
+
+    /// What is counted outside of the database.
+    var board: BoardView { BoardView(of: self.file, self.database, self.clock) }
 
     /// How many live workers have registered a circuit.
     func registeredWorkers(of circuit: Int64) throws(BreakerStoreError) -> Int {
@@ -57,6 +65,7 @@ struct StoreView {
 
     func livingWorkers() throws(BreakerStoreError) -> [WorkerSnapshot] {
         let dates = self.clock.dates()
+        let degraded = self.board.degraded()
         let living = try self.database.workers().filter { self.isAlive($0.worker.id) }
         return try living.map { (row) throws(BreakerStoreError) in
             WorkerSnapshot(
@@ -64,7 +73,10 @@ struct StoreView {
                 name: row.worker.name,
                 pid: row.worker.pid,
                 since: dates(row.since),
-                probing: try self.database.circuitsProbed(by: row.worker.id)
+                probing: try self.database.circuitsProbed(by: row.worker.id),
+                degradedSince: degraded.first { $0.worker == row.worker.id }.map {
+                    dates(self.clock.time(of: $0.since))
+                }
             )
         }
     }
@@ -77,7 +89,7 @@ struct StoreView {
     ) throws(BreakerStoreError) -> Value {
         let locks = LockReader(file.lock)
         return try BystanderReader.read(file) { (database) throws(BreakerStoreError) in
-            try StoreView(database, StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false })
+            try StoreView(file, database, StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false })
                 .asOfOneInstant(body)
         }
     }

@@ -33,6 +33,8 @@ final class Ticket<Value: Sendable>: AnyTicket {
     let asker: Asker?
     /// Called if the change could not be committed; for tickets that nobody waits for.
     private let giveUp: (@Sendable (BreakerStoreError) -> Void)?
+    /// Called if the change was committed; for tickets that nobody waits for.
+    private let then: (@Sendable (Value) -> Void)?
     /// Called if the change was committed after the caller had given up.
     private let undo: (@Sendable (Value) -> Void)?
     private let work: @Sendable (Transaction) throws(BreakerStoreError) -> Value
@@ -41,12 +43,14 @@ final class Ticket<Value: Sendable>: AnyTicket {
     init(
         deadline: Deadline,
         asker: Asker? = nil,
+        then: (@Sendable (Value) -> Void)? = nil,
         orElse giveUp: (@Sendable (BreakerStoreError) -> Void)? = nil,
         unclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping @Sendable (Transaction) throws(BreakerStoreError) -> Value
     ) {
         self.deadline = deadline
         self.asker = asker
+        self.then = then
         self.giveUp = giveUp
         self.undo = undo
         self.work = work
@@ -54,7 +58,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
 
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void {
         let value = try self.work(transaction)
-        return { if !self.finish(.success(value)) { self.undo?(value) } }
+        return { if self.finish(.success(value)) { self.then?(value) } else { self.undo?(value) } }
     }
 
     @discardableResult

@@ -75,19 +75,22 @@ final class Writer: @unchecked Sendable {
         self.session = nil
     }
 
-    /// Takes the worker out of the file, and closes the file.
-    func leave(telling refusals: [CircuitName: Int64]) {
+    /// Takes the worker out of the file, and closes the file; returns what the file was told.
+    func leave(telling tallies: [ToldCounts]) -> [ToldCounts] {
+        var told: [ToldCounts]?
         if let opened = self.opened {
-            _ = try? opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+            told = try? opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+                let told = try opened.writer.tell(tallies)
                 try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
-                try opened.writer.add(refusals: refusals)
                 try self.requireIndex(opened)
+                return told
             }
             Hook.reached("close.unregistered")
             opened.lock.unlock(worker: opened.worker.id)
         }
         self.closeSession()
         self.membership = nil
+        return told ?? []
     }
 
     /// Registers circuits in the file that was opened just now, so that an operator sees them there.

@@ -6,7 +6,7 @@ extension Duration {
     static let longestAllowed = Duration.seconds(3_200_000_000)
 
     /// A duration of so many microseconds.
-    init(wholeMicroseconds: Int64) {
+    package init(wholeMicroseconds: Int64) {
         self.init(attoseconds: Int128(wholeMicroseconds) * Self.attosecondsInAMicrosecond)
     }
 
@@ -32,7 +32,7 @@ extension Duration {
     }
 
     /// This duration in microseconds, cut to what `Int64` holds.
-    var saturatingMicroseconds: Int64 {
+    package var saturatingMicroseconds: Int64 {
         self.wholeMicroseconds ?? (self < .zero ? .min : .max)
     }
 

@@ -4,22 +4,37 @@ import Synchronization
 /// and does not exist in the child.
 struct ForkSafe<Value: Sendable>: ~Copyable, Sendable {
     private let first: Value
-    private let current: Mutex<Value>
-    private let forks = ForkRecord.forks
+    private let current: ForkSafeLock<Value>
 
     init(_ value: Value) {
-        _ = ForkRecord.install
         self.first = value
-        self.current = Mutex(value)
+        self.current = ForkSafeLock(value)
     }
 
     /// In a child the value as of the fork; the first one if a thread was just looking at it or changing it.
     var value: Value {
-        get {
-            guard self.forks == ForkRecord.forks else { return self.current.withLockIfAvailable { $0 } ?? self.first }
-            return self.current.withLock { $0 }
-        }
+        get { self.current.value(orInAChild: self.first) }
         nonmutating set { self.change { $0 = newValue } }
+    }
+
+    /// Changes the value; in a child nothing.
+    func change(_ body: (inout Value) -> Void) { self.current.change(body) }
+}
+
+/// The same without its first value: for a value of which there are very many.
+struct ForkSafeLock<Value: Sendable>: ~Copyable, Sendable {
+    private let current: Mutex<Value>
+    private let forks = ForkRecord.forks
+
+    init(_ value: Value, rank: LockRank = .leaf) {
+        _ = ForkRecord.install
+        self.current = Mutex(value, rank: rank)
+    }
+
+    /// In a child the value as of the fork; `other` if a thread was just looking at it or changing it.
+    func value(orInAChild other: @autoclosure () -> Value) -> Value {
+        guard self.forks == ForkRecord.forks else { return self.current.withLockIfAvailable { $0 } ?? other() }
+        return self.current.withLock { $0 }
     }
 
     /// Changes the value; in a child nothing.

@@ -1,13 +1,17 @@
 /// The order in which a thread may take locks: only one of a higher rank than all that it holds.
 ///
-/// A store's core has five, `life` to `memory`. No lock is held while a continuation is resumed or the user's code
+/// A store's core has six, `life` to `counts`. No lock is held while a continuation is resumed or the user's code
 /// runs, be it a closure, an event's handler or a clock. Debug builds end the process at a lock that is taken out of
 /// this order.
 enum LockRank: UInt8 {
+    /// Whether a link has its seat.
+    case seat
     /// Which stores of this process share a file.
     case registry
     /// A store's own: its circuits and who listens.
     case store
+    /// Opening the board.
+    case boardOpening
     /// What waits, who leads, whether the file can be used; and the gates, which follow that at once.
     case life
     /// The connection that answers calls.
@@ -18,6 +22,10 @@ enum LockRank: UInt8 {
     case outbox
     /// Circuits in memory.
     case memory
+    /// Which segments of a board this process has in memory, also while the board grows.
+    case board
+    /// Which circuits are counted; and a circuit's counts on their way to where they are added up.
+    case counts
     /// Nothing is taken while one of these is held: a ticket's outcome, the hub's listeners, the counts of refusals,
     /// what a circuit's handles share.
     case leaf

@@ -54,6 +54,14 @@ enum Validation {
         }
     }
 
+    /// The window of a rule that counts calls: shorter ones would have to be looked at more often than is of use.
+    static func window(_ value: Duration, _ field: String) throws(BreakerStoreError) {
+        try Self.duration(value, field)
+        guard value >= .milliseconds(1) else {
+            throw Self.error(field, value.readable, allowed: "a millisecond to a hundred years")
+        }
+    }
+
     static func error(_ field: String, _ problem: String, allowed: String) -> BreakerStoreError {
         BreakerStoreError(code: .invalidConfiguration, message: "\(field) is \(problem); allowed: \(allowed)")
     }

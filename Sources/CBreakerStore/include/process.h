@@ -60,7 +60,8 @@ static inline int bs_drop_descriptor(bs_process *process, int descriptor) {
     return 0;
 }
 
-// Starts a detached thread that blocks all signals, so that the program's signal handlers never run on it. 0 when done.
+// Starts a detached thread that blocks all signals, so that the program's signal handlers never run on it. Only those
+// of its own faults stay: a fault whose signal is blocked kills the process (sigprocmask(2)). 0 when done.
 static inline int bs_start_thread(void *(*main)(void *), void *argument) {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -68,6 +69,10 @@ static inline int bs_start_thread(void *(*main)(void *), void *argument) {
     if (pthread_attr_init(&attributes) != 0) return -1;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = pthread_create(&thread, &attributes, main, argument);
     pthread_sigmask(SIG_SETMASK, &before, 0);

@@ -39,6 +39,9 @@ struct Arguments: Sendable {
 
     subscript(option: Option) -> String? { self.values.last { $0.option == option }?.value }
 
+    /// All values of an option that may be given several times.
+    func all(_ option: Option) -> [String] { self.values.filter { $0.option == option }.map(\.value) }
+
     var color: ColorChoice {
         get throws(Failure) {
             guard let word = self[.color] else { return .auto }
@@ -91,7 +94,7 @@ struct Arguments: Sendable {
         }
     }
 
-    private static func split(_ argument: String) -> (name: String, value: String?) {
+    static func split(_ argument: String) -> (name: String, value: String?) {
         guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
     }

@@ -6,13 +6,19 @@ struct Option: Sendable, Equatable {
     var placeholder: String?
     /// Whether it may stand without its value, which then follows an equals sign.
     var isValueOptional = false
+    /// What its value is.
+    var kind = ArgumentKind.text
     var help: String
 
     var spelling: String { "--\(self.name)" }
 
-    init(_ name: String, _ placeholder: String? = nil, isValueOptional: Bool = false, help: String) {
+    init(
+        _ name: String, _ placeholder: String? = nil, _ kind: ArgumentKind = .text, isValueOptional: Bool = false,
+        help: String
+    ) {
         self.name = name
         self.placeholder = placeholder
+        self.kind = kind
         self.isValueOptional = isValueOptional
         self.help = help
     }
@@ -20,9 +26,9 @@ struct Option: Sendable, Equatable {
 
 /// The options of every verb.
 extension Option {
-    static let store = Option("store", "PATH", help: "the store's file; without it BREAKER_STORE names it")
+    static let store = Option("store", "PATH", .file, help: "the store's file; without it BREAKER_STORE names it")
     static let json = Option("json", help: "print one JSON document, for scripts")
-    static let color = Option("color", "WHEN", help: "auto (the default), always or never")
+    static let color = Option("color", "WHEN", .anyOf(ColorChoice.self), help: "auto (the default), always or never")
     static let help = Option("help", help: "tell about the verb")
     static let version = Option("version", help: "print the versions of the tool, the schema and SQLite")
 
@@ -37,6 +43,8 @@ extension Option {
     static let yes = Option("yes", help: "don't ask")
     static let dryRun = Option("dry-run", help: "tell what would change, and change nothing")
     static let asName = Option("as", "NAME", help: "who does it; without it your login name")
-    static let state = Option("state", "STATES", help: "only these, of open, half-open, closed, held: open,held")
-    static let group = Option("group", "GROUP", help: "only circuits of this group")
+    static let state = Option(
+        "state", "STATES", .wordList(StateChoice.allCases.map(\.rawValue)),
+        help: "only these, of open, half-open, closed, held: open,held")
+    static let group = Option("group", "GROUP", .group, help: "only circuits of this group")
 }

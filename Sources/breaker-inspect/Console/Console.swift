@@ -10,6 +10,8 @@ protocol Console: AnyObject {
     var height: Int? { get }
     /// The name that the user logged in with.
     var loginName: String { get }
+    /// The name of this host.
+    var hostName: String { get }
 
     /// Adds to the output: data.
     func write(_ text: String)

@@ -41,6 +41,12 @@ final class ProcessConsole: Console {
         return "uid \(user)"
     }
 
+    var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&name, name.count - 1) == 0 else { return "an unnamed host" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     func write(_ text: String) {
         self.buffer.append(contentsOf: text.utf8)
         if self.buffer.count >= Self.bufferSize { self.flush() }
@@ -49,7 +55,7 @@ final class ProcessConsole: Console {
     func writeError(_ text: String) {
         // What was said before comes before.
         self.flush()
-        _ = Self.write(Array(text.utf8), to: STDERR_FILENO)
+        _ = Descriptor.write(Array(text.utf8), to: STDERR_FILENO)
     }
 
     func readLine() -> String? {
@@ -101,28 +107,6 @@ final class ProcessConsole: Console {
     func flush() {
         defer { self.buffer.removeAll(keepingCapacity: true) }
         guard self.outputError == nil, !self.buffer.isEmpty else { return }
-        self.outputError = Self.write(self.buffer, to: STDOUT_FILENO)
-    }
-
-    /// Returns the error, if there was one.
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes {
-                #if canImport(Darwin)
-                unsafe Darwin.write(descriptor, $0.baseAddress, $0.count)
-                #elseif canImport(Musl)
-                unsafe Musl.write(descriptor, $0.baseAddress, $0.count)
-                #else
-                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-                #endif
-            }
-            if count < 0 {
-                if errno == EINTR { continue }
-                return errno
-            }
-            rest = rest.dropFirst(count)
-        }
-        return nil
+        self.outputError = Descriptor.write(self.buffer, to: STDOUT_FILENO)
     }
 }

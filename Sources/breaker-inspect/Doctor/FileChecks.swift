@@ -44,7 +44,9 @@ struct FileChecks {
             : [.note("permissions", "\(text); this user may look, but not reset, hold, release or forget")]
     }
 
-    private var sides: [StoreFiles.File] { [self.facts.log, self.facts.index, self.facts.lock].compactMap(\.self) }
+    private var sides: [StoreFiles.File] {
+        [self.facts.log, self.facts.index, self.facts.lock, self.facts.board].compactMap(\.self)
+    }
 
     private static func isOpen(_ side: StoreFiles.File, toWritersOf database: StoreFiles.File) -> Bool {
         guard side.mode & 0o666 == database.mode & 0o666 else { return false }
@@ -81,6 +83,31 @@ struct FileChecks {
             "log", text,
             "somebody keeps a transaction open, such as a backup or a sqlite3 shell: end it; services copy the rest"
         )
+    }
+
+    /// Where all processes count their calls; without it each counts for itself alone.
+    func board(_ examination: StoreExamination) -> Finding {
+        let isUsed = !examination.living.isEmpty
+        let alone = "a process that can have none counts its calls for itself alone"
+        switch examination.board {
+        case .inPlace: return .ok("board", "it is in place")
+        case .missing:
+            let text = "there is none: the first process that counts a call makes it"
+            return isUsed ? .note("board", "\(text); \(alone)") : .ok("board", text)
+        case .ofAnother:
+            let text = "it is of another boot or another file: the next process that counts a call makes a new one"
+            return isUsed ? .note("board", "\(text); \(alone)") : .ok("board", text)
+        case .unusable:
+            // Who may not read it is told by the permissions.
+            guard self.facts.board?.isReadable != false else { return .note("board", "this user can't read it") }
+            return .wrong(
+                "board",
+                "it is no board: each process counts its calls for itself alone, and a rule about a share of the calls "
+                    + "sees only those",
+                "remove what is at \((self.facts.board?.path ?? "").quoted); services make a board within a second of "
+                    + "their next calls"
+            )
+        }
     }
 
     func lockFile(_ examination: StoreExamination) -> Finding {

@@ -21,7 +21,7 @@ struct CircuitDetail {
     static let usualEvents = 10
     private static let fewestEvents = 3
 
-    private var circuit: CircuitSnapshot { self.inspected.snapshot }
+    var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     var json: String {
         JSONDocument.detail(of: self.inspected.seen, events: self.events, workers: self.workers)
@@ -52,35 +52,24 @@ struct CircuitDetail {
     }
 
     private func fields(_ style: Style) -> [(label: String, lines: [String])] {
-        let word = self.circuit.stateWord
+        let standing = self.circuit.standing
         var fields: [(label: String, lines: [String])] = [
             (
                 "state",
-                ["\(style.paint(word.rawValue, word.look)) since \(self.moment(self.circuit.since))", self.effect]
+                ["\(style.paint(standing.text, standing.look)) since \(self.moment(self.circuit.since))", self.effect]
             )
         ]
         if let outage = self.outage { fields.append(("outage", [outage])) }
         if let cause = self.cause { fields.append(("why", [cause])) }
         if let hold = self.circuit.hold { fields.append(("hold", self.lines(hold))) }
-        fields.append(("failures", self.failures))
+        fields += self.counted
         if let error = self.circuit.lastError { fields.append(("error", [error.escaped])) }
-        fields.append(("refusals", [Self.count(Int64(self.circuit.refusals), "call") + " refused"]))
         if self.outage == nil, self.circuit.tripsInARow > 0 { fields.append(("trips", [self.trips])) }
         if !self.circuit.probes.isEmpty { fields.append(("probes", self.circuit.probes.map(self.line))) }
-        fields.append(("workers", [Self.count(Int64(self.circuit.workers), "live worker") + " registered"]))
+        fields.append(("workers", ["\(Int64(self.circuit.workers).counted("live worker")) registered"]))
         if let group = self.circuit.config.group { fields.append(("group", [group.escaped])) }
-        fields.append(("rules", self.rules))
+        fields.append(("rules", self.circuit.config.readableRules))
         return fields
-    }
-
-    /// A number without a fraction that says nothing.
-    private static func factor(_ number: Double) -> String {
-        let text = "\(number)"
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-    }
-
-    private static func count(_ number: Int64, _ what: String) -> String {
-        number == 1 ? "1 \(what)" : "\(number) \(what)s"
     }
 
     /// Since when the circuit has not been closed, whatever has become of it meanwhile.
@@ -109,13 +98,25 @@ struct CircuitDetail {
 
     /// What happens to a call.
     private var effect: String {
-        switch self.circuit.state {
+        guard !self.circuit.standing.isObserving else { return self.effectOfEnforcing }
+        return switch self.circuit.state {
         case .closed: "calls are let through"
         case .halfOpen: "a few calls are let through to probe"
         case .open(let until) where until > self.now: "calls are refused; a probe in \(self.left(until: until))"
         case .open: "its time has come: the next call is a probe"
         case .held(.open, let until): "calls are refused \(self.end(of: until))"
         case .held(.closed, let until): "calls are let through and not counted \(self.end(of: until))"
+        }
+    }
+
+    /// What would happen to a call if the circuit did not only observe.
+    private var effectOfEnforcing: String {
+        switch self.circuit.state {
+        case .open(let until) where until > self.now:
+            "no call is refused; enforcing, it would let a probe through in \(self.left(until: until))"
+        case .open: "no call is refused; its time has come: the next call is a probe"
+        case .halfOpen: "no call is refused; enforcing, it would let a few through to probe"
+        case .closed, .held: "no call is refused"
         }
     }
 
@@ -136,54 +137,6 @@ struct CircuitDetail {
         let worker = self.workers.first { $0.id == probe.worker }
         let who = worker.map { "\($0.name.escaped)[\($0.pid)]" } ?? "a worker that is gone"
         return "\(who) since \(self.moment(probe.since)), lease ends in \(self.left(until: probe.leaseEnds))"
-    }
-
-    private var failures: [String] {
-        let state = self.circuit.beneath ?? self.circuit.state
-        guard !state.isClosed, let begun = self.circuit.trippedSince, let failures = self.inspected.tripFailures else {
-            return self.lines(of: self.circuit.failures, endingAt: self.now) { "\($0) ago to now" }
-        }
-        // A service may have said that it is down: then it took fewer failures, or none.
-        var lines = self.lines(of: failures, endingAt: begun) { "the \($0) before the trip" }
-        lines[0] += ", when it tripped"
-        return failures.isEmpty ? [lines[0]] : lines
-    }
-
-    private func lines(
-        of failures: [Date], endingAt end: Date, describing describe: (_ window: String) -> String
-    ) -> [String] {
-        let count = self.circuit.failureLimit.map { "\(failures.count) of \($0)" } ?? "\(failures.count)"
-        switch self.circuit.config.trip.kind {
-        case .consecutiveFailures: return ["\(count) in a row"]
-        case .unknown: return [count]
-        case .failures(_, let window):
-            let line = Timeline.text(failures, window: window, endingAt: end)
-            return ["\(count) within \(window.readable)", "[\(line)] \(describe(window.readable))"]
-        }
-    }
-
-    private var rules: [String] {
-        let config = self.circuit.config
-        let recovery = config.recovery
-        var lines: [String] = []
-        switch config.trip.kind {
-        case .failures(let count, let window):
-            lines.append("trips at \(Self.count(Int64(count), "failure")) within \(window.readable)")
-        case .consecutiveFailures(let count): lines.append("trips at \(Self.count(Int64(count), "failure")) in a row")
-        case .unknown: lines.append("trips by \(config.trip): this version counts no calls")
-        }
-        if config.minimumReporters > 1 { lines[0] += ", seen by \(config.minimumReporters) workers" }
-        var open = "stays open for \(recovery.timeout.readable)"
-        if recovery.multiplier > 1 {
-            open +=
-                ", times \(Self.factor(recovery.multiplier)) for each further trip, at most \(recovery.cap.readable)"
-        }
-        if recovery.jitter > 0 { open += ", plus up to \(Int(recovery.jitter * 100)) %" }
-        lines.append(open)
-        lines.append(
-            "probes: \(config.probes.limit) at a time, \(config.probes.successesToClose) must succeed, "
-                + "each within \(config.probes.lease.readable)")
-        return lines
     }
 }
 

@@ -15,6 +15,8 @@ extension Table {
             .init(title: "OUTAGE", isRightAligned: true),
             .init(title: "SINCE", isRightAligned: true, presence: .whereItFits),
             .init(title: "FAILURES", isRightAligned: true, presence: .whereItFits),
+            .init(title: "CALLS/S", isRightAligned: true, presence: .whereRoomy, isLeftOutEmpty: true),
+            .init(title: "FAILED-%", isRightAligned: true, presence: .whereRoomy, isLeftOutEmpty: true),
             .init(title: "RETRY-IN", isRightAligned: true),
             .init(title: "TRIPS", isRightAligned: true, presence: .whereRoomy),
             .init(title: "REFUSED", isRightAligned: true, presence: .whereRoomy),
@@ -26,20 +28,22 @@ extension Table {
     /// Adds a circuit, behind those that are as urgent.
     mutating func append(_ inspected: InspectedCircuit) {
         let (circuit, now) = (inspected.snapshot, inspected.now)
-        let word = circuit.stateWord
+        let standing = circuit.standing
         self.append(
             [
                 .init(text: circuit.name.escaped),
-                .init(text: word.rawValue, look: word.look),
+                .init(text: standing.text, look: standing.look),
                 .init(text: circuit.trippedSince.map { now.since($0).brief() } ?? "-"),
                 .init(text: now.since(circuit.since).brief()),
                 .init(text: inspected.failuresText),
+                .init(text: circuit.recent?.callsPerSecond ?? "-"),
+                .init(text: circuit.failedShare ?? "-"),
                 .init(text: Self.retry(circuit, at: now)),
                 .init(text: "\(circuit.tripsInARow)"),
                 .init(text: "\(circuit.refusals)"),
                 .init(text: circuit.lastError?.escaped ?? "-"),
             ],
-            rank: word.urgency
+            rank: standing.urgency
         )
     }
 
@@ -54,8 +58,14 @@ extension InspectedCircuit {
     /// The state that calls meet, or that they would meet without a hold.
     private var unheld: CircuitState { self.snapshot.beneath ?? self.snapshot.state }
 
-    /// The failures that count, or that have tripped the circuit, of those that it takes.
+    /// The failures that count, or that have tripped the circuit, of those that it takes; under a rule about a share,
+    /// the failures within its window of the calls there.
     fileprivate var failuresText: String {
+        if self.snapshot.config.trip.share != nil {
+            // A trip begins the window anew: what led to the trip is in the history.
+            guard self.unheld.isClosed, let recent = self.snapshot.recent else { return "-" }
+            return "\(recent.failed)/\(recent.calls)"
+        }
         let failures = self.unheld.isClosed ? self.snapshot.failures : self.tripFailures
         return failures.map { "\($0.count)/\(self.snapshot.failureLimit.map(String.init) ?? "?")" } ?? "-"
     }

@@ -17,7 +17,7 @@ enum HelpText {
         """
         usage: \(Tool.name) VERB [--store PATH] [OPTION…]
 
-        Shows and operates the circuit breakers that the services of this host share.
+        \(Self.sentence)
 
         verbs:
         \(Self.verbs)
@@ -26,12 +26,16 @@ enum HelpText {
         exit codes:
         \(Self.lines(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) }))
         examples:
-          export BREAKER_STORE=/var/lib/shop/breakers.db
-          \(Tool.name) list --state open,half-open
-          \(Tool.name) reset payments --reason "provider is back"
-
+        \(Self.examples.map { "  \($0)\n" }.joined())
         """
     }
+
+    static let sentence = "Shows and operates the circuit breakers that the services of this host share."
+    static let examples = [
+        "export BREAKER_STORE=/var/lib/shop/breakers.db",
+        "\(Tool.name) list --state open,half-open",
+        "\(Tool.name) reset payments --reason \"provider is back\"",
+    ]
 
     static func of(_ verb: any Verb.Type) -> String {
         var text = "usage: \(Self.usage(verb))\n\n\(Self.sentence(verb.summary))\n"
@@ -48,10 +52,15 @@ enum HelpText {
     private static var verbs: String { Self.lines(Tool.verbs.map { ($0.name, $0.summary) }) }
 
     private static func usage(_ verb: any Verb.Type) -> String {
-        [Tool.name, verb.name, verb.synopsis, "[OPTION…]"].filter { !$0.isEmpty }.joined(separator: " ")
+        "\(Tool.name) \(verb.name) \(Self.operands(verb))"
     }
 
-    private static func sentence(_ summary: String) -> String {
+    /// What may follow the name of a verb.
+    static func operands(_ verb: any Verb.Type) -> String {
+        verb.synopsis.isEmpty ? "[OPTION…]" : "\(verb.synopsis) [OPTION…]"
+    }
+
+    static func sentence(_ summary: String) -> String {
         summary.prefix(1).uppercased() + summary.dropFirst() + "."
     }
 
@@ -64,7 +73,8 @@ enum HelpText {
 }
 
 extension Option {
-    fileprivate var usage: String {
+    /// How the option is written, with what stands for its value.
+    var usage: String {
         guard let placeholder = self.placeholder else { return self.spelling }
         return self.isValueOptional ? "\(self.spelling)[=\(placeholder)]" : "\(self.spelling) \(placeholder)"
     }

@@ -36,6 +36,11 @@ struct Style: Sendable {
     }
 }
 
+extension Standing {
+    /// One that refuses nothing is never shown as one that does.
+    var look: Look { self.wouldRefuse ? .doubtful : self.word.look }
+}
+
 extension StateWord {
     var look: Look {
         switch self {

@@ -22,6 +22,8 @@ struct Table {
         var isName = false
         /// Where it is left out.
         var presence = Presence.always
+        /// Whether a terminal leaves it out, too, if each of its texts is `-`.
+        var isLeftOutEmpty = false
         /// How wide it is at least where there is room: later rows may need it.
         var usualWidth = 0
     }
@@ -62,11 +64,14 @@ struct Table {
     private var places: [Place] = []
     private var ranks: [UInt8] = []
     private var widths: [Int]
+    /// Whether some row has more than `-` in a column.
+    private var isFilled: [Bool]
 
     init(columns: [Column], isSorted: Bool = false) {
         self.columns = columns
         self.isSorted = isSorted
         self.widths = columns.map { max($0.title.displayWidth, $0.usualWidth) }
+        self.isFilled = columns.map { _ in false }
     }
 
     var isEmpty: Bool { self.ranks.isEmpty }
@@ -83,6 +88,7 @@ struct Table {
         for (index, cell) in row.enumerated() {
             let width = cell.text.displayWidth
             self.widths[index] = max(self.widths[index], width)
+            self.isFilled[index] = self.isFilled[index] || cell.text != "-"
             self.text.append(contentsOf: cell.text.utf8)
             self.places.append(
                 Place(end: UInt32(clamping: self.text.count), width: UInt16(clamping: width), look: cell.look))
@@ -125,6 +131,9 @@ struct Table {
         let widestName = min(48, max(24, available * 2 / 5))
         for (index, column) in self.columns.enumerated() where column.isName {
             widths[index] = min(self.widths[index], widestName)
+        }
+        for (index, column) in self.columns.enumerated() where column.isLeftOutEmpty && !self.isFilled[index] {
+            widths[index] = nil
         }
         self.leaveOut(.whereRoomy, from: &widths, available) { min($0, max($1, Self.readable)) }
         var below: Int?

@@ -3,11 +3,12 @@ import BreakerStoreJSON
 
 /// How many circuits there are of each state.
 struct Tally {
-    private var counts = Array(repeating: 0, count: StateWord.allCases.count)
+    private var counts = Array(repeating: 0, count: Standing.urgencies)
 
     static let calm = "all closed"
 
-    mutating func add(_ word: StateWord, _ count: Int = 1) { self.counts[Int(word.urgency)] += count }
+    /// - Parameter urgency: that of the circuits' standing.
+    mutating func add(_ urgency: UInt8, _ count: Int = 1) { self.counts[Int(urgency)] += count }
 
     var total: Int { self.counts.reduce(0, +) }
 
@@ -16,7 +17,11 @@ struct Tally {
     /// Those that are not closed, in words, such as `2 open, 1 held`.
     var text: String {
         let held = self[.heldOpen] + self[.heldClosed]
-        let parts = [(self[.open], "open"), (self[.halfOpen], "half-open"), (held, "held")].filter { $0.0 > 0 }
+        let observing = self.counts[Int(Standing.urgencyOfObserving)]
+        let parts = [
+            (self[.open], "open"), (self[.halfOpen], "half-open"), (held, "held"),
+            (observing, "observing would refuse"),
+        ].filter { $0.0 > 0 }
         return parts.isEmpty ? Self.calm : parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 

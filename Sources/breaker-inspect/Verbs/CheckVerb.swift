@@ -5,10 +5,12 @@ import BreakerStoreJSON
 struct CheckVerb: Verb {
     static let name = "check"
     static let synopsis = "[PATTERN…]"
+    static let operands: [Operand] = [.many(.circuit)]
     static let summary = "exit with 3 if a circuit is not closed, for health checks"
     static let details = """
         Prints a line for each circuit that is not closed.
-        One that is held closed is not closed either: nothing is counted.
+        One that is held closed is not closed either: nothing is counted. One that
+        only observes refuses nothing and counts as closed, unless it is held.
         A name or pattern that fits no circuit ends with 4; a circuit whose row can't
         be read ends with 1, if no other one is known not to be closed.
         """
@@ -60,7 +62,8 @@ struct CheckVerb: Verb {
     ) throws(Failure) -> StoreInspection.Found<Checked> {
         try selection.gather(into: (count: 0, notClosed: []), in: context) { checked, circuit in
             checked.count += 1
-            if circuit.snapshot.stateWord != .closed { checked.notClosed.append(circuit) }
+            let standing = circuit.snapshot.standing
+            if standing.word != .closed, !standing.isObserving { checked.notClosed.append(circuit) }
         }
     }
 

@@ -12,13 +12,13 @@ struct CircuitsLog {
     /// What of a line is worth a new one; that time passes is not.
     private struct Line: Equatable {
         var epoch: Int64
-        var word: StateWord
+        var standing: Standing
         var failures: Int
         var lastError: String?
 
         init(_ circuit: CircuitSnapshot) {
             self.epoch = circuit.epoch
-            self.word = circuit.stateWord
+            self.standing = circuit.standing
             self.failures = circuit.failures.count
             self.lastError = circuit.lastError
         }

@@ -27,14 +27,19 @@ struct CircuitsScreen {
     func lines(
         _ circuits: StoreImage.Moment?, _ trouble: Failure?, orNothing nothing: String, at now: Date
     ) -> [String] {
-        var rows = Array(repeating: [Int](), count: StateWord.allCases.count)
+        var rows = Array(repeating: [Int](), count: Standing.urgencies)
         for index in 0..<(circuits?.count ?? 0) {
-            let word = StateWord(circuits?.state(at: index) ?? .closed)
-            if self.filter.admits(word, group: circuits?.group(at: index)) { rows[Int(word.urgency)].append(index) }
+            let standing = Standing(circuits?.state(at: index) ?? .closed, circuits?.mode(at: index) ?? .enforcing)
+            if self.filter.admits(standing.word, group: circuits?.group(at: index)) {
+                rows[Int(standing.urgency)].append(index)
+            }
         }
         var tally = Tally()
-        for word in StateWord.allCases { tally.add(word, rows[Int(word.urgency)].count) }
-        var lines = [self.headline(tally, hasWorkers: circuits?.hasWorkers ?? true, now)]
+        for (urgency, indices) in rows.enumerated() { tally.add(UInt8(urgency), indices.count) }
+        var lines = [
+            self.headline(
+                tally, hasWorkers: circuits?.hasWorkers ?? true, degraded: circuits?.degradedWorkers ?? 0, now)
+        ]
         if let trouble { lines.append(self.style.paint(self.cut(trouble.message), .bad) + "\n") }
         guard let circuits, tally.total > 0 else { return lines + [nothing] }
         // The heading of the table takes a line, too.
@@ -43,11 +48,10 @@ struct CircuitsScreen {
         if room < tally.total { room = max(0, room - 1) }
         var table = Table.circuits()
         var hidden = Tally()
-        for word in StateWord.allCases {
-            let indices = rows[Int(word.urgency)]
+        for (urgency, indices) in rows.enumerated() {
             let shown = min(indices.count, room)
             for index in indices.prefix(shown) { table.append(circuits[index]) }
-            hidden.add(word, indices.count - shown)
+            hidden.add(UInt8(urgency), indices.count - shown)
             room -= shown
         }
         table.forEachLine(width: self.width, self.style) { lines.append($0) }
@@ -55,8 +59,9 @@ struct CircuitsScreen {
         return lines
     }
 
-    private func headline(_ tally: Tally, hasWorkers: Bool, _ now: Date) -> String {
-        let workers = hasWorkers ? "" : ", no live worker"
+    private func headline(_ tally: Tally, hasWorkers: Bool, degraded: Int, _ now: Date) -> String {
+        let none = hasWorkers ? "" : ", no live worker"
+        let workers = degraded == 0 ? none : degraded == 1 ? ", 1 worker degraded" : ", \(degraded) workers degraded"
         let rest = "\(now.readable.suffix(9))  \(tally.sum)\(workers)"
         let path = self.path.escaped
         let room = self.width.map { $0 - rest.displayWidth - 2 } ?? .max

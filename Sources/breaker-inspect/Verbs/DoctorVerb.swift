@@ -5,7 +5,7 @@ import BreakerStoreJSON
 struct DoctorVerb: Verb {
     static let name = "doctor"
     static let synopsis = ""
-    static let summary = "find what is wrong, and say what to do; exit with 1 if anything is"
+    static let summary = "find what is wrong, say what to do; exit with 1 if anything is"
     static let details = ""
     static let options: [Option] = []
 
@@ -47,7 +47,8 @@ struct DoctorVerb: Verb {
             let contents = ContentChecks(examination: examination)
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
             if let additions = contents.additions { findings.append(additions) }
-            findings += [files.lockFile(examination), WriterCheck.finding(facts), ContentChecks.sqlite]
+            findings += [files.lockFile(examination), files.board(examination), WriterCheck.finding(facts)]
+            findings.append(ContentChecks.sqlite)
             findings += [contents.clock, contents.workers, contents.probes]
         } catch {
             // What can't be read because it is damaged is what was looked for; what is no store is told as everywhere.

@@ -4,7 +4,8 @@ import BreakerStore
 struct ForgetVerb: Verb {
     static let name = "forget"
     static let synopsis = "(NAME|PATTERN…)"
-    static let summary = "delete circuits that no service uses any more; their history stays"
+    static let operands: [Operand] = [.many(.circuit)]
+    static let summary = "delete circuits that no service uses; their history stays"
     static let details = """
         Shows what it would delete, and asks. Refuses while a live worker has one of
         them registered; with --force it goes all the same, and the worker registers

@@ -5,11 +5,14 @@ import BreakerStoreJSON
 struct HelpVerb: Verb {
     static let name = "help"
     static let synopsis = "[VERB]"
+    static let operands: [Operand] = [.one(.verb)]
     static let summary = "tell about the tool, or about one verb"
     static let details = ""
-    static let options: [Option] = []
+    static let man = Option("man", help: "print the manual page breaker-inspect(1), for man or mandoc")
+    static let options: [Option] = [Self.man]
 
     private let verb: (any Verb.Type)?
+    private var isManual = false
 
     init(verb: (any Verb.Type)?) { self.verb = verb }
 
@@ -18,10 +21,16 @@ struct HelpVerb: Verb {
         var verb: (any Verb.Type)?
         if let name = arguments.operands.first { verb = try Tool.verb(named: name) }
         self.init(verb: verb)
+        self.isManual = arguments.has(Self.man)
+        guard !self.isManual || verb == nil else {
+            throw .usage("'--man' is a page about all verbs: name none", verb: Self.name)
+        }
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        if context.isJSON {
+        if self.isManual {
+            context.console.write(ManualPage.text)
+        } else if context.isJSON {
             let verbs = self.verb.map { [$0] } ?? Tool.verbs
             context.console.write(JSONDocument.help(verbs.map { HelpText.json($0) }))
         } else {

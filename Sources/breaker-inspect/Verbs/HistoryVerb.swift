@@ -11,6 +11,7 @@ import Foundation
 struct HistoryVerb: Verb {
     static let name = "history"
     static let synopsis = "[NAME]"
+    static let operands: [Operand] = [.one(.circuit)]
     static let summary = "show what happened to one circuit or to all, oldest first"
     static let details = """
         Shows the newest 100 events, or all since --since. A DURATION is such as 90s,

@@ -11,6 +11,7 @@ import Foundation
 struct HoldVerb: Verb {
     static let name = "hold"
     static let synopsis = "(open|closed) (NAME|PATTERN… | --all)"
+    static let operands: [Operand] = [.one(.words(Self.words)), .many(.circuit)]
     static let summary = "refuse all calls, or let all through"
     static let details = """
         A hold counts until it is released, reset, or its time is over; it survives
@@ -20,14 +21,15 @@ struct HoldVerb: Verb {
     static let duration = Option("for", "DURATION", help: "for how long, such as 90s, 15m or 2h; else until released")
     static let options: [Option] = [Self.duration] + Change.options
 
+    private static let words = [HoldState.open, .closed].map(\.rawValue)
+
     private let state: HoldState
     private let duration: Duration?
     private let change: Change
 
     init(_ arguments: Arguments) throws(Failure) {
         guard let word = arguments.operands.first, let state = HoldState(rawValue: word) else {
-            let words = [HoldState.open, .closed].map(\.rawValue)
-            let nearest = arguments.operands.first.flatMap { Spelling.nearest(to: $0, among: words) }
+            let nearest = arguments.operands.first.flatMap { Spelling.nearest(to: $0, among: Self.words) }
             throw .usage(
                 "'hold' needs 'open' or 'closed' before the circuits", hint: nearest.map { "did you mean '\($0)'?" },
                 verb: Self.name)

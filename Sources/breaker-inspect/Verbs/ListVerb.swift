@@ -5,13 +5,17 @@ import BreakerStoreJSON
 struct ListVerb: Verb {
     static let name = "list"
     static let synopsis = "[PATTERN…]"
+    static let operands: [Operand] = [.many(.circuit)]
     static let summary = "show the circuits, those that refuse calls first"
     static let details = """
         A PATTERN is a circuit's name, or a text with *, ? or [ in it that names match.
         A STATE is open, held-open, half-open, held-closed or closed.
         OUTAGE is how long ago the circuit tripped first, SINCE how long it has been in
         its state. FAILURES are those that count, or that have tripped the circuit, of
-        those that it takes. A terminal shows the columns that it has room for.
+        those that it takes; under a rule about a share of the calls, those within its
+        window, of the calls there, as CALLS/S and FAILED-% tell. A circuit marked
+        (observing) refuses nothing, whatever its state is.
+        A terminal shows the columns that it has room for.
         --watch redraws a terminal until Ctrl-C; to a pipe or a file it adds a line
         for each change.
         """
@@ -55,7 +59,7 @@ struct ListVerb: Verb {
             found.count += 1
             guard self.filter.admits(circuit.snapshot) else { return }
             found.table.append(circuit)
-            found.tally.add(circuit.snapshot.stateWord)
+            found.tally.add(circuit.snapshot.standing.urgency)
         }
         let (table, tally, count) = found.value
         if !table.isEmpty {

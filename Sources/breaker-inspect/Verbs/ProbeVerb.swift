@@ -11,6 +11,7 @@ import Foundation
 struct ProbeVerb: Verb {
     static let name = "probe"
     static let synopsis = "(NAME|PATTERN… | --all)"
+    static let operands: [Operand] = [.many(.circuit)]
     static let summary = "let the probes of open circuits through now"
     static let details = """
         An open circuit stays open, and its next call tries the service: if that goes

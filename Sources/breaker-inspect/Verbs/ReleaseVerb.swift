@@ -5,6 +5,7 @@ import BreakerStoreJSON
 struct ReleaseVerb: Verb {
     static let name = "release"
     static let synopsis = "(NAME|PATTERN… | --all)"
+    static let operands: [Operand] = [.many(.circuit)]
     static let summary = "take holds off circuits, which go on in the state beneath"
     static let details = """
         A name is released at once; what a pattern matches, or --all, is shown first,

@@ -5,6 +5,7 @@ import BreakerStoreJSON
 struct ResetVerb: Verb {
     static let name = "reset"
     static let synopsis = "(NAME|PATTERN… | --all)"
+    static let operands: [Operand] = [.many(.circuit)]
     static let summary = "close circuits and forget their failures, trips and holds"
     static let details = """
         Running services obey at their next call. A name is reset at once; what a

@@ -10,6 +10,7 @@ import Foundation
 struct ShowVerb: Verb {
     static let name = "show"
     static let synopsis = "NAME"
+    static let operands: [Operand] = [.one(.circuit)]
     static let summary = "show all of one circuit, with its last events"
     static let details = """
         A terminal shows as many of the last events as fit below the rest; without one

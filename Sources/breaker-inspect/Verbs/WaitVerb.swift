@@ -5,12 +5,13 @@ import BreakerStoreJSON
 struct WaitVerb: Verb {
     static let name = "wait"
     static let synopsis = "NAME --for STATE"
-    static let summary = "wait until a circuit is in a state; exit with 124 when time is over"
+    static let operands: [Operand] = [.one(.circuit)]
+    static let summary = "wait until a circuit is in a state; exit with 124 if it is not"
     static let details = """
-        STATE is open, half-open, closed or held. Without --timeout it waits as long
-        as it takes.
+        STATE is open, half-open, closed or held; of a circuit that only observes it
+        is what it would be. Without --timeout it waits as long as it takes.
         """
-    static let state = Option("for", "STATE", help: "open, half-open, closed or held")
+    static let state = Option("for", "STATE", .anyOf(StateChoice.self), help: "open, half-open, closed or held")
     static let timeout = Option("timeout", "DURATION", help: "how long at most, such as 90s, 15m or 2h")
     static let options: [Option] = [Self.state, Self.timeout]
 
@@ -71,11 +72,11 @@ struct WaitVerb: Verb {
         if context.isJSON {
             context.console.write(JSONDocument.waited(for: circuit?.seen, isReached: isReached))
         } else if isReached, let circuit {
-            let word = circuit.snapshot.stateWord
-            context.console.write("\(self.circuit.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
+            let standing = circuit.snapshot.standing
+            context.console.write("\(self.circuit.escaped)  \(context.style.paint(standing.text, standing.look))\n")
         }
         guard !isReached else { return .done }
-        let word = circuit?.snapshot.stateWord.rawValue ?? "unknown"
+        let word = circuit?.snapshot.standing.text ?? "unknown"
         let time = self.timeout?.readable ?? ""
         context.console.writeError("\(Tool.name): \(self.circuit.quoted) is still \(word) after \(time)\n")
         return .timedOut

@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Foundation
 import Testing
 
@@ -87,6 +88,7 @@ struct Child {
     }
 
     static func environment(_ store: String) -> [String: String] {
-        ["BREAKER_STORE": store, "PATH": "/usr/bin:/bin", "TERM": "xterm"]
+        let settings = ["BREAKER_STORE": store, "PATH": "/usr/bin:/bin", "TERM": "xterm"]
+        return settings.merging(ChildEnvironment.withoutProfile) { _, new in new }
     }
 }

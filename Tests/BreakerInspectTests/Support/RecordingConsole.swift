@@ -7,6 +7,7 @@ final class RecordingConsole: Console {
     var width: Int?
     var height: Int?
     var loginName = "ann"
+    var hostName = "shop-1"
     var answers: [String] = []
     /// Called before each answer: what happens while somebody thinks.
     var whileAsked: () -> Void = {}

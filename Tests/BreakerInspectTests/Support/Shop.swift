@@ -15,13 +15,14 @@ final class Shop {
     let store: CircuitStore
 
     /// - Parameter clock: real processes need the system's.
-    init(clock: any HostClock = ManualHostClock()) throws {
+    init(clock: any HostClock = ManualHostClock(), busyTimeout: Duration? = nil) throws {
         self.directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
         self.path = self.directory.appendingPathComponent("shop.db").path
         self.clock = clock
         var configuration = CircuitStore.Configuration()
         configuration.clock = clock
+        if let busyTimeout { configuration.busyTimeout = busyTimeout }
         self.configuration = configuration
         self.store = try CircuitStore(path: self.path, configuration: configuration)
     }
@@ -52,6 +53,23 @@ final class Shop {
         let program = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()"
         let result = try Child.shell("exec python3 -c '\(program)' \"$BREAKER_STORE\" \"\(statements)\"", store: path)
         guard result.code == 0 else { throw SystemError("run \(statements): \(result.talk)") }
+    }
+
+    /// Copies the only circuit, behind the back of the library; the store must be closed.
+    ///
+    /// - Parameter name: an expression of SQL, in which `i` is a number from 0.
+    func copyCircuit(times count: Int, named name: String) throws {
+        let columns = """
+            label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap, recovery_jitter,
+            probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, open_until, successes,
+            trips, last_error, registered
+            """
+        try Self.sqlite(
+            self.path,
+            """
+            WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < \(count))
+            INSERT INTO circuit (name, \(columns)) SELECT \(name), \(columns) FROM circuit, n;
+            """)
     }
 
     /// One circuit of each state, but for half-open, which needs a call under way.

@@ -96,7 +96,7 @@ import Testing
     }
 
     /// Ten operations of which none ends before all have begun.
-    @Test(.timeLimit(.minutes(1))) func aClosedCircuitLetsCallsRunAtTheSameTime() async throws {
+    @Test(.timeLimit(.minutes(10))) func aClosedCircuitLetsCallsRunAtTheSameTime() async throws {
         let fixture = try StoreFixture()
         let breaker = try fixture.breaker()
         let barrier = Barrier(10)
@@ -109,7 +109,7 @@ import Testing
     /// More calls than Swift's pool has threads wait for the file.
     ///
     /// A synchronous form would keep all of these threads, this test's among them, until the store's patience ends.
-    @Test(.timeLimit(.minutes(1))) func synchronousPartsBlockNoThreadOfThePool() async throws {
+    @Test(.timeLimit(.minutes(10))) func synchronousPartsBlockNoThreadOfThePool() async throws {
         let fixture = try StoreFixture()
         let breaker = try fixture.breaker(trip: .failures(1_000, within: .seconds(60)))
         func work() throws -> Int { throw CallFailure() }

@@ -2,7 +2,7 @@ import BreakerStore
 import Testing
 
 /// What the cancellation of the caller's task means: nothing for the service, and no fallback.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     private let fixture: StoreFixture
     private let log = OutcomeLog()
 

@@ -84,7 +84,7 @@ import Testing
     }
 
     /// Warnings are errors here: if the synchronous form were taken, `await` would be one.
-    @Test(.timeLimit(.minutes(1))) func synchronousWorkTakesTheAsyncFormInAsyncCode() async throws {
+    @Test(.timeLimit(.minutes(10))) func synchronousWorkTakesTheAsyncFormInAsyncCode() async throws {
         let fixture = try StoreFixture()
         let breaker = try fixture.breaker()
         func work() throws -> Int { 1 }

@@ -6,7 +6,7 @@ import Testing
 /// fails or takes too long, a circuit that trips when the retries are used up, says so, and recovers after a time.
 ///
 /// There the breaker makes the call and is told of its end; here that is `run`, and a permit for callbacks.
-@Suite(.timeLimit(.minutes(1))) struct MovedFromRetryingBreakerTests {
+@Suite(.timeLimit(.minutes(10))) struct MovedFromRetryingBreakerTests {
     private struct NotFound: Error {}
 
     private let fixture: StoreFixture

@@ -3,7 +3,7 @@ import Testing
 @testable import BreakerStore
 
 /// A service that says it is down opens the circuit at once, for all processes.
-@Suite(.timeLimit(.minutes(1))) struct OutageTests {
+@Suite(.timeLimit(.minutes(10))) struct OutageTests {
     private let fixture: StoreFixture
     private let log = OutcomeLog()
 

@@ -2,7 +2,7 @@ import BreakerStore
 import Testing
 
 /// Permits, and what becomes of a probe's slot.
-@Suite(.timeLimit(.minutes(1))) struct PermitTests {
+@Suite(.timeLimit(.minutes(10))) struct PermitTests {
     private let fixture: StoreFixture
 
     init() throws { self.fixture = try StoreFixture() }

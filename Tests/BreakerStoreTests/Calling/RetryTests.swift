@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Retries, and what is told of each attempt.
-@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryTests {
     private let fixture: StoreFixture
     private let log = OutcomeLog()
 

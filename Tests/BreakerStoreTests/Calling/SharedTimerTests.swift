@@ -7,7 +7,7 @@ import Testing
 /// Calls with a deadline by the system's clock: one task sleeps for all of a store.
 ///
 /// Time really passes here, so that nothing is expected of how soon a deadline comes, but that it comes, and not early.
-@Suite(.timeLimit(.minutes(2))) struct SharedTimerTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedTimerTests {
     private let store: CircuitStore
     private let log = OutcomeLog()
 

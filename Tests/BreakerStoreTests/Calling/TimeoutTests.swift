@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// Calls with a deadline.
-@Suite(.timeLimit(.minutes(1))) struct TimeoutTests {
+@Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
     private let fixture: StoreFixture
     private let log = OutcomeLog()
 

@@ -6,7 +6,7 @@ import Testing
 /// Random histories: the machine and a plain model of the design never disagree.
 ///
 /// BREAKERSTORE_SEED=<number> repeats one history.
-@Suite(.timeLimit(.minutes(2))) struct CircuitPropertyTests {
+@Suite(.timeLimit(.minutes(10))) struct CircuitPropertyTests {
     static let histories = 10_000
     static let steps = 100
 

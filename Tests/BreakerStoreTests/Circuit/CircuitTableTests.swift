@@ -44,6 +44,8 @@ import Testing
         case .admitted(.proceed(let epoch)):
             #expect(expected == .proceed)
             #expect(epoch == circuit.epoch)
+        case .admitted(.observe):
+            Issue.record("no circuit of this table observes")
         case .admitted(.uncounted):
             #expect(expected == .uncounted)
         case .admitted(.probe(let token, let epoch)):

@@ -110,7 +110,7 @@ struct RandomHistory {
         if let until = self.circuit.hold?.until { edges.append(until.microseconds) }
         switch self.circuit.rules.trip {
         case .failures(_, let window): edges += self.circuit.failures.map { $0.at.microseconds + window }
-        case .consecutiveFailures, .unknown: break
+        case .consecutiveFailures, .failureRate, .unknown: break
         }
         if self.random.chance(50), let edge = self.random.pick(edges) {
             self.now = max(self.now, edge + Int64(self.random.number(in: -1...1)))
@@ -140,7 +140,7 @@ struct RandomHistory {
             let report = self.report(by: worker, epoch: epoch)
             self.calls.append(Call(report: report, failed: self.random.chance(70)))
         case .probe(let token, let epoch): self.probes.append(Probe(token: token, worker: worker, epoch: epoch))
-        case .uncounted, .refuse: break
+        case .uncounted, .observe, .refuse: break
         }
     }
 

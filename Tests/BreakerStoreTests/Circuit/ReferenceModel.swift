@@ -248,13 +248,13 @@ struct ReferenceModel {
     private func isInWindow(_ failure: Failure, _ now: Int64) -> Bool {
         switch self.rules.trip {
         case .failures(_, let window): now - failure.at <= window
-        case .consecutiveFailures, .unknown: true
+        case .consecutiveFailures, .failureRate, .unknown: true
         }
     }
 
     private var isConsecutive: Bool {
         switch self.rules.trip {
-        case .failures, .unknown: false
+        case .failures, .failureRate, .unknown: false
         case .consecutiveFailures: true
         }
     }
@@ -263,7 +263,7 @@ struct ReferenceModel {
         switch self.rules.trip {
         case .failures(let count, _): count
         case .consecutiveFailures(let count): count
-        case .unknown: .max
+        case .failureRate, .unknown: .max
         }
     }
 }

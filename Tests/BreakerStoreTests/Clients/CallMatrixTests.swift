@@ -5,7 +5,7 @@ import Testing
 ///
 /// Warnings are errors, so `await` before a call that got a synchronous form doesn't compile, and neither does a call
 /// without `await` that got an asynchronous one.
-@Suite(.ownDirectory, .timeLimit(.minutes(3))) struct CallMatrixTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct CallMatrixTests {
     @Test(arguments: [5, 6]) func eachCallCompilesAndDoesWhatItsFormPromises(mode: Int) async throws {
         for (name, client) in [("async", CallingClient.asynchronous), ("sync", CallingClient.synchronous)] {
             let program = try SwiftClient(client.files, named: name)

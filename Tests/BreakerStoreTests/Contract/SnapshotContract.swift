@@ -31,7 +31,17 @@ enum SnapshotContract {
         _ = CircuitSnapshot(
             name: "a", config: .init(name: "a"), state: .closed, since: Date(), epoch: 1, beneath: nil, failures: [],
             failureCount: 0, tripsInARow: 0, probes: [], hold: nil, lastError: nil, refusals: 0, workers: 0,
-            trippedSince: nil)
+            trippedSince: nil, totals: CallTotals(), recent: nil)
+        let _: WritableKeyPath<CircuitSnapshot, CallTotals> = \.totals
+        let _: WritableKeyPath<CircuitSnapshot, CallRates?> = \.recent
+        let _: WritableKeyPath<CallTotals, UInt64> = \.succeeded
+        let _: WritableKeyPath<CallTotals, CallTotals.Durations?> = \.durations
+        _ = CallTotals(
+            succeeded: 0, failed: 0, slow: 0, ignored: 0, refused: 0,
+            durations: .init(bounds: [.seconds(1)], counts: [1, 0], sum: .zero))
+        let rates: some Hashable & Sendable = CallRates(
+            calls: 0, failed: 0, window: .zero, slow: 0, slowCalls: 0, slowWindow: nil)
+        _ = (rates, CallRates(calls: 0, failed: 0, window: .zero))
         _ = CircuitSnapshot(name: "a", config: .init(name: "a"), since: Date())
     }
 
@@ -43,7 +53,9 @@ enum SnapshotContract {
         let _: WritableKeyPath<StoreFacts, Int> = \.circuitCount
         let _: WritableKeyPath<StoreFacts, [String]> = \.unreadable
         let facts: some Hashable & Sendable = StoreFacts(
-            schemaVersion: "1.0", sqliteVersion: "3", libraryVersion: "0", fileSize: 0, circuitCount: 0, unreadable: [])
+            schemaVersion: "1.0", sqliteVersion: "3", libraryVersion: "0", fileSize: 0, circuitCount: 0, unreadable: [],
+            countsPrivately: false)
+        let _: WritableKeyPath<StoreFacts, Bool> = \.countsPrivately
         _ = (facts, StoreFacts(schemaVersion: "1.0", sqliteVersion: "3", libraryVersion: "0"))
     }
 

@@ -78,19 +78,23 @@ import Testing
     }
 
     @Test func config() {
-        let _: (String, String?, TripRule, RecoveryRule, ProbeRule, Int) -> CircuitBreaker.Config =
-            CircuitBreaker.Config.init(name:group:trip:recovery:probes:minimumReporters:)
+        let _:
+            (String, String?, TripRule, SlowCallRule?, RecoveryRule, ProbeRule, Int, CircuitMode) ->
+                CircuitBreaker
+                .Config = CircuitBreaker.Config.init(name:group:trip:slow:recovery:probes:minimumReporters:mode:)
         let _: (String, String?, Duration, Int, Duration) -> CircuitBreaker.Config =
             CircuitBreaker.Config.init(name:group:recoveryTimeout:maxFailures:rollingWindow:)
         let _: WritableKeyPath<CircuitBreaker.Config, String> = \.name
         let _: WritableKeyPath<CircuitBreaker.Config, String?> = \.group
         let _: WritableKeyPath<CircuitBreaker.Config, TripRule> = \.trip
+        let _: WritableKeyPath<CircuitBreaker.Config, SlowCallRule?> = \.slow
+        let _: WritableKeyPath<CircuitBreaker.Config, CircuitMode> = \.mode
         let _: WritableKeyPath<CircuitBreaker.Config, RecoveryRule> = \.recovery
         let _: WritableKeyPath<CircuitBreaker.Config, ProbeRule> = \.probes
         let _: WritableKeyPath<CircuitBreaker.Config, Int> = \.minimumReporters
         let standard = CircuitBreaker.Config(
-            name: "a", group: nil, trip: .failures(5, within: .seconds(60)), recovery: RecoveryRule(),
-            probes: ProbeRule(), minimumReporters: 1)
+            name: "a", group: nil, trip: .failures(5, within: .seconds(60)), slow: nil, recovery: RecoveryRule(),
+            probes: ProbeRule(), minimumReporters: 1, mode: .enforcing)
         #expect(CircuitBreaker.Config(name: "a") == standard)
         let short = CircuitBreaker.Config(
             name: "a", recoveryTimeout: .seconds(30), maxFailures: 5, rollingWindow: .seconds(60))

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// Failures that a process sees before it has read the circuit for the first time count in the file all the same.
-@Suite(.timeLimit(.minutes(1))) struct FirstReportTests {
+@Suite(.timeLimit(.minutes(10))) struct FirstReportTests {
     private func configuration() -> CircuitStore.Configuration {
         var configuration = CircuitStore.Configuration()
         configuration.whenUnavailable = .degrade

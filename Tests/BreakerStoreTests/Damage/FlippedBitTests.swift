@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// One flipped bit in a row keeps no circuit from tripping, and nobody from opening the store.
-@Suite(.timeLimit(.minutes(3))) struct FlippedBitTests {
+@Suite(.timeLimit(.minutes(10))) struct FlippedBitTests {
     /// A store in one file, without a log, with one circuit that has failed once and the row of a worker that was
     /// killed.
     private struct Specimen {

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// One bad stamp in a circuit's rows is that circuit's own affair.
-@Suite(.timeLimit(.minutes(2))) struct StampTests {
+@Suite(.timeLimit(.minutes(10))) struct StampTests {
     /// Where stamps of a circuit stand, and how a text sets one.
     static let places = [
         "UPDATE circuit SET since = since | % WHERE name = 'bad'",

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The recipes do what is said of them.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct RecipeTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct RecipeTests {
     @Test func answersOfAService() async throws {
         let place = try Workplace.here
         let service = try place.start("/usr/bin/env", ["python3", Self.script("http_service.py")])

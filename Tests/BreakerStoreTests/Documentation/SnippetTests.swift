@@ -91,7 +91,7 @@ import Testing
         #expect(try store.workers().map(\.name) == ["shop-worker"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func watchingEndsWithTheStore() async throws {
+    @Test(.timeLimit(.minutes(10))) func watchingEndsWithTheStore() async throws {
         let store = try StoreFixture.makeStore()
         let watcher = Task { await SharingSnippets.watch(store) }
         store.close()
@@ -112,13 +112,42 @@ import Testing
         _ = try store.breaker(ThresholdSnippets.busy())
         _ = try store.breaker(ThresholdSnippets.quiet())
         _ = try ThresholdSnippets.slow(store)
-        #expect(try store.circuits().map(\.name) == ["export", "payments", "reports"])
+        _ = try store.breaker(ThresholdSnippets.share())
+        #expect(try store.circuits().map(\.name) == ["export", "payments", "reports", "search"])
         let quota = try store.breaker(.init(name: "quota"), calls: ThresholdSnippets.outage())
         synchronously { quota.recordFailure(HTTPError(status: 500)) }
         #expect(quota.state == .closed)
         synchronously { quota.recordFailure(HTTPError(status: 429, retryAfter: .seconds(7))) }
         let error = #expect(throws: CircuitOpenError.self) { try synchronously { try quota.run {} } }
         #expect(error?.retryAfter == .seconds(7))
+    }
+
+    @Test func bringingABreakerIn() async throws {
+        let clock = ManualHostClock()
+        let store = try StoreFixture.makeStore(clock)
+        defer { store.close() }
+        let payments = try BringingSnippets.observe(store)
+        func call(_ fails: Bool) async {
+            try? await payments.run {
+                clock.advance(by: .milliseconds(40))
+                if fails { throw HTTPError(status: 503) }
+            }
+        }
+        for number in 0..<20 { await call(number >= 10) }
+        // Nothing is refused.
+        for _ in 0..<2 { await call(false) }
+        let snippets = BringingSnippets()
+        let report = try snippets.report(on: "payments", in: store)
+        #expect(report.hasPrefix("payments would be open until "))
+        #expect(
+            report.contains(
+                ", 2 calls would have been refused; 10 of 22 failed, within \(Duration.seconds(30)) 0 of "))
+        #expect(try snippets.report(on: "users", in: store) == "users is not registered")
+        let durations = try #require(payments.totals.durations)
+        #expect(snippets.bound(of: 0.99, in: durations) == .milliseconds(50))
+        // The circuit was open, and refuses at once.
+        _ = try BringingSnippets.enforce(store)
+        await #expect(throws: CircuitOpenError.self) { try await payments.run {} }
     }
 
     @Test func moving() async throws {
@@ -132,7 +161,7 @@ import Testing
         #expect(try await MovingSnippets.call(circuit, API()) == nil)
     }
 
-    @Test(.timeLimit(.minutes(1))) func movingFromAModelOfAView() async throws {
+    @Test(.timeLimit(.minutes(10))) func movingFromAModelOfAView() async throws {
         let store = try StoreFixture.makeStore()
         let circuit = try MovingSnippets.consecutive(store)
         let status = await MovingSnippets.CircuitStatus(of: circuit, in: store)

@@ -24,6 +24,17 @@ enum ThresholdSnippets {
         return config
     }
 
+    static func share() -> CircuitBreaker.Config {
+        // snippet
+        let config = CircuitBreaker.Config(
+            name: "search",
+            trip: .failureRate(0.5, minimumCalls: 100, within: .seconds(20)),
+            slow: SlowCallRule(longerThan: .seconds(2), share: 0.8, minimumCalls: 100, within: .seconds(20))
+        )
+        // end of snippet
+        return config
+    }
+
     static func slow(_ store: CircuitStore) throws -> CircuitBreaker {
         // snippet
         var calls = CallPolicy()

@@ -198,7 +198,7 @@ extension CircuitBreaker.Config {
     fileprivate var time: Int {
         switch self.trip.kind {
         case .consecutiveFailures(let count): count - 1
-        case .failures, .unknown: -1
+        case .failures, .failureRate, .unknown: -1
         }
     }
 }

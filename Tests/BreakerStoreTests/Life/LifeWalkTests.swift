@@ -6,7 +6,7 @@ import Testing
 /// Random lives: the value and a plain model of it never disagree.
 ///
 /// BREAKERSTORE_SEED=<number> repeats one.
-@Suite(.timeLimit(.minutes(2))) struct LifeWalkTests {
+@Suite(.timeLimit(.minutes(10))) struct LifeWalkTests {
     static let lives = 1_500
     static let steps = 100
 

@@ -4,7 +4,7 @@ import Testing
 
 #if BREAKERSTORE_HOOKS
 /// Debug builds see to the order in which a thread takes locks.
-@Suite(.timeLimit(.minutes(1))) struct LockRankTests {
+@Suite(.timeLimit(.minutes(10))) struct LockRankTests {
     @Test func locksAreTakenUpwards() {
         let life = Mutex(1, rank: .life)
         let memory = Mutex(2, rank: .memory)

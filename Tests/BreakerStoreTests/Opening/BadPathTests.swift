@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// What may not be a store is refused with a reason, and nothing near it changes.
-@Suite(.timeLimit(.minutes(1))) struct BadPathTests {
+@Suite(.timeLimit(.minutes(10))) struct BadPathTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let code: BreakerStoreError.Code

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// What a power cut leaves of a store that is just being created: a file may have its size before it has its bytes.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct CutCreationTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct CutCreationTests {
     /// The rollback journal of a transaction in a database of so many pages.
     private static func journal(pages: UInt8) -> [UInt8] {
         let header: [UInt8] = [

@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// Who may read and write what a store creates, and what is done for those who may not.
-@Suite(.timeLimit(.minutes(1))) struct FileModeTests {
+@Suite(.timeLimit(.minutes(10))) struct FileModeTests {
     static let endings = ["", "-wal", "-shm", "-lock"]
 
     @Test(arguments: [UInt32(0), 0o022, 0o077])

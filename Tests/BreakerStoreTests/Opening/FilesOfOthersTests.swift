@@ -14,7 +14,7 @@ import Darwin
 /// In a directory that everybody may write to, another user puts files where a service will look for its store.
 ///
 /// Their numbers are made up; only root can be any of them.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: geteuid() == 0, "only root can be several users"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: geteuid() == 0, "only root can be several users"))
 struct FilesOfOthersTests {
     private static let mallory: uid_t = 54_311
     private static let service: uid_t = 54_312

@@ -16,7 +16,7 @@ import Darwin
 /// Forks while other threads of the parent use the store: in the child their locks stay held for ever.
 @Suite struct ForkUnderLoadTests {
     /// What a child does with its parent's store, each of which must come back.
-    @Test(.timeLimit(.minutes(2))) func aChildWaitsForNoLockOfItsParent() async {
+    @Test(.timeLimit(.minutes(10))) func aChildWaitsForNoLockOfItsParent() async {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory.make()
             defer { TemporaryDirectory.remove(directory) }
@@ -67,17 +67,23 @@ private struct Used: Sendable {
                 _ = self.store.backend.core?.isDegraded
             case 1:
                 try? self.afterwards.run {}
+                try? self.afterwards.run { throw CallFailure() }
+                (try? self.afterwards.admit())?.fail()
                 self.afterwards.recordFailure()
                 _ = self.afterwards.failureCount
                 _ = try? self.store.circuits()
                 _ = self.breaker.isCallPermitted
             default:
                 _ = self.breaker.config
+                _ = self.breaker.state
                 _ = try? self.store.breaker(.init(name: "b"))
                 if let core = self.store.backend.core {
                     core.answers.source.withLock { _ in }
                     core.guarded.withLock { _ in }
                     core.hub.wake()
+                    core.tickCounts()
+                    _ = core.counting.takeTallies(by: 1)
+                    core.lookSoon()
                 }
                 // The second store of a path enters and leaves the table of the process's cores.
                 (try? CircuitStore(path: self.store.backend.file.path))?.close()

@@ -5,7 +5,7 @@ import Testing
 @testable import BreakerStore
 
 /// Texts and rows beyond all bounds, as somebody may write them: each harms its own row alone.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct LongTextTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct LongTextTests {
     /// A store with the circuits "a" and "b", to which `sql` is done; LONG is a text of three megabytes.
     private static func make(_ sql: String) throws -> String {
         let path = try Workplace.here.store

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// Numbers of rows that somebody has set to the highest there is: SQLite finds none above, and calls the disk full.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct NumberEndTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct NumberEndTests {
     static let changes = [
         "INSERT INTO event (id, kind, at) VALUES (9223372036854775807, 'reset', 0)",
         "UPDATE sqlite_sequence SET seq = 9223372036854775807",

@@ -5,7 +5,7 @@ import Testing
 /// How long opening waits for others.
 ///
 /// Real time: the waits for other processes go by it.
-@Suite(.timeLimit(.minutes(1))) struct OpeningPatienceTests {
+@Suite(.timeLimit(.minutes(10))) struct OpeningPatienceTests {
     @Test func isWhatIsConfigured() throws {
         try Files.withDirectory { directory in
             let path = "\(directory)/a.db"

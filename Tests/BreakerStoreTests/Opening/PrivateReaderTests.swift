@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// Reads a log without an index: no file is made anywhere, so that none is left when the reader is killed.
-@Suite(.timeLimit(.minutes(1))) struct PrivateReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct PrivateReaderTests {
     @Test(arguments: ["no index", "a torn index"]) func readsTheLogWithoutAFile(index: String) async {
         await #expect(processExitsWith: .success) { [index] in
             try Files.withDirectory { directory in

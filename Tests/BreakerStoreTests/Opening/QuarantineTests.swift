@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// A broken file is set aside with all its bytes, and a new one takes its place; but only where a store has been.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct QuarantineTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct QuarantineTests {
     static let garbage = [UInt8](repeating: 0xA5, count: 20_000)
 
     private static func asideNames(in directory: String) -> [String] {

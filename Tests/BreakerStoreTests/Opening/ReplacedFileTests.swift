@@ -13,7 +13,7 @@ import Darwin
 #endif
 
 /// Another store that takes the place of an open one, as when a copy is restored.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ReplacedFileTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ReplacedFileTests {
     enum Newcomer: CaseIterable, Codable, Sendable {
         case garbage, stranger, store
 

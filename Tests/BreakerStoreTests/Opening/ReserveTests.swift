@@ -12,10 +12,9 @@ import Darwin
 #endif
 
 /// The blocks that a full disk can't take away.
-@Suite(.timeLimit(.minutes(1))) struct ReserveTests {
+@Suite(.timeLimit(.minutes(10))) struct ReserveTests {
     private func blocks(_ path: String) -> Int64 {
-        var info = stat()
-        return unsafe stat(path, &info) == 0 ? Int64(info.st_blocks) * 512 : 0
+        Directory.allocatedBytes(of: path)
     }
 
     @Test func isAllocatedAtCreation() throws {
@@ -32,7 +31,7 @@ import Darwin
             let path = "\(directory)/a.db"
             try Stores.make(path)
             Foreign.run(path, "PRAGMA user_version")
-            #expect(Directory.names(in: directory) == ["a.db", "a.db-lock"])
+            #expect(Directory.names(in: directory) == ["a.db", "a.db-board", "a.db-lock"])
             let store = try CircuitStore(path: path, configuration: Stores.configuration())
             #expect(self.blocks("\(path)-wal") >= 256 * 4096)
             #expect(self.blocks(path) < 2 * 256 * 4096)
@@ -48,6 +47,9 @@ import Darwin
             try FullDisk.use { disk, path, store, breaker in
                 for _ in 0..<100 {
                     for _ in 0..<5 { breaker.recordFailure() }
+                    // On a machine under load a report may come after its caller's deadline.
+                    let end = Deadline(after: .seconds(20))
+                    while breaker.state == .closed, !end.isOver { usleep(1_000) }
                     guard case .open = breaker.state, store.isHealthy else {
                         Issue.record("\(breaker.state) \(store.health)")
                         break

@@ -13,7 +13,7 @@ import Darwin
 #endif
 
 /// Where the directory's stamp stands for the files, a file that is taken away is still noticed by the next commit.
-@Suite(.ownDirectory, .timeLimit(.minutes(2))) struct SettledDirectoryTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct SettledDirectoryTests {
     /// What may become of a name.
     enum Fate: CaseIterable {
         case removed, renamed, replaced, exchanged, directoryReplaced

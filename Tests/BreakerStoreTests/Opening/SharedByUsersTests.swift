@@ -13,7 +13,7 @@ import Darwin
 /// Users of one group share a store whose mode lets them.
 ///
 /// Their numbers are made up; only root can be any of them.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: geteuid() == 0, "only root can be several users"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: geteuid() == 0, "only root can be several users"))
 struct SharedByUsersTests {
     struct User {
         let id: uid_t

@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// A symbolic link in place of a file beside the database leads nobody to another file.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct SideFileLinkTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct SideFileLinkTests {
     static let endings = ["-wal", "-shm", "-lock", "-journal"]
     static let secret = Array("somebody else's".utf8)
 

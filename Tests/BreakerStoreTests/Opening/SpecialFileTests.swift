@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// A pipe at one of a store's names keeps nobody waiting: open(2) of one waits until somebody writes to it.
-@Suite(.timeLimit(.minutes(1))) struct SpecialFileTests {
+@Suite(.timeLimit(.minutes(10))) struct SpecialFileTests {
     static let endings = ["-wal", "-shm", "-journal", "-lock"]
 
     /// Runs `body` in a process that the kernel ends if it hangs.

@@ -5,7 +5,7 @@ import Testing
 /// Somebody who may write to the files keeps their locks: a service that may go on without them starts all the same.
 ///
 /// Real time: the waits for other processes go by it.
-@Suite(.timeLimit(.minutes(1))) struct SquatterTests {
+@Suite(.timeLimit(.minutes(10))) struct SquatterTests {
     private static let busyTimeout = Duration.milliseconds(100)
 
     /// What a squatter holds.

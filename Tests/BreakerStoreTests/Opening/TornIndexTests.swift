@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// What a kill or a crash leaves of the wal-index and of the log keeps nobody from opening the store.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct TornIndexTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct TornIndexTests {
     /// A process was killed while it wrote the header; the next that writes makes it anew, but one that only looks
     /// can't.
     @Test func headerTornUnderALiveWorkerKeepsNobodyOut() async throws {

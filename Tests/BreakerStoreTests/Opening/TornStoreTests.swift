@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// Damage of single bytes, each of which once made a store unusable for good or went unnoticed.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct TornStoreTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct TornStoreTests {
     static let pageSize = 4_096
 
     /// A store with one circuit, "a"; the database alone has all of it.

@@ -6,7 +6,7 @@ import Testing
 /// Somebody else has the file locked.
 ///
 /// Real time: the waits for other processes go by it.
-@Suite(.timeLimit(.minutes(1))) struct BusyFileTests {
+@Suite(.timeLimit(.minutes(10))) struct BusyFileTests {
     private let fixture: StoreFixture
 
     init() throws { self.fixture = try StoreFixture(busyTimeout: .milliseconds(300)) }

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// What becomes of calls once the store is closed or dropped.
-@Suite(.timeLimit(.minutes(1))) struct CloseTests {
+@Suite(.timeLimit(.minutes(10))) struct CloseTests {
     private func isClosed(_ store: CircuitStore) -> Bool {
         switch store.health {
         case .closed: true

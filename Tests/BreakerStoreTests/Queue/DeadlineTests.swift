@@ -5,7 +5,7 @@ import Testing
 /// When tasks that wait for a commit go on without it, and what stays behind of them.
 ///
 /// Real time: the waits for other processes go by it.
-@Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadlineTests {
     enum Obstacle: CaseIterable {
         case fileIsLocked, commitHangs
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// What one who is in the way may cost others.
-@Suite(.timeLimit(.minutes(1))) struct HostileTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileTests {
     /// The file's guard is held by one that opens the store, and is slow or stopped: a checkpoint can wait, reports
     /// can't.
     @Test func aCheckpointThatMustWaitKeepsNobodyWaiting() throws {

@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// A lone report of a task is committed by the task's own thread.
-@Suite(.timeLimit(.minutes(1))) struct InPassingTests {
+@Suite(.timeLimit(.minutes(10))) struct InPassingTests {
     /// On which thread a brief change was made.
     private enum Where: Equatable { case callersThread, otherThread }
 

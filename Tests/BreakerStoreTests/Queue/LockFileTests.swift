@@ -6,7 +6,7 @@ import Testing
 /// Somebody removes the lock file under a store that is open.
 ///
 /// Real time: the store's thread looks once a second.
-@Suite(.timeLimit(.minutes(1))) struct LockFileTests {
+@Suite(.timeLimit(.minutes(10))) struct LockFileTests {
     @Test func aRemovedLockFileIsMadeAnewOnce() async throws {
         let fixture = try StoreFixture()
         let breaker = try fixture.breaker()

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// The queue of reports in front of the file.
-@Suite(.timeLimit(.minutes(1))) struct QueueTests {
+@Suite(.timeLimit(.minutes(10))) struct QueueTests {
     private let fixture: StoreFixture
     private let core: StoreCore
 

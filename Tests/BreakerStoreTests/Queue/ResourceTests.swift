@@ -30,7 +30,7 @@ import Darwin
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func closedStoresLeaveNeitherThreadsNorDescriptors() async throws {
+    @Test(.timeLimit(.minutes(10))) func closedStoresLeaveNeitherThreadsNorDescriptors() async throws {
         await #expect(processExitsWith: .success) {
             try await ResourceTests.openAndClose(10)
             let descriptors = ResourceTests.entries("/proc/self/fd")
@@ -45,7 +45,7 @@ import Darwin
     }
 
     /// A call in flight comes back in the child too: there nothing may touch the parent's connections.
-    @Test(.timeLimit(.minutes(1))) func aForkedChildReportsInMemory() async throws {
+    @Test(.timeLimit(.minutes(10))) func aForkedChildReportsInMemory() async throws {
         await #expect(processExitsWith: .success) {
             typealias Fork = @convention(c) () -> Int32
             guard let symbol = unsafe dlsym(nil, "fork") else { exit(2) }

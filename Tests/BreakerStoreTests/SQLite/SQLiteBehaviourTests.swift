@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// What the library relies on beyond SQLite's documented functions, for `make versions` to hold against each version.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct SQLiteBehaviourTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct SQLiteBehaviourTests {
     private let path: String
 
     init() throws { self.path = try Workplace.here.store }

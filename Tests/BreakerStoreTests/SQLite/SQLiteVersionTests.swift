@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// Which SQLite the processes of a test have loaded, and which ones the library refuses.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct SQLiteVersionTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct SQLiteVersionTests {
     /// The one that `make versions` means; otherwise the one of this process.
     private static var expected: String {
         unsafe getenv("BREAKER_SQLITE").map { unsafe String(cString: $0) } ?? Versions.sqlite

@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// Time as all processes of a host have it.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ClockTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ClockTests {
     @Test func steppedWallClockChangesNothing() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)
@@ -62,6 +62,25 @@ import Testing
         }
         #expect(try await second.ask("call users").number("ran") == 1)
         #expect(try await second.ask("history users closed").description == "count=1 ordered=true")
+    }
+
+    /// A wall clock that was wrong until somebody set it says rightly how long the host was down, if it was set before
+    /// the last commit.
+    @Test(arguments: [3_600, -3_600])
+    func setWallClockShortensNothing(step: Int) async throws {
+        let place = try Workplace.here
+        let first = try await place.openWorker()
+        try await first.ask("breaker users failures=1 recovery=100")
+        place.clock.stepWallTime(by: .seconds(step))
+        try await first.ask("fail users")
+        place.clock.advance(by: .seconds(40))
+        await first.die()
+        place.clock.reboot(downFor: .seconds(30))
+
+        let second = try await place.openWorker()
+        try await second.ask("breaker users failures=1 recovery=100")
+        let wait = try await second.ask("call users").number("wait")
+        #expect(wait == 30_000_000)
     }
 
     @Test func waitsAtMostOneRecoveryAfterABoot() async throws {

@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// Failures of different processes count together; no process counts one twice or misses one.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct CountingTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct CountingTests {
     @Test func countsEachFailureOfEightProcesses() async throws {
         let workers = try await Workplace.here.openWorkers(8)
         try await workers.ask("breaker users failures=1601")

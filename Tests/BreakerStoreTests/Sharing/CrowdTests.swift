@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// Many circuits, many processes.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct CrowdTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct CrowdTests {
     @Test func twoThousandCircuits() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)

@@ -14,7 +14,7 @@ import Darwin
 
 /// Programs of two versions beside each other: the configuration that was registered last rules, whatever befalls the
 /// files, and nobody brings back what it knew before.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct DeploymentTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct DeploymentTests {
     /// A cleaner takes a side file away: each process opens the same database anew.
     @Test(arguments: ["-shm", "-wal", "-lock"])
     func reopeningRevertsNoDeployment(file: String) async throws {

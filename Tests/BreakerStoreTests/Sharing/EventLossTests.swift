@@ -3,7 +3,7 @@ import BreakerTestSupport
 import Testing
 
 /// A process that can't keep up with the history is told how much of it has gone.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct EventLossTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct EventLossTests {
     @Test func whatWasPrunedIsToldAsMissed() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2, "listening=1 kept=10")

@@ -3,7 +3,7 @@ import BreakerTestSupport
 import Testing
 
 /// What Python does to one circuit and Swift to another, at the same times, leaves the same rows.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ForeignParityTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ForeignParityTests {
     private enum Step: String, CustomStringConvertible {
         case fail, succeed, admit, probeSucceeds, probeFails, reset, holdOpen, holdClosed, holdBriefly, release, probe
         case waitABit, waitForTheWindow, waitForTheRecovery

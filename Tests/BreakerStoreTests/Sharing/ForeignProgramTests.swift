@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// A program in Python that follows `docs/store-format.md` shares a circuit with workers in Swift.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ForeignProgramTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ForeignProgramTests {
     @Test func failuresCountTogether() async throws {
         let place = try Workplace.here
         let (swift, python) = try await self.pair(in: place, "failures=5")

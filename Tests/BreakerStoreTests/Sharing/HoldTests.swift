@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// An operator's word rules for all processes, until it is taken back or its time is over.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct HoldTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct HoldTests {
     @Test(arguments: ["open", "closed"], [true, false])
     func survivesRestarts(state: String, killed: Bool) async throws {
         let place = try Workplace.here

@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// A call that was let through while the circuit was closed, and ends when it no longer is, changes nothing.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct LateEndTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct LateEndTests {
     enum State: String, CaseIterable {
         case open, halfOpen, closedAgain
     }

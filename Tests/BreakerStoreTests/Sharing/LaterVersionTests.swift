@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// What a program of a later version has written beside this one.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct LaterVersionTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct LaterVersionTests {
     private static let later = "UPDATE circuit SET trip_rule = 'share', trip_count = 20, trip_window = 5000000 "
     private static let foreign = "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET state = 'shadowing' "
 

@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// How long a store lives, as other processes see it.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct LifetimeTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct LifetimeTests {
     @Test func handlesOutliveTheVariable() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)

@@ -10,7 +10,7 @@ import Darwin
 #endif
 
 /// A prober that says no more: a dead one's slot is free at once, a halted one's with its lease.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct LostProberTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct LostProberTests {
     /// The clock stands still: the next call of anybody has the dead one's slot, and only one has it.
     @Test(arguments: [1, 3], ["begin", "admit"])
     func slotOfTheDeadIsFree(limit: Int, form: String) async throws {

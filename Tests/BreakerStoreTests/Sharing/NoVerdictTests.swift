@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// A probe that ends without a verdict frees its slot and changes nothing, as another process sees it.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct NoVerdictTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct NoVerdictTests {
     /// How a probe begins and ends, and how its caller sees it end.
     static let cases = [
         (begin: "begin users policy", end: "finish ignore", ended: "Ignored"),

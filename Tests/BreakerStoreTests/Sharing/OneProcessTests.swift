@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// Two stores on one file in one process, forks, and files that change under calls.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct OneProcessTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct OneProcessTests {
     @Test func closingOneStoreHarmsNoOther() async throws {
         let place = try Workplace.here
         let witness = try await place.openWorker()

@@ -3,7 +3,7 @@ import BreakerTestSupport
 import Testing
 
 /// Many operators at once, while the service fails.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct OperatorTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct OperatorTests {
     @Test func eachChangeIsOneEventWithItsAuthor() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(16)

@@ -10,7 +10,7 @@ import Darwin
 #endif
 
 /// What one kernel is, and what is another one.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct OtherKernelTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct OtherKernelTests {
     #if os(Linux)
     /// As in two containers with one volume, mounted in different places.
     @Test(.enabled(if: geteuid() == 0, "only root may make namespaces"))

@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// A program of release 0.1.2 beside one of this version, on one file: a rolling deployment, and the way back.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct OtherReleaseTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct OtherReleaseTests {
     @Test func countTogetherAndObeyEachOther() async throws {
         let place = try Workplace.here
         let older = try place.start("breaker-worker_0_1_2", [place.clock.path])

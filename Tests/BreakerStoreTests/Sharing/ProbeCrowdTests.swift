@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// The time has come, and all processes call at once.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ProbeCrowdTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ProbeCrowdTests {
     @Test(arguments: [1, 3])
     func exactlyTheLimitRuns(limit: Int) async throws {
         let place = try Workplace.here

@@ -6,7 +6,7 @@ import Testing
 /// Random histories of six processes, on a clock that one of them moves.
 ///
 /// BREAKERSTORE_SEED=<number> repeats what the processes do, not when each comes by.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct RandomWalkTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct RandomWalkTests {
     static let seeds: [UInt64] = {
         if let text = ProcessInfo.processInfo.environment["BREAKERSTORE_SEED"], let seed = UInt64(text) {
             return [seed]

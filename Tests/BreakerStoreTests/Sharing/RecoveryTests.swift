@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// What a circuit knows of its trips and probes outlives each process.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct RecoveryTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct RecoveryTests {
     /// Each step is another process's, the last one of which has been killed or has left.
     @Test func backOffGoesOnInNewProcesses() async throws {
         let place = try Workplace.here

@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// `minimumReporters`: a circuit trips only when so many different workers saw failures.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ReporterTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ReporterTests {
     @Test func twoNoisyWorkersNeverTripWhereThreeMust() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(3)

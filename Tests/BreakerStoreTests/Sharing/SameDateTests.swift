@@ -5,7 +5,7 @@ import Testing
 @testable import BreakerStore
 
 /// A state that nobody changes reads the same each time, in all processes, by the clocks of the real host.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct SameDateTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct SameDateTests {
     private func store(_ path: String) throws -> CircuitStore {
         var configuration = CircuitStore.Configuration()
         configuration.busyTimeout = .seconds(20)

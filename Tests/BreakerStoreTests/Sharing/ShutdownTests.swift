@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The end of a service's workers says nothing about the services that they call.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ShutdownTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ShutdownTests {
     /// Answers nobody: a service that is slow just now, and healthy.
     private final class SlowService: Sendable {
         let port: UInt16

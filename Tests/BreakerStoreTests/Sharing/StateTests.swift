@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// What one process does to a circuit is so for all, at once and after a restart.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct StateTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct StateTests {
     @Test func openingIsSeenByTheNextCallElsewhere() async throws {
         let workers = try await Workplace.here.openWorkers(2)
         let rounds = 100

@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// Which failures count, whoever reports them.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct WindowTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct WindowTests {
     @Test func sparseFailuresNeverStopABurst() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)

@@ -79,7 +79,7 @@ import Testing
 }
 
 extension Thread {
-    fileprivate static func detach(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+    static func detach(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
         group.enter()
         Thread.detachNewThread {
             body()

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// Neither the log nor the tables grow without end.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct BoundedFileTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct BoundedFileTests {
     @Test func theLogIsCheckpointedLongBeforeAShellWould() throws {
         let store = try StoreFixture.makeStore()
         defer { store.close() }

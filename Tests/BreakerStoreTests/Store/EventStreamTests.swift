@@ -6,7 +6,7 @@ import Testing
 @testable import BreakerStore
 
 /// What a listener is told, and what it costs.
-@Suite(.timeLimit(.minutes(1))) struct EventStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct EventStreamTests {
     private func makeStore(telling handler: (@Sendable (CircuitEvent) -> Void)? = nil) throws -> CircuitStore {
         var configuration = CircuitStore.Configuration()
         configuration.clock = ManualHostClock()

@@ -3,19 +3,19 @@ import Testing
 @testable import BreakerStore
 
 /// A service may register circuits by names that never come again, such as one a customer.
-@Suite(.timeLimit(.minutes(1))) struct ForgottenMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct ForgottenMemoryTests {
     @Test func nothingIsKeptOfAForgottenCircuitWithoutHandles() async throws {
         let fixture = try StoreFixture()
         let store = fixture.store
         let core = try #require(store.backend.core)
         weak var circuit: SharedCircuit?
-        weak var counter: Refusals.Counter?
+        weak var counts: CircuitCounts?
         do {
             let breaker = try store.breaker(.init(name: "a"))
             circuit = breaker.circuit
-            counter = breaker.circuit.refusals
+            counts = breaker.circuit.counts
             try await store.forget("a")
-            #expect(circuit != nil && counter != nil)
+            #expect(circuit != nil && counts != nil)
         }
         _ = try store.breaker(.init(name: "b"))
         try await store.forget("b")
@@ -23,7 +23,7 @@ import Testing
         // The handle of the first was there when it was forgotten.
         fixture.clock.advance(by: .seconds(60))
         core.lookSoon()
-        #expect(await eventually { circuit == nil && counter == nil && core.circuitsInForce.isEmpty })
+        #expect(await eventually { circuit == nil && counts == nil && core.circuitsInForce.isEmpty })
     }
 
     /// The handle that is left works on.

@@ -6,7 +6,7 @@ import Testing
 @testable import BreakerStore
 
 /// Health is told as it happens.
-@Suite(.timeLimit(.minutes(1))) struct HealthTests {
+@Suite(.timeLimit(.minutes(10))) struct HealthTests {
     private func word(_ health: StoreHealth) -> String {
         switch health {
         case .healthy: "healthy"

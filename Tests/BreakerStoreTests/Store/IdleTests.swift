@@ -2,7 +2,7 @@ import Testing
 
 @testable import BreakerStore
 
-@Suite(.timeLimit(.minutes(2))) struct IdleTests {
+@Suite(.timeLimit(.minutes(10))) struct IdleTests {
     /// Circuits of stores that have gone; those that are open, held or in use stay.
     @Test func forgetsWhatNobodyUses() async throws {
         let clock = ManualHostClock()

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// What a process remembers of its last commit, in place of reading.
-@Suite(.timeLimit(.minutes(1))) struct LastCommitTests {
+@Suite(.timeLimit(.minutes(10))) struct LastCommitTests {
     private let fixture: StoreFixture
     private let core: StoreCore
 

@@ -4,7 +4,7 @@ import Testing
 @testable import BreakerStore
 
 /// What a snapshot shows of probes, and who may take a slot.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct LiveProbeTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct LiveProbeTests {
     @Test func snapshotLeavesOutWhoseLeaseIsOver() async throws {
         let fixture = try StoreFixture()
         let breaker = try await fixture.dueBreaker(probes: ProbeRule(lease: .seconds(5)))

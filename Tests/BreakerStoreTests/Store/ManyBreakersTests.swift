@@ -3,7 +3,7 @@ import Testing
 @testable import BreakerStore
 
 /// Many circuits are registered in one transaction.
-@Suite(.timeLimit(.minutes(1))) struct ManyBreakersTests {
+@Suite(.timeLimit(.minutes(10))) struct ManyBreakersTests {
     private let fixture: StoreFixture
 
     init() throws { self.fixture = try StoreFixture() }

@@ -5,7 +5,7 @@ import Testing
 @testable import BreakerStore
 
 /// Handles come and go on all threads while the clock runs through minutes.
-@Suite(.timeLimit(.minutes(1))) struct NameRaceTests {
+@Suite(.timeLimit(.minutes(10))) struct NameRaceTests {
     private static let names = 40
     private static let threads = 6
 

@@ -3,7 +3,7 @@ import Testing
 @testable import BreakerStore
 
 /// What a read that began earlier knows of the clock.
-@Suite(.timeLimit(.minutes(1))) struct OlderReadTests {
+@Suite(.timeLimit(.minutes(10))) struct OlderReadTests {
     @Test func anOlderSnapshotDoesNotSetTheClockBack() throws {
         let fixture = try StoreFixture()
         let core = try #require(fixture.core)

@@ -5,7 +5,7 @@ import Testing
 @testable import BreakerStore
 
 /// A store that only reads its file tells what others do to it.
-@Suite(.timeLimit(.minutes(1))) struct ReadOnlyFollowTests {
+@Suite(.timeLimit(.minutes(10))) struct ReadOnlyFollowTests {
     private let fixture: StoreFixture
 
     init() throws {
@@ -38,15 +38,22 @@ import Testing
     }
 
     @Test func nothingIsSkippedFromAnEventOn() async throws {
-        for number in 0..<1_500 { try await self.fixture.store.reset("a", reason: "\(number)") }
-        let first = try #require(try await self.fixture.store.history(limit: 10_000).last)
+        // One commit for all of them: each reset is synced, which takes long on a slow disk.
+        Foreign.run(
+            self.fixture.store.path,
+            """
+            WITH RECURSIVE number(n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM number WHERE n < 1499)
+            INSERT INTO event (at, circuit, kind, was, becomes, reason)
+            SELECT (SELECT max(at) FROM event), 'a', 'reset', 'closed', 'closed', n FROM number
+            """)
+        let first = try #require(try await self.fixture.store.history(limit: 10_000).last { $0.kind == .reset })
         let reader = try self.reader()
         defer { reader.close() }
         var iterator = reader.events(after: first.id).makeAsyncIterator()
         var expected = Int(first.reason ?? "") ?? -1
         while expected < 1_499 {
             expected += 1
-            #expect(await iterator.next()?.reason == "\(expected)")
+            try #require(await iterator.next()?.reason == "\(expected)")
         }
     }
 

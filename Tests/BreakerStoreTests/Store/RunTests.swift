@@ -10,7 +10,7 @@ private protocol Service: Sendable {
 
 extension CircuitStore: Service {}
 
-@Suite(.timeLimit(.minutes(1))) struct RunTests {
+@Suite(.timeLimit(.minutes(10))) struct RunTests {
     @Test func aCancelledRunCommitsWhatWaitsAndTellsIt() async throws {
         let directory = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(directory) }

@@ -3,7 +3,7 @@ import Testing
 @testable import BreakerStore
 
 /// Two stores of one process on one file.
-@Suite(.timeLimit(.minutes(1))) struct SharedSettingsTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedSettingsTests {
     /// A setting in which the second store differs from the first.
     struct Setting: Sendable, CustomTestStringConvertible {
         let field: String

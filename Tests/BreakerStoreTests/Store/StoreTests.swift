@@ -61,7 +61,7 @@ struct Boom: Error {}
 }
 
 @Suite struct EventTests {
-    @Test(.timeLimit(.minutes(1))) func streamsAndHandlersSeeEachEventOnceInOrder() async throws {
+    @Test(.timeLimit(.minutes(10))) func streamsAndHandlersSeeEachEventOnceInOrder() async throws {
         let store = try StoreFixture.makeStore()
         let breaker = try store.breaker(.init(name: "a", trip: .failures(1, within: .seconds(60))))
         let events = store.events()
@@ -78,7 +78,7 @@ struct Boom: Error {}
     }
 
     /// Who begins to listen in the moment in which the store is closed is not left waiting.
-    @Test(.timeLimit(.minutes(1))) func aStreamEndsWithTheStoreHoweverLateItBegan() async throws {
+    @Test(.timeLimit(.minutes(10))) func aStreamEndsWithTheStoreHoweverLateItBegan() async throws {
         for _ in 0..<200 {
             let store = try StoreFixture.makeStore()
             async let events = store.events().reduce(into: 0) { count, _ in count += 1 }
@@ -87,7 +87,7 @@ struct Boom: Error {}
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func runClosesWhenItIsCancelled() async throws {
+    @Test(.timeLimit(.minutes(10))) func runClosesWhenItIsCancelled() async throws {
         let store = try StoreFixture.makeStore()
         let task = Task { try await store.run() }
         task.cancel()

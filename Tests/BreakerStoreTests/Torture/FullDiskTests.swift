@@ -10,7 +10,7 @@ import Darwin
 #endif
 
 /// A disk without room: calls run, are counted in memory, and their reports come back to the file.
-@Suite(.ownDirectory, .timeLimit(.minutes(3))) struct FullDiskTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct FullDiskTests {
     @Test func aFullDiskLosesNothingAndStopsNobody() async throws { try await Torture.run("disk") }
 
     #if os(Linux)

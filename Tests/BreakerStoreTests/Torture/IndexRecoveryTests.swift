@@ -29,7 +29,7 @@ import Testing
         return breaker
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Question.allCases)
+    @Test(.timeLimit(.minutes(10)), arguments: Question.allCases)
     func aCallWaitsUntilTheIndexIsRecovered(_ question: Question) async throws {
         let store = try StoreFixture.makeStore()
         let breaker = try self.openBreaker(in: store)
@@ -44,7 +44,7 @@ import Testing
         #expect(store.isHealthy)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Question.allCases)
+    @Test(.timeLimit(.minutes(10)), arguments: Question.allCases)
     func memoryAnswersOnlyOnceTheStoreIsDegraded(_ question: Question) async throws {
         let store = try StoreFixture.makeStore(busyTimeout: .milliseconds(50))
         let breaker = try self.openBreaker(in: store)

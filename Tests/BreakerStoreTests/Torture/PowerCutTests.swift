@@ -2,7 +2,7 @@ import BreakerTestSupport
 import Testing
 
 /// What a power cut leaves of all that was written: nothing is lost that was acknowledged, nothing is half there.
-@Suite(.ownDirectory, .timeLimit(.minutes(3))) struct PowerCutTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct PowerCutTests {
     @Test func nothingAcknowledgedIsLost() async throws { try await Torture.run("power") }
 
     #if os(Linux)

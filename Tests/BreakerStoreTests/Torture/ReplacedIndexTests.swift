@@ -13,7 +13,7 @@ import Darwin
 
 /// Somebody has removed the -shm, and others have made another: who still has the old one must not write to the log,
 /// for it does not know what they have written there.
-@Suite(.ownDirectory, .timeLimit(.minutes(1))) struct ReplacedIndexTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ReplacedIndexTests {
     @Test func whoClosesDestroysNothingOfWhatOthersHaveWritten() async throws {
         let place = try Workplace.here
         // Without a circuit it does not look whether its files are in place.

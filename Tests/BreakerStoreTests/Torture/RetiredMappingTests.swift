@@ -16,7 +16,7 @@ import Darwin
 ///
 /// Nobody keeps the wal-index from being truncated then: the first to open the store again does that, and to read
 /// memory that lies beyond a file's end kills the process.
-@Suite(.ownDirectory, .timeLimit(.minutes(2))) struct RetiredMappingTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct RetiredMappingTests {
     /// The header that a late reader would see.
     private static func words(of mapping: HeaderMapping) -> [UInt64] {
         (0..<12).map { unsafe mapping.page[$0] }

@@ -17,7 +17,7 @@ import Darwin
 /// a log that began anew inside it for the old ones, if somebody else had copied all of these before.
 ///
 /// Each in a process of its own, where every checkpoint is watched.
-@Suite(.ownDirectory, .timeLimit(.minutes(2))) struct WalResetTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct WalResetTests {
     /// What another program does, which checkpoints by itself after each commit.
     enum Other {
         static let create: StaticString = """

@@ -24,6 +24,18 @@ import Testing
                 + #""multiplier":2.5,"timeoutMicroseconds":1500000},"#
                 + #""trip":{"count":7,"rule":"consecutiveFailures"}}"#
         ),
+        (
+            CircuitBreaker.Config(
+                name: "a", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(10)),
+                slow: SlowCallRule(longerThan: .seconds(2), share: 0.25, minimumCalls: 9), mode: .observing),
+            #"{"minimumReporters":1,"mode":"observing","name":"a","#
+                + #""probes":{"leaseMicroseconds":30000000,"limit":1,"successesToClose":1},"#
+                + #""recovery":{"capMicroseconds":600000000,"jitter":0,"#
+                + #""multiplier":1,"timeoutMicroseconds":30000000},"#
+                + #""slow":{"minimumCalls":9,"share":0.25,"thresholdMicroseconds":2000000,"#
+                + #""windowMicroseconds":60000000},"#
+                + #""trip":{"minimumCalls":20,"rule":"failureRate","share":0.5,"windowMicroseconds":10000000}}"#
+        ),
     ]
 
     @Test(arguments: Self.cases)

@@ -38,6 +38,41 @@ struct FieldCase<Value: Sendable>: Sendable, CustomTestStringConvertible {
     static let tooLong = Duration.longestAllowed + .microseconds(1)
     static let overflowing = Duration(attoseconds: .max)
 
+    static let shares: [Case] = [
+        Case("all of one call") { $0.trip = .failureRate(1, minimumCalls: 1, within: .milliseconds(1)) },
+        Case("share of 0", refused: "trip.share") { $0.trip = .failureRate(0, minimumCalls: 1, within: .seconds(1)) },
+        Case("share of 1.1", refused: "trip.share") {
+            $0.trip = .failureRate(1.1, minimumCalls: 1, within: .seconds(1))
+        },
+        Case("no number", refused: "trip.share") { $0.trip = .failureRate(.nan, minimumCalls: 1, within: .seconds(1)) },
+        Case("0 calls", refused: "trip.minimumCalls") {
+            $0.trip = .failureRate(1, minimumCalls: 0, within: .seconds(1))
+        },
+        Case("short window", refused: "trip.window") {
+            $0.trip = .failureRate(1, minimumCalls: 1, within: .microseconds(999))
+        },
+        Case("slow") { $0.slow = SlowCallRule(longerThan: .microseconds(1)) },
+        Case("threshold of 0", refused: "slow.threshold") { $0.slow = SlowCallRule(longerThan: .zero) },
+        Case("slow share", refused: "slow.share") { $0.slow = SlowCallRule(longerThan: .seconds(1), share: -1) },
+        Case("slow calls", refused: "slow.minimumCalls") {
+            $0.slow = SlowCallRule(longerThan: .seconds(1), minimumCalls: 1_000_001)
+        },
+        Case("slow window", refused: "slow.window") { $0.slow = SlowCallRule(longerThan: .seconds(1), within: .zero) },
+        Case("17 reporters of failures") { $0.minimumReporters = 17 },
+        Case("16 reporters of slow calls") {
+            $0.slow = SlowCallRule(longerThan: .seconds(1))
+            $0.minimumReporters = 16
+        },
+        Case("17 reporters of slow calls", refused: "minimumReporters") {
+            $0.slow = SlowCallRule(longerThan: .seconds(1))
+            $0.minimumReporters = 17
+        },
+        Case("17 reporters of a share", refused: "minimumReporters") {
+            $0.trip = .failureRate(1, minimumCalls: 1, within: .seconds(1))
+            $0.minimumReporters = 17
+        },
+    ]
+
     static let texts: [Case] = [
         Case("name of 1") { $0.name = "a" },
         Case("name of 200") { $0.name = String(repeating: "é", count: 200) },
@@ -111,7 +146,7 @@ struct FieldCase<Value: Sendable>: Sendable, CustomTestStringConvertible {
         Case("jitter NaN", refused: "recovery.jitter") { $0.recovery.jitter = .nan },
     ]
 
-    @Test(arguments: Self.texts + Self.counts + Self.durations + Self.numbers)
+    @Test(arguments: Self.texts + Self.shares + Self.counts + Self.durations + Self.numbers)
     func namesTheField(field: Case) {
         field.check(CircuitBreaker.Config(name: "a", group: "g")) { value throws(BreakerStoreError) in
             try value.validate()

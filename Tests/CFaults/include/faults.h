@@ -1,6 +1,7 @@
 #ifndef FAULTS_H
 #define FAULTS_H
 
+#include "bus.h"
 #include "resets.h"
 #include <stdbool.h>
 

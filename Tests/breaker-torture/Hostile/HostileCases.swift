@@ -27,7 +27,8 @@ struct HostileCases {
         "sparse files: a log of 1099511627776 bytes with zero salts, log",
         "sparse files: nothing but 1099511627776 zeros",
         "sparse files: a log of 1099511627776 bytes, its header alone, and no index, log", "special files: a FIFO at",
-        "special files: a dangling link at a.db-wal", "special files while open: a FIFO at", "owners: ",
+        "special files: a dangling link at a.db-wal", "special files: a dangling link at a.db-board",
+        "swaps: [\"a.db-board\"] of ", "special files while open: a FIFO at", "owners: ",
         "surroundings: ",
     ]
 

@@ -63,6 +63,11 @@ struct LargeFiles {
                         Directory.remove(place.path + "-shm")
                     },
                     self.sparse("an index of \(size) bytes", store) { try Self.resize($0.path + "-shm", size) },
+                    self.sparse("a board of \(size) bytes", store) { try Self.resize($0.path + "-board", size) },
+                    self.sparse("a board of \(size) zeros", store) { place in
+                        try FileBytes.write([], to: place.path + "-board")
+                        try Self.resize(place.path + "-board", size)
+                    },
                     self.sparse("a lock file of \(size) bytes", store) { try Self.resize($0.path + "-lock", size) },
                     self.sparse("nothing but \(size) zeros", store) { place in
                         for ending in ["", "-wal", "-shm"] { Directory.remove(place.path + ending) }

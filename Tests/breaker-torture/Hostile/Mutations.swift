@@ -79,7 +79,7 @@ struct Mutations {
 
     /// Each choice of files from another store, before the store is opened, and in place while it is open.
     private func swaps() -> [HostileCase] {
-        let endings = ["", "-wal", "-shm", "-lock"]
+        let endings = ["", "-wal", "-shm", "-lock", "-board"]
         var cases: [HostileCase] = []
         for (store, others) in self.pairs {
             for choice in 1..<1 << endings.count {

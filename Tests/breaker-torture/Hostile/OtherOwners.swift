@@ -51,6 +51,11 @@ struct OtherOwners {
                 _ = try store.write(to: place.store, nil)
                 for ending in endings { try Self.own(place.path + ending) }
             },
+            // Nobody needs the board: another's is not used, and the store opens.
+            self.make("a.db-board is another's", mustRefuse: false) { place in
+                _ = try store.write(to: place.store, nil)
+                try Self.own(place.path + "-board")
+            },
         ]
         // A service's own directory: root looks after it.
         var own = HostileCase(kind: "owners", name: "the directory and all in it is another's") { place in

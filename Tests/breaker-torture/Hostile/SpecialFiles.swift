@@ -14,7 +14,7 @@ struct SpecialFiles {
 
     init(_ stock: HostileStock) { self.stock = stock }
 
-    private static let endings = ["", "-wal", "-shm", "-lock", "-journal"]
+    private static let endings = ["", "-wal", "-shm", "-lock", "-journal", "-board"]
 
     /// What is put where a name leads to, beside the real file's new place.
     private static let kinds: [(name: String, make: @Sendable (String, HostilePlace) throws -> Void)] = [

@@ -182,7 +182,8 @@ struct PowerRound {
         }
         for name in names {
             let (found, expected) = (FileBytes.read("\(self.store)/\(name)") ?? [], recorded[name] ?? [])
-            guard !FileBytes.areEqual(found, expected) else { continue }
+            // Processes add to the board in memory, of which the record knows nothing, and no board outlives its boot.
+            guard !name.hasSuffix("-board"), !FileBytes.areEqual(found, expected) else { continue }
             let place = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? -1
             self.violations.append(
                 "the record does not lead to the bytes of \(name): \(expected.count) of \(found.count), from \(place)")

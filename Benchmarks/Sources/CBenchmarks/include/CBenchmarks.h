@@ -30,6 +30,12 @@ void bb_make_system_call(void);
 // Ends the process at once, with nothing but the system call for that.
 _Noreturn void bb_exit_now(int code);
 
+// MARK: - Lanes
+
+// The nanoseconds of one addition when so many threads (1 or 2) add `count` times to so many lanes (1, 2, 4 or 8) as
+// the end of a healthy call does; -1 if it fails, or if a count is missing.
+double bb_count_in_lanes(int lanes, int threads, long count);
+
 // MARK: - Processes
 
 // Runs a program with two arguments, reads what it prints into `output` (zero-terminated), waits for its end; its exit

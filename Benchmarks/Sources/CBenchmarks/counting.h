@@ -1,0 +1,1 @@
+../../../Sources/CBreakerStore/include/counting.h

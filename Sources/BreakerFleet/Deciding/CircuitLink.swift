@@ -1,0 +1,380 @@
+import BreakerStore
+
+/// What a link knows of one circuit, and what the link decides: a pure value, without a clock, a file or a server.
+///
+/// The owner looks at the file, reads the register, and asks for the next step until there is none. Each step is one
+/// transaction on the file or one statement on the server; its outcome comes back before the next is asked for. All
+/// times are microseconds of one clock that never goes back, and durations.
+struct CircuitLink: Sendable, Hashable {
+    struct Settings: Sendable, Hashable {
+        var host: String
+        /// So many hosts must have failures before the fleet trips.
+        var minimumHosts = 2
+        /// For so long a host goes on refusing calls when its link is dead, before the host probes by itself.
+        var guardTime: Int64 = 10_000_000
+        /// For so long the right to probe is one host's, if its link says nothing more.
+        var lease: Int64 = 5_000_000
+
+        /// A right to probe that no call has used for so long is given back.
+        static let unused: Int64 = 2_000_000
+        /// Links wait for up to so long before they ask for the right to probe, so that not all ask at once.
+        static let jitter = 50_000.0
+        /// Links of hosts without calls let the others go first.
+        static let courtesy: Int64 = 1_000_000
+        /// A link that was refused says nothing more for so long.
+        static let quiet: Int64 = 250_000
+    }
+
+    enum Step: Sendable, Hashable {
+        case order(LinkOrder, by: String, reason: String?)
+        case request(Request)
+    }
+
+    /// The newest register that the file obeys.
+    struct Told: Sendable, Hashable {
+        var generation: Int64
+        /// The file's epoch then; nil if the file has moved on by itself since.
+        var epoch: Int64?
+        var state: Register.State
+    }
+
+    /// The right to probe is this host's.
+    struct Probing: Sendable, Hashable {
+        var since: Int64
+        /// The file's epoch since it lets probes through; nil as long as it does not.
+        var epoch: Int64?
+        /// Since when no probe is under way though the file is half-open.
+        var idleSince: Int64?
+    }
+
+    let settings: Settings
+    /// The register as it was read last.
+    private(set) var register: Register?
+    private var readAt: Int64 = 0
+    /// Whether the register has changed since it was read.
+    private(set) var needsRead = true
+
+    var told: Told?
+    /// The generation whose state beneath a hold the file has got.
+    var obeyed: Int64?
+    var probing: Probing?
+    /// Since when the register is due and nobody has the right to probe; it may lie ahead.
+    var freeSince: Int64?
+    var wait: Int64 = 0
+    /// When the next step is to be asked for though nothing has changed; never a time that was asked at already.
+    private(set) var wakesAt: Int64?
+    /// The server has refused what this link thought was due: the next request waits until then.
+    private var quietUntil: Int64 = .min
+    /// The refusals of the file when it was told; more of them are a demand for a probe.
+    var refusals: UInt64 = 0
+    /// Whether this host has had the right to probe and no call has come.
+    var wasUnused = false
+    /// The operations that the server has been told.
+    var pushed: Set<LinkedCircuit.Key> = []
+
+    init(_ settings: Settings) { self.settings = settings }
+
+    // MARK: - What the server says
+
+    /// The register was read; what is older than what this link knows counts for nothing.
+    mutating func learn(_ register: Register, at now: Int64) {
+        if let known = self.register, register.generation < known.generation { return }
+        self.register = register
+        self.readAt = now
+        self.needsRead = false
+        if register.lease != nil { self.freeSince = nil }
+    }
+
+    /// What a server must be told that has an older register than this link, or none: its newest commits are lost.
+    func offer(to server: Register?, at now: Int64) -> Request? {
+        guard let known = self.register(at: now), server.map({ $0.generation < known.generation }) ?? true else {
+            return nil
+        }
+        return .offer(known)
+    }
+
+    /// The connection is another one, or the server lacks the register: what is known may have changed.
+    mutating func doubt() { self.needsRead = true }
+
+    /// The register as it must be by now, unless it has changed.
+    private func register(at now: Int64) -> Register? {
+        guard var register = self.register else { return nil }
+        let passed = max(0, now.subtractingSaturating(self.readAt))
+        register.age = register.age.addingSaturating(passed)
+        register.left = max(0, register.left.subtractingSaturating(passed))
+        if let left = register.hold?.left {
+            register.hold?.left = left.subtractingSaturating(passed)
+            if left <= passed { register.hold = nil }
+        }
+        if let lease = register.lease {
+            register.lease?.left = lease.left.subtractingSaturating(passed)
+            if lease.left <= passed { register.lease = nil }
+        }
+        return register
+    }
+
+    // MARK: - The next step
+
+    /// - Parameters:
+    ///   - file: what the file says now.
+    ///   - count: what the server has counted after this host's own failures were committed there.
+    ///   - draw: a random number in `0..<1`.
+    mutating func next(_ file: LinkedCircuit, _ count: Count?, at now: Int64, draw: Double) -> Step? {
+        self.wakesAt = nil
+        self.pushed.formIntersection(file.operations.map(\.key))
+        guard !self.needsRead, let register = self.register(at: now), file.state != .unknown else { return nil }
+        if let request = self.operation(file) { return .request(request) }
+        if self.told?.generation != register.generation {
+            if let step = self.obedience(file, register) { return step }
+            self.take(register, file, draw: draw)
+        }
+        if let hold = register.hold {
+            if file.hold == nil, hold.left.map({ $0 > Settings.unused }) ?? true {
+                // A shorter hold of this host alone had taken the place of the fleet's, and is over.
+                self.told = nil
+                return self.obedience(file, register)
+            }
+            // Also beneath a hold, which may end by itself: then no call may probe without the right to.
+            return register.state == .open ? self.prolongation(file, register, at: now) : nil
+        }
+        switch register.state {
+        case .closed: return now < self.quietUntil ? nil : self.trip(file, register, count).map(Step.request)
+        case .open: return self.whileOpen(file, register, at: now)
+        }
+    }
+
+    // MARK: - While the fleet is open
+
+    /// For how long the file must refuse calls from now on: a dead link needs nothing then, its host probes by itself.
+    func target(_ file: LinkedCircuit, _ register: Register) -> Int64 {
+        min(register.left.addingSaturating(self.settings.guardTime), file.longestRecovery)
+    }
+
+    /// Makes the file refuse calls for longer when less than half of the guard is left.
+    func `extension`(_ file: LinkedCircuit, _ register: Register) -> LinkOrder? {
+        guard case .open(let left) = file.state else { return nil }
+        let target = self.target(file, register)
+        let slack = min(self.settings.guardTime, target) / 2
+        return left < target - slack ? .extend(for: target) : nil
+    }
+
+    private mutating func prolongation(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
+        if let order = self.extension(file, register) { return .order(order, by: LinkOrder.fleet, reason: nil) }
+        // The next one is due when half of the guard is over.
+        self.wake(at: now.addingSaturating(self.settings.guardTime / 4), now: now)
+        return nil
+    }
+
+    /// Asks to be asked again then, if that lies ahead.
+    private mutating func wake(at time: Int64, now: Int64) {
+        if time > now { self.wakesAt = min(self.wakesAt ?? time, time) }
+    }
+
+    private mutating func whileOpen(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
+        let isOurs = register.lease?.host == self.settings.host
+        let letsProbes = file.state == .halfOpen || file.state == .open(left: 0)
+        if self.probing == nil, isOurs, letsProbes || self.wasClosedByProbe(file) {
+            // An operator has let a probe through; or another link of this file was elected, and is dead.
+            self.probing = Probing(since: now, epoch: self.told?.epoch ?? file.epoch)
+        }
+        if let probing = self.probing { return self.whileProbing(file, register, probing, at: now) }
+        if self.told?.epoch != file.epoch {
+            switch file.state {
+            case .unknown: return nil
+            case .halfOpen: return self.withoutRight(file, register, at: now)
+            case .closed where self.hasClosedByItself(file, since: register):
+                guard register.left == 0, register.lease == nil, now >= self.quietUntil else { return nil }
+                return .request(.verdict(generation: register.generation, .closed, isElected: false))
+            case .closed:
+                // A circuit of another file: it has never heard of the register.
+                self.told = nil
+                self.obeyed = nil
+                return self.obedience(file, register)
+            case .open: self.told?.epoch = file.epoch
+            }
+        }
+        return self.prolongation(file, register, at: now) ?? self.election(file, register, at: now).map(Step.request)
+    }
+
+    /// Half-open, and the right to probe is nobody's or another's: as long as it is free this host asks for it, else no
+    /// further call may probe here.
+    private mutating func withoutRight(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
+        guard register.left == 0, register.lease == nil, !file.isObserving else {
+            return self.closedGate(file, register)
+        }
+        guard now >= self.quietUntil else {
+            self.wake(at: self.quietUntil, now: now)
+            return nil
+        }
+        return .request(.elect(generation: register.generation))
+    }
+
+    /// A half-open file lets no further probe through; the result of one under way comes too late.
+    private func closedGate(_ file: LinkedCircuit, _ register: Register) -> Step {
+        .order(.open(for: self.target(file, register), trips: register.trips), by: LinkOrder.fleet, reason: nil)
+    }
+
+    private mutating func election(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Request? {
+        guard case .open = file.state, !file.isObserving else { return nil }
+        if let lease = register.lease, lease.host != self.settings.host {
+            self.freeSince = nil
+            self.wake(at: now.addingSaturating(lease.left), now: now)
+            return nil
+        }
+        let free = self.freeSince ?? now.addingSaturating(register.left)
+        self.freeSince = free
+        let hasDemand = file.refusals > self.refusals
+        guard hasDemand || !self.wasUnused else { return nil }
+        let courtesy = hasDemand ? 0 : Settings.courtesy
+        let time = max(self.quietUntil, free.addingSaturating(self.wait + courtesy))
+        guard register.left == 0, now >= time else {
+            self.wake(at: time, now: now)
+            return nil
+        }
+        return .elect(generation: register.generation)
+    }
+
+    /// The right to probe is this host's: its own machine probes as ever.
+    private mutating func whileProbing(
+        _ file: LinkedCircuit, _ register: Register, _ probing: Probing, at now: Int64
+    ) -> Step? {
+        guard let lease = register.lease, lease.host == self.settings.host else {
+            self.probing = nil
+            return file.state == .halfOpen
+                ? self.withoutRight(file, register, at: now) : self.prolongation(file, register, at: now)
+        }
+        let generation = register.generation
+        self.wake(at: now.addingSaturating(lease.left - self.settings.lease / 2), now: now)
+        let renewal = lease.left < self.settings.lease / 2 ? Step.request(.renew(generation: generation)) : nil
+        switch file.state {
+        case .closed where self.wasClosedByProbe(file):
+            return .request(.verdict(generation: generation, .closed, isElected: true))
+        case .closed, .unknown:
+            // A circuit of another file: the right to probe runs out by itself.
+            self.probing = nil
+            self.told = nil
+            self.obeyed = nil
+            return nil
+        case .halfOpen:
+            guard file.liveProbes == 0 else {
+                self.probing?.idleSince = nil
+                return renewal
+            }
+            // The probe ended without a verdict, and no other call comes here.
+            let idle = probing.idleSince ?? now
+            self.probing?.idleSince = idle
+            guard now.subtractingSaturating(idle) > Settings.unused else {
+                self.wake(at: idle.addingSaturating(Settings.unused + 1), now: now)
+                return renewal
+            }
+            return self.closedGate(file, register)
+        case .open(let left):
+            guard let epoch = probing.epoch else {
+                return .order(.probe, by: LinkOrder.fleet, reason: nil)
+            }
+            if file.epoch != epoch {
+                return .request(.verdict(generation: generation, .open(for: left), isElected: true))
+            }
+            guard now.subtractingSaturating(probing.since) > Settings.unused else {
+                self.wake(at: probing.since.addingSaturating(Settings.unused + 1), now: now)
+                return renewal
+            }
+            // First the file lets no call through, then another host may.
+            if left == 0 {
+                return .order(.extend(for: self.target(file, register)), by: LinkOrder.fleet, reason: nil)
+            }
+            return .request(.yield(generation: generation))
+        }
+    }
+
+    // MARK: - Tripping
+
+    private func trip(_ file: LinkedCircuit, _ register: Register, _ count: Count?) -> Request? {
+        guard !file.isObserving, let count, count.generation == register.generation,
+            let reason = TripReason(file, count, minimumHosts: self.settings.minimumHosts)
+        else { return nil }
+        return .trip(generation: register.generation, openFor: file.recovery, reason: reason.description)
+    }
+
+    // MARK: - Outcomes
+
+    /// An order was carried out, or not: `epoch` is the file's epoch after the order, nil if it had moved on before.
+    mutating func done(_ order: LinkOrder, epoch: Int64?, at now: Int64) {
+        guard let epoch else { return }
+        let isNew = self.told?.generation != self.register?.generation
+        switch order {
+        case .hold, .release: break
+        case _ where isNew: self.obeyed = self.register?.generation
+        case .close, .reset, .extend: break
+        case .open:
+            // The gate of a half-open file was closed; the right to probe is given back next.
+            self.told?.epoch = epoch
+            if self.probing != nil {
+                self.probing = Probing(since: now.subtractingSaturating(Settings.unused + 1), epoch: epoch)
+            }
+        case .probe:
+            self.probing = Probing(since: now, epoch: epoch)
+            self.told?.epoch = epoch
+        }
+    }
+
+    /// The file can't be written to, or the server can't carry out a request: this host asks for nothing for a while,
+    /// so that another gets the right to probe.
+    mutating func failed(at now: Int64) {
+        self.quietUntil = now.addingSaturating(self.settings.lease + Settings.unused)
+    }
+
+    /// The right to probe is this host's for a lease from now on; what is left of it is kept as of the last reading.
+    private mutating func hasRight(since now: Int64) {
+        let passed = max(0, now.subtractingSaturating(self.readAt))
+        self.register?.lease = Register.Lease(
+            host: self.settings.host, left: self.settings.lease.addingSaturating(passed))
+    }
+
+    /// A request was answered.
+    mutating func done(_ request: Request, _ outcome: Outcome, _ file: LinkedCircuit, at now: Int64) {
+        switch (request, outcome) {
+        case (.elect, .accepted):
+            self.hasRight(since: now)
+            // A half-open file probes already: whatever follows is this probe's verdict.
+            self.probing = Probing(since: now, epoch: file.state == .halfOpen ? .min : nil)
+        case (.renew, .accepted):
+            self.hasRight(since: now)
+        case (.yield, _):
+            self.probing = nil
+            self.wasUnused = true
+            self.refusals = file.refusals
+            self.needsRead = true
+        case (.verdict(_, let verdict, _), .accepted(let generation)):
+            self.probing = nil
+            self.told = Told(
+                generation: generation, epoch: file.epoch, state: verdict == .closed ? .closed : .open)
+            self.obeyed = generation
+            self.needsRead = true
+        case (.verdict, .refused):
+            self.probing = nil
+            self.needsRead = true
+            self.quietUntil = now.addingSaturating(Settings.quiet)
+        case (.operate(let operation, let key, _, _, _), .accepted(let generation)):
+            self.pushed.insert(key)
+            self.needsRead = true
+            self.probing = nil
+            // A reset leaves nothing of what was before. To another word somebody may have added something that this
+            // link has not read: the file obeys it all.
+            let isReset = operation == .reset
+            self.told = isReset ? Told(generation: generation, epoch: file.epoch, state: .closed) : nil
+            self.obeyed = isReset ? generation : nil
+        case (.operate(_, let key, _, _, _), .refused):
+            // Somebody has said something newer, which the file must obey.
+            self.pushed.insert(key)
+            self.told = nil
+            self.obeyed = nil
+            self.needsRead = true
+        case (.trip, .refused), (.elect, .refused), (.renew, .refused):
+            self.needsRead = true
+            self.quietUntil = now.addingSaturating(Settings.quiet)
+        case (.offer, _), (.trip, .accepted):
+            self.needsRead = true
+        }
+    }
+}

@@ -1,0 +1,43 @@
+#if PostgreSQL
+import BreakerStore
+
+/// What keeps a link from the other hosts.
+public struct FleetError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of an error: open, so that kinds can be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's name, such as `unreachable`.
+        public let description: String
+
+        private init(_ name: String) { self.description = name }
+
+        /// A value of the configuration is not allowed, or the connection string is malformed.
+        public static let invalidConfiguration = Code("invalidConfiguration")
+        /// There is no connection to the server, or no longer.
+        public static let unreachable = Code("unreachable")
+        /// The server does not let this user in, or not do what a link does.
+        public static let refused = Code("refused")
+        /// The database has no schema `fleet`, or one of another major version.
+        public static let wrongSchema = Code("wrongSchema")
+        /// Another file's link goes by the same host name.
+        public static let duplicateHost = Code("duplicateHost")
+        /// The server did not answer in time.
+        public static let timedOut = Code("timedOut")
+        /// The server can't do it just now.
+        public static let unavailable = Code("unavailable")
+    }
+
+    /// The kind of the error.
+    public var code: Code
+    /// What went wrong, for people; neither the connection string nor a password is in it.
+    public var message: String
+
+    /// Creates an error, as a test may need one.
+    public init(code: Code, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The code and the message, on one line.
+    public var description: String { "FleetError.\(self.code): \(self.message.escaped)" }
+}
+#endif

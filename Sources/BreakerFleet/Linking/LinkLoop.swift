@@ -1,0 +1,110 @@
+#if PostgreSQL
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a link does all the time, on its thread: takes the file's seat, connects, and keeps file and server together.
+final class LinkLoop {
+    /// How often the file's sign of change is looked at.
+    private static let poll: Duration = .milliseconds(15)
+    /// How often a link that stands by asks for the seat.
+    private static let patience: Duration = .milliseconds(400)
+    /// The longest wait before the next try to connect.
+    ///
+    /// A server that is back is noticed soon. One that does not let the link in, or has not what the link needs, waits
+    /// for somebody to do something.
+    private static func longestBackOff(after error: FleetError) -> Duration {
+        [.refused, .wrongSchema].contains(error.code) ? .seconds(5) : .seconds(1)
+    }
+
+    private let store: CircuitStore
+    private let settings: ConnectionSettings
+    private let configuration: FleetLink.Configuration
+    private let host: String
+    private let wakeUp: WakeUp
+    private let isStopped: () -> Bool
+    private let tell: (FleetHealth) -> Void
+    /// Told how many statements were sent.
+    private let count: (Int) -> Void
+    private let seat: LinkSeat
+    /// What is known outlives each connection.
+    private let circuits: LinkedCircuits
+    private var cutOffSince: Date?
+
+    init(
+        _ store: CircuitStore, _ settings: ConnectionSettings, _ configuration: FleetLink.Configuration, host: String,
+        wakeUp: WakeUp, isStopped: @escaping () -> Bool, tell: @escaping (FleetHealth) -> Void,
+        count: @escaping (Int) -> Void
+    ) {
+        self.store = store
+        self.settings = settings
+        self.configuration = configuration
+        self.host = host
+        self.wakeUp = wakeUp
+        self.isStopped = isStopped
+        self.tell = tell
+        self.count = count
+        self.seat = LinkSeat(of: store)
+        self.circuits = LinkedCircuits(
+            store, matching: configuration.circuits,
+            CircuitLink.Settings(
+                host: host, minimumHosts: configuration.minimumHosts,
+                guardTime: configuration.guardTime.saturatingMicroseconds,
+                lease: configuration.lease.saturatingMicroseconds))
+    }
+
+    /// Works until it is stopped, or the store is closed.
+    func run() {
+        var backOff: Duration = .milliseconds(50)
+        while !self.isStopped() {
+            guard self.seat.take() else {
+                if self.store.isClosed { return }
+                self.cutOffSince = nil
+                self.circuits.forget()
+                self.tell(.standby)
+                _ = self.wakeUp.wait(for: Self.patience)
+                continue
+            }
+            do throws(FleetError) {
+                try self.join { backOff = .milliseconds(50) }
+            } catch {
+                let since = self.cutOffSince ?? Date()
+                self.cutOffSince = since
+                self.tell(.cutOff(since: since, error: error))
+                _ = self.wakeUp.wait(for: backOff * Double.random(in: 0.5...1))
+                backOff = min(backOff * 2, Self.longestBackOff(after: error))
+            }
+            if self.store.isClosed { return }
+        }
+    }
+
+    /// Works on one connection, until that is lost, the seat is another's, or the loop is stopped.
+    private func join(_ onJoined: () -> Void) throws(FleetError) {
+        let connection = try ServerConnection(
+            self.settings, manner: .init(hasOwnSession: self.configuration.listens))
+        defer { connection.close() }
+        let registers = Registers(
+            connection, fleet: self.configuration.fleet, host: self.host,
+            lease: self.configuration.lease.saturatingMicroseconds)
+        try registers.checkSchema()
+        if self.configuration.listens { try registers.listen() }
+        try registers.forgetPushed()
+        self.circuits.connected()
+        while !self.isStopped(), self.seat.take(), !self.store.isClosed {
+            let before = connection.statements
+            defer { self.count(connection.statements - before) }
+            try self.circuits.keepTogether(with: registers)
+            self.cutOffSince = nil
+            onJoined()
+            self.tell(.joined)
+            let wait = max(.milliseconds(1), min(Self.poll, self.circuits.untilNextWaking))
+            _ = try connection.wait(for: wait, orWoken: self.wakeUp)
+        }
+        if self.isStopped() || self.store.isClosed { try? self.circuits.leave(registers) }
+    }
+}
+#endif

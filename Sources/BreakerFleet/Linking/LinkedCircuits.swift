@@ -1,0 +1,245 @@
+#if PostgreSQL
+import BreakerStore
+
+/// All circuits of a file that a link joins, and what each turn of the link does for them.
+final class LinkedCircuits {
+    /// How often the server is told that this host is there, and asked what has changed.
+    private static let heartbeat: Int64 = 1_000_000
+    /// What a turn has not come to by then waits for the next one.
+    private static let longestTurn: Int64 = 300_000
+    /// More steps of one circuit in one turn wait for the next turn.
+    private static let mostSteps = 12
+    /// How often what nobody needs any more is deleted at the server.
+    private static let sweepTime: Int64 = 3_600_000_000
+
+    private let store: CircuitStore
+    private let settings: CircuitLink.Settings
+    private let started = ContinuousClock.now
+
+    /// The file, as it was looked at last.
+    private var files: [String: LinkedCircuit] { self.file.circuits }
+    private var file: LookedFile
+    private var links: [String: CircuitLink] = [:]
+    private var mirror = FailureMirror()
+
+    /// From where on registers are read that have changed; nil: all.
+    private var seen: String?
+    /// Registers that make no sense; they are read again with the next heartbeat.
+    private var unreadable: Set<String> = []
+    private var lastBeat: Int64 = .min
+    private var nextSweep = Int64.random(in: 60_000_000...600_000_000)
+    /// Circuits for which a turn had no time left.
+    private var left: Set<String> = []
+    private var toldRules: [String: String]?
+    /// The whole look that the rules were taken from.
+    private var rulesOf: Int64?
+    private let session = Int64.random(in: 1...Int64.max)
+
+    init(_ store: CircuitStore, matching pattern: String, _ settings: CircuitLink.Settings) {
+        self.store = store
+        self.file = LookedFile(store, matching: pattern)
+        self.settings = settings
+    }
+
+    private var now: Int64 { self.started.duration(to: .now).saturatingMicroseconds }
+
+    /// How long nothing needs to be done, if neither the file nor the server says something.
+    var untilNextWaking: Duration {
+        let now = self.now
+        let next = self.links.values.compactMap(\.wakesAt).min() ?? .max
+        return .microseconds(
+            max(0, min(next, self.lastBeat.addingSaturating(Self.heartbeat)).subtractingSaturating(now)))
+    }
+
+    /// Another link does the work: what this one knows grows old.
+    func forget() {
+        self.links = [:]
+        self.file.forget()
+    }
+
+    /// A new connection: what the server has of this host may be lost.
+    func connected() {
+        for name in self.links.keys { self.links[name]?.doubt() }
+        self.mirror = FailureMirror()
+        self.seen = nil
+        self.lastBeat = .min
+        self.toldRules = nil
+        self.rulesOf = nil
+    }
+
+    // MARK: - A turn
+
+    /// Tells the server what is new in the file, and the file what is new at the server.
+    func keepTogether(with registers: Registers) throws(FleetError) {
+        let isBeat = self.now.subtractingSaturating(self.lastBeat) >= Self.heartbeat
+        let woken = self.woken
+        let changed = self.look(isForced: isBeat || !woken.isEmpty)
+        if isBeat {
+            self.unreadable = []
+            try self.beat(registers)
+        }
+        let all = Set(self.links.keys)
+        let told = registers.told(by: registers.connection.takeNotifications())?.intersection(all) ?? all
+        try self.read(registers, told)
+        let concerned = isBeat ? all : changed.union(told).union(woken).union(self.left)
+        // What was seen too long ago says nothing of now: the host guards itself.
+        guard !concerned.isEmpty, self.file.isFresh(at: self.now) else { return }
+        let counts = try self.push(registers, of: concerned, isBeat: isBeat)
+        try self.decide(concerned, counts, registers)
+    }
+
+    /// A turn is short, so that heartbeats and rights to probe never wait for long.
+    private func decide(_ names: Set<String>, _ counts: [String: Count], _ registers: Registers) throws(FleetError) {
+        let end = self.now + Self.longestTurn
+        self.left = names
+        for name in names.sorted() where self.now < end {
+            try self.decide(name, counts[name], registers)
+            self.left.remove(name)
+        }
+    }
+
+    private var woken: [String] {
+        let now = self.now
+        return self.links.compactMap { name, link in link.wakesAt.map { $0 <= now } ?? false ? name : nil }
+    }
+
+    /// Looks at the file if it has changed; returns the circuits that have.
+    private func look(isForced: Bool) -> Set<String> {
+        guard let changed = self.file.look(isForced: isForced, at: self.now) else { return [] }
+        for name in self.links.keys where self.files[name] == nil { self.links[name] = nil }
+        for name in self.files.keys where self.links[name] == nil { self.links[name] = CircuitLink(self.settings) }
+        return changed
+    }
+
+    /// By which the server knows this link.
+    private var link: Registers.Link {
+        Registers.Link(session: self.session, file: self.store.linkIdentity, program: "BreakerFleet 0.4")
+    }
+
+    private func beat(_ registers: Registers) throws(FleetError) {
+        // Rules change seldom, and to put them into words for nothing costs more than all else of a beat.
+        let rules = self.file.wholeAt == self.rulesOf ? self.toldRules : self.files.mapValues(\.ruleInWords)
+        let reading = try registers.beat(
+            self.link, rules: rules == self.toldRules ? nil : rules, reading: Set(self.links.keys),
+            changedSince: self.seen)
+        (self.toldRules, self.rulesOf) = (rules, self.file.wholeAt)
+        self.lastBeat = self.now
+        self.seen = reading.seen
+        try self.learn(reading.registers, registers)
+        if self.now > self.nextSweep {
+            self.nextSweep = self.now + Self.sweepTime
+            let windows = self.files.values.map(\.longestWindow)
+            try registers.sweep(
+                having: Set(self.links.keys), longestWindow: windows.max() ?? 0,
+                // Each link says only once an hour which circuits its host has.
+                forgetIdleAfter: self.store.forgetIdleTime.map { max($0, 3 * Self.sweepTime) })
+        }
+    }
+
+    /// Reads the registers that others have told of, and those of which nothing is known.
+    private func read(_ registers: Registers, _ told: Set<String>) throws(FleetError) {
+        let unknown = self.links.filter(\.value.needsRead).map(\.key)
+        let wanted = told.union(unknown).subtracting(self.unreadable)
+        guard !wanted.isEmpty else { return }
+        var found = try registers.read(wanted).registers
+        let missing = wanted.subtracting(found.map(\.name))
+        if !missing.isEmpty {
+            // What this link knows, and the server does not, was lost there.
+            for name in missing.sorted() {
+                guard let offer = self.links[name]?.offer(to: nil, at: self.now) else { continue }
+                _ = try registers.perform(offer, on: name)
+            }
+            try registers.insertMissing(missing.sorted())
+            found += try registers.read(missing).registers
+            self.unreadable.formUnion(missing.subtracting(found.map(\.name)))
+        }
+        try self.learn(found, registers)
+    }
+
+    private func learn(_ found: [Register], _ registers: Registers) throws(FleetError) {
+        for var register in found {
+            if let offer = self.links[register.name]?.offer(to: register, at: self.now),
+                case .accepted = try registers.perform(offer, on: register.name)
+            {
+                register = try registers.read([register.name]).registers.first ?? register
+            }
+            self.links[register.name]?.learn(register, at: self.now)
+            if register.state == .open { self.mirror.forget(register.name) }
+        }
+    }
+
+    // MARK: - Counting
+
+    /// Brings the mirror up to date, and counts what all hosts have told.
+    private func push(_ registers: Registers, of names: Set<String>, isBeat: Bool) throws(FleetError) -> [String: Count]
+    {
+        let files = names.compactMap { self.files[$0] }.filter { file in
+            // Failures of an open register count for nothing, and those of an observing circuit are its own affair.
+            !file.isObserving && self.links[file.name]?.register?.state == .closed
+        }
+        let changes = self.mirror.changes(in: files, isBeat: isBeat)
+        try registers.push(new: changes.new, gone: changes.gone)
+        if !changes.sums.isEmpty { try registers.push(sums: changes.sums) }
+        self.mirror.apply(changes, of: files)
+        let counted = files.filter { $0.hasBadCalls && (isBeat || changes.names.contains($0.name)) }
+        // Of those that others have told of just now the registers are read first: they may be open.
+        let told = registers.told(by: registers.connection.notifications) ?? Set(counted.map(\.name))
+        let wanted = counted.filter { !told.contains($0.name) }
+        let counts = try registers.count(wanted.map(\.wanted))
+        // A register that has no count is not closed any more, or was deleted.
+        for file in wanted where counts[file.name] == nil { self.links[file.name]?.doubt() }
+        return counts
+    }
+
+    // MARK: - Steps
+
+    private func decide(_ name: String, _ count: Count?, _ registers: Registers) throws(FleetError) {
+        guard var link = self.links[name], var file = self.files[name] else { return }
+        defer { self.links[name] = link }
+        for _ in 0..<Self.mostSteps {
+            guard let step = link.next(file, count, at: self.now, draw: .random(in: 0..<1)) else { return }
+            switch step {
+            case .order(let order, let who, let reason):
+                let epoch: Int64?
+                do throws(BreakerStoreError) {
+                    epoch = try self.store.obey(order, on: name, ifEpoch: file.epoch, by: who, reason: reason)
+                } catch {
+                    // The host guards itself; another one should probe meanwhile.
+                    link.failed(at: self.now)
+                    return
+                }
+                guard let epoch, let after = self.file.lookAgain(at: name) else {
+                    // The file has moved on: the next turn looks first.
+                    self.file.doubt()
+                    return
+                }
+                link.done(order, epoch: epoch, at: self.now)
+                file = after
+            case .request(let request):
+                let outcome: Outcome
+                do throws(FleetError) {
+                    outcome = try registers.perform(request, on: name)
+                } catch {
+                    // What the server refuses for one circuit keeps no other from the fleet.
+                    guard registers.connection.isOpen else { throw error }
+                    link.failed(at: self.now)
+                    return
+                }
+                link.done(request, outcome, file, at: self.now)
+                if link.needsRead {
+                    // What others have told until now is read with it.
+                    guard let register = try registers.read([name]).registers.first else { return }
+                    link.learn(register, at: self.now)
+                    if register.state == .open { self.mirror.forget(name) }
+                }
+            }
+        }
+    }
+
+    /// Says that this host is there no longer.
+    func leave(_ registers: Registers) throws(FleetError) {
+        try registers.forgetPushed()
+        try registers.leave(self.link)
+    }
+}
+#endif

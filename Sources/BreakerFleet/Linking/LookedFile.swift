@@ -1,0 +1,117 @@
+#if PostgreSQL
+import BreakerStore
+
+/// A file as a link sees it: looked at when it has changed, and at most a tenth of the time.
+struct LookedFile {
+    /// To read all of the history costs more than all else: it is done this often, and when there is a reason to.
+    private static let wholeTime: Int64 = 10_000_000
+
+    private(set) var circuits: [String: LinkedCircuit] = [:]
+
+    private let store: CircuitStore
+    private let pattern: String
+    /// What was committed until the last look.
+    private var mark: LinkMark?
+    private var newestEvent: Int64 = 0
+    private var lookedAt: Int64 = 0
+    /// When all of the history was read last.
+    private(set) var wholeAt: Int64 = .min
+    /// Not before then, unless it must be.
+    private var next: Int64 = 0
+
+    init(_ store: CircuitStore, matching pattern: String) {
+        self.store = store
+        self.pattern = pattern
+    }
+
+    /// What was seen grows old: the next look reads all.
+    mutating func forget() {
+        self.circuits = [:]
+        self.mark = nil
+        self.wholeAt = .min
+    }
+
+    /// Whether the file was read a short time ago.
+    func isFresh(at now: Int64) -> Bool { now.subtractingSaturating(self.lookedAt) < 2_500_000 }
+
+    /// The next look reads the file whether or not somebody has committed anything.
+    mutating func doubt() { self.mark = nil }
+
+    /// Returns the circuits that have changed; nil if nobody looked, because nothing was committed or the file can't be
+    /// read just now.
+    ///
+    /// - Parameter isForced: whether calls may have been refused, of which no commit tells.
+    mutating func look(isForced: Bool, at now: Int64) -> Set<String>? {
+        let mark = self.store.changeMark()
+        guard isForced || now >= self.next && (mark == nil || mark != self.mark) else { return nil }
+        let start = ContinuousClock.now
+        guard let found = self.read(at: now) else { return nil }
+        self.mark = mark
+        self.next = now.addingSaturating(start.duration(to: .now).saturatingMicroseconds * 10)
+        let before = self.circuits
+        self.circuits = found
+        return Set(found.keys.filter { found[$0].map { !$0.isSame(as: before[$0.name]) } ?? false })
+    }
+
+    /// The circuit after an order; nil if it is no longer there, or can't be read just now.
+    mutating func lookAgain(at name: String) -> LinkedCircuit? {
+        let found = try? self.store.linkedCircuits(matching: CircuitSelector.pattern(matchingOnly: name)).first
+        self.circuits[name] = found
+        self.doubt()
+        return found
+    }
+
+    private mutating func read(at now: Int64) -> [String: LinkedCircuit]? {
+        let isWhole = now.subtractingSaturating(self.wholeAt) >= Self.wholeTime
+        let passed = max(0, now.subtractingSaturating(self.lookedAt))
+        guard
+            let found = try? self.store.linkedCircuits(
+                matching: self.pattern, eventsAfter: isWhole ? 0 : self.newestEvent)
+        else { return nil }
+        var circuits = Dictionary(found.circuits.map { ($0.name, $0) }) { first, _ in first }
+        if !isWhole {
+            // Another file has taken the place, or there are circuits whose history was never read.
+            if found.newestEvent < self.newestEvent || circuits.keys.contains(where: { self.circuits[$0] == nil }) {
+                self.wholeAt = .min
+                return self.read(at: now)
+            }
+            for (name, before) in self.circuits { circuits[name]?.take(historyOf: before, passed: passed) }
+        } else {
+            self.wholeAt = now
+        }
+        self.newestEvent = found.newestEvent
+        self.lookedAt = now
+        return circuits
+    }
+}
+
+extension LinkedCircuit {
+    /// Takes over what an earlier look has seen of the history.
+    fileprivate mutating func take(historyOf before: LinkedCircuit, passed: Int64) {
+        func older(_ event: Event) -> Event {
+            var event = event
+            event.age = event.age.addingSaturating(passed)
+            return event
+        }
+        self.transition = self.transition ?? before.transition.map(older)
+        self.operations = Array((before.operations.map(older) + self.operations).suffix(16))
+    }
+
+    /// Whether an earlier look says the same, though time has passed since.
+    fileprivate func isSame(as before: LinkedCircuit?) -> Bool {
+        guard let before else { return false }
+        return before.epoch == self.epoch && before.state.isSame(as: self.state) && before.refusals == self.refusals
+            && before.failures.map(\.key) == self.failures.map(\.key) && before.failed == self.failed
+            && before.slow == self.slow && before.operations.map(\.key) == self.operations.map(\.key)
+    }
+}
+
+extension LinkedCircuit.State {
+    fileprivate func isSame(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.open(let left), .open(let others)): (left > 0) == (others > 0)
+        default: self == other
+        }
+    }
+}
+#endif

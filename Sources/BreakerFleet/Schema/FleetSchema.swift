@@ -1,0 +1,142 @@
+#if PostgreSQL
+
+/// What a link needs in the database: the schema `fleet`, in the words of PostgreSQL 13.
+///
+/// An owner makes it. A link's role needs no more than this:
+///
+///     GRANT USAGE ON SCHEMA fleet TO breaker;
+///     GRANT SELECT ON fleet.meta TO breaker;
+///     GRANT SELECT, INSERT, UPDATE, DELETE
+///         ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link TO breaker;
+///     GRANT EXECUTE ON FUNCTION fleet.now() TO breaker;
+///
+/// All stamps are microseconds of the server's clock since 1970, and durations are microseconds. The limits of the
+/// numbers keep every sum of two of them a bigint.
+enum FleetSchema {
+    /// Major times 1,000, plus minor.
+    ///
+    /// A minor adds; a link refuses another major.
+    static let version: Int64 = 1_000
+    static let major: Int64 = 1
+
+    /// The channel that transitions are notified on.
+    static let channel = "fleet"
+
+    /// Makes the schema where there is none; one that is there stays as it is.
+    static func install(on connection: ServerConnection) throws(FleetError) {
+        try connection.run("BEGIN")
+        do throws(FleetError) {
+            for statement in self.statements { try connection.run(statement) }
+            try connection.run("COMMIT")
+        } catch {
+            // What the first error says counts.
+            _ = try? connection.run("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// In the order in which they are to be run, in one transaction.
+    static let statements = [
+        "CREATE SCHEMA IF NOT EXISTS fleet",
+        // One row.
+        """
+        CREATE TABLE IF NOT EXISTS fleet.meta (
+            is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+            version integer NOT NULL CHECK (version > 0)
+        )
+        """,
+        "INSERT INTO fleet.meta (version) VALUES (\(version)) ON CONFLICT DO NOTHING",
+        // The server's clock. Volatile, and not the start of the transaction: what waited for a lock has its own time.
+        """
+        CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+        AS 'SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint'
+        """,
+        circuit, circuitChanged, failure, rate, op, link,
+    ]
+
+    /// The registers.
+    ///
+    /// - `changed`: the transaction that changed the row last, by which links read only what is new.
+    /// - `used`: when a host last said that it has the circuit. Not indexed, and no change: it is told for all at once.
+    /// - `op_at`: when the newest operator's word was said.
+    private static let circuit = """
+        CREATE TABLE IF NOT EXISTS fleet.circuit (
+            fleet text NOT NULL, name text NOT NULL,
+            generation bigint NOT NULL CHECK (generation BETWEEN 1 AND \(FleetLimits.generation)),
+            state text NOT NULL CHECK (state IN ('closed', 'open')),
+            since bigint NOT NULL CHECK (since \(stamps)),
+            open_until bigint CHECK (open_until \(stamps)), open_for bigint CHECK (open_for \(durations)),
+            trips integer NOT NULL DEFAULT 0 CHECK (trips >= 0),
+            reason text, said_by text, is_reset boolean NOT NULL DEFAULT false,
+            hold text CHECK (hold IN ('open', 'closed')), hold_until bigint CHECK (hold_until \(stamps)),
+            hold_for bigint CHECK (hold_for \(durations)), hold_by text, hold_reason text,
+            op_at bigint NOT NULL DEFAULT 0 CHECK (op_at \(stamps)),
+            lease_host text, lease_ends bigint CHECK (lease_ends \(stamps)), lease_for bigint CHECK (lease_for \(durations)),
+            changed xid8 NOT NULL DEFAULT pg_current_xact_id(),
+            used bigint NOT NULL CHECK (used \(stamps)),
+            PRIMARY KEY (fleet, name),
+            CHECK ((state = 'open') = (open_until IS NOT NULL) AND (open_until IS NULL) = (open_for IS NULL)),
+            CHECK ((hold_until IS NULL) = (hold_for IS NULL) AND (hold IS NOT NULL OR hold_until IS NULL)),
+            CHECK ((lease_host IS NULL) = (lease_ends IS NULL) AND (lease_ends IS NULL) = (lease_for IS NULL))
+        ) WITH (fillfactor = 50)
+        """
+
+    private static let circuitChanged = "CREATE INDEX IF NOT EXISTS circuit_changed ON fleet.circuit (fleet, changed)"
+
+    /// A mirror of the failures in the files of the hosts.
+    private static let failure = """
+        CREATE TABLE IF NOT EXISTS fleet.failure (
+            fleet text NOT NULL, circuit text NOT NULL, worker bigint NOT NULL, number bigint NOT NULL,
+            host text NOT NULL, at bigint NOT NULL CHECK (at \(stamps)),
+            PRIMARY KEY (fleet, circuit, worker, number)
+        )
+        """
+
+    /// The calls of each host within the windows of its rules, as of `at`.
+    private static let rate = """
+        CREATE TABLE IF NOT EXISTS fleet.rate (
+            fleet text NOT NULL, circuit text NOT NULL, host text NOT NULL,
+            failed_calls bigint NOT NULL CHECK (failed_calls >= 0), failed_bad bigint NOT NULL CHECK (failed_bad >= 0),
+            slow_calls bigint NOT NULL CHECK (slow_calls >= 0), slow_bad bigint NOT NULL CHECK (slow_bad >= 0),
+            at bigint NOT NULL CHECK (at \(stamps)),
+            PRIMARY KEY (fleet, circuit, host)
+        ) WITH (fillfactor = 50)
+        """
+
+    /// The keys of operators' words that have arrived, for a day.
+    private static let op = """
+        CREATE TABLE IF NOT EXISTS fleet.op (
+            fleet text NOT NULL, circuit text NOT NULL, worker bigint NOT NULL, number bigint NOT NULL,
+            at bigint NOT NULL CHECK (at \(stamps)),
+            PRIMARY KEY (fleet, circuit, worker, number)
+        )
+        """
+
+    /// The links: one row a host.
+    ///
+    /// `rules` has each circuit's rule as the host's file has it.
+    private static let link = """
+        CREATE TABLE IF NOT EXISTS fleet.link (
+            fleet text NOT NULL, host text NOT NULL, session bigint NOT NULL, file text NOT NULL, program text NOT NULL,
+            beat bigint NOT NULL CHECK (beat \(stamps)), rules jsonb NOT NULL DEFAULT '{}',
+            PRIMARY KEY (fleet, host)
+        ) WITH (fillfactor = 50)
+        """
+
+    private static let stamps = "BETWEEN 0 AND \(FleetLimits.stamp)"
+    private static let durations = "BETWEEN 0 AND \(FleetLimits.duration)"
+}
+
+/// What numbers may be, here and at the server.
+enum FleetLimits {
+    /// Ten years: nothing is open, held or counted for longer.
+    static let duration: Int64 = 315_360_000_000_000
+    static let stamp: Int64 = 1 << 61
+    static let generation: Int64 = 1 << 62
+    static let trips: Int64 = 1_000_000
+    static let registers = 100_000
+    static let calls: Int64 = 1_000_000_000_000_000
+
+    static func duration(_ microseconds: Int64) -> Int64 { min(max(0, microseconds), self.duration) }
+}
+#endif

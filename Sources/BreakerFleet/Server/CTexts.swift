@@ -1,0 +1,32 @@
+#if PostgreSQL
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Texts as C functions take them, ended by a zero byte each.
+///
+/// A zero byte inside a text, which PostgreSQL's texts can't have, becomes U+FFFD. Safe: the copies are this object's
+/// own, and are freed with it; the pointers leave it only for as long as a closure runs.
+@safe
+final class CTexts {
+    private let copies: [UnsafeMutablePointer<CChar>?]
+
+    init(_ texts: [String?]) {
+        unsafe self.copies = texts.map { text in
+            guard let text else { return nil }
+            let whole = text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text
+            return unsafe strdup(whole)
+        }
+    }
+
+    deinit { for place in unsafe self.copies.indices { unsafe free(self.copies[place]) } }
+
+    func withPointers<Result>(_ body: ([UnsafePointer<CChar>?]) -> Result) -> Result {
+        withExtendedLifetime(self) { unsafe body(self.copies.map { unsafe UnsafePointer($0) }) }
+    }
+}
+#endif

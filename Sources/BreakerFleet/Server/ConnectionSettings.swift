@@ -1,0 +1,93 @@
+#if PostgreSQL
+import CPostgreSQL
+
+/// Where the server is and how to get in: libpq's connection string, with what a link sets beside the user's words.
+struct ConnectionSettings: Sendable {
+    /// libpq's keywords and their values for one server; several where the user has named several, in their order.
+    private(set) var servers: [[Setting]]
+    /// What no message may repeat.
+    private let secrets: [String]
+
+    struct Setting: Sendable {
+        var keyword: String
+        var value: String
+    }
+
+    /// What a link sets where the user's string does not.
+    ///
+    /// Each belongs to one socket, and costs a healthy one nothing.
+    ///
+    /// The deadlines of `ServerConnection` are what a link relies on. These let the kernel give a dead connection up
+    /// while nobody waits at it. A standby can't be written to, so a link passes by it.
+    private static let defaults = [
+        ("connect_timeout", "2"), ("keepalives", "1"), ("keepalives_idle", "2"), ("keepalives_interval", "1"),
+        ("keepalives_count", "2"), ("tcp_user_timeout", "3000"), ("target_session_attrs", "read-write"),
+        ("fallback_application_name", "breaker-fleet"),
+    ]
+
+    /// Throws `invalidConfiguration` for a malformed string.
+    ///
+    /// The message says nothing of what is in the string: a password that was not quoted may stand anywhere.
+    init(parsing text: String) throws(FleetError) {
+        guard var settings = Self.parse(text) else {
+            throw FleetError(
+                code: .invalidConfiguration,
+                message: "the connection string is malformed; it is 'keyword=value ...' or a postgresql:// URI of libpq"
+            )
+        }
+        self.secrets = settings.filter { ["password", "sslpassword"].contains($0.keyword) }.map(\.value)
+        for (keyword, value) in Self.defaults where !settings.contains(where: { $0.keyword == keyword }) {
+            settings.append(Setting(keyword: keyword, value: value))
+        }
+        settings.removeAll { $0.keyword == "client_encoding" }
+        settings.append(Setting(keyword: "client_encoding", value: "UTF8"))
+        self.servers = Self.separated(settings)
+    }
+
+    /// What libpq makes of the string; nil if it is malformed.
+    private static func parse(_ text: String) -> [Setting]? {
+        // PQconninfoParse: "If an error occurs, then NULL is returned", and the message, which may repeat the string,
+        // only where one is asked for. A zero byte would end the string early.
+        guard !text.utf8.contains(0), let options = unsafe PQconninfoParse(text, nil) else { return nil }
+        defer { unsafe PQconninfoFree(options) }
+        var settings: [Setting] = []
+        // "The array ... is terminated by an entry having a null keyword pointer."
+        var option = unsafe options
+        while let keyword = unsafe option.pointee.keyword {
+            if let value = unsafe option.pointee.val {
+                settings.append(unsafe Setting(keyword: String(cString: keyword), value: String(cString: value)))
+            }
+            unsafe option += 1
+        }
+        return settings
+    }
+
+    /// One list of settings for each of the servers, so that each has a deadline of its own.
+    ///
+    /// With a list, libpq waits at the first server until its caller gives up: PQconnectPoll keeps no time.
+    private static func separated(_ settings: [Setting]) -> [[Setting]] {
+        let places = ["host", "hostaddr", "port"]
+        let lists = places.map { place in
+            settings.first { $0.keyword == place }?.value
+                .split(separator: ",", omittingEmptySubsequences: false).map { String($0) } ?? []
+        }
+        let count = max(lists[0].count, lists[1].count)
+        // libpq itself refuses lists that do not go together, and says so.
+        guard count > 1, lists.allSatisfy({ [0, 1, count].contains($0.count) }) else { return [settings] }
+        let others = settings.filter { !places.contains($0.keyword) }
+        return (0..<count).map { number in
+            others
+                + zip(places, lists).compactMap { place, list in
+                    guard let value = list.count == 1 ? list[0] : list.isEmpty ? nil : list[number] else { return nil }
+                    return Setting(keyword: place, value: value)
+                }
+        }
+    }
+
+    /// A message of libpq's or of a server's, fit to be shown; nil if a password is in it.
+    func told(_ message: String) -> String? {
+        guard !self.secrets.contains(where: { !$0.isEmpty && message.contains($0) }) else { return nil }
+        return ServerText.told(message)
+    }
+}
+#endif

@@ -1,0 +1,69 @@
+#if PostgreSQL
+import BreakerStore
+
+extension Registers {
+    /// A circuit that is to be counted, by the rules of this host's file.
+    struct Wanted: Sendable, Hashable {
+        var circuit: String
+        var counting: LinkedCircuit.Counting?
+        var failureShare: LinkedCircuit.Share?
+        var slowShare: LinkedCircuit.Share?
+    }
+
+    /// Counts what all hosts have told of circuits whose registers are closed: within each rule's window, and since the
+    /// register closed.
+    ///
+    /// Called after `push` has returned: of two hosts that push the last two failures at once, the one whose push
+    /// commits later sees both. A circuit whose register is not closed, or absent, has no count.
+    func count(_ wanted: [Wanted]) throws(FleetError) -> [String: Count] {
+        guard !wanted.isEmpty else { return [:] }
+        func windows(_ part: (Wanted) -> Int64?) -> String {
+            ServerText.array(wanted.map { part($0).map { FleetLimits.duration($0) } })
+        }
+        let rows = try self.connection.run(
+            """
+            WITH \(Self.time),
+            w AS MATERIALIZED (
+                SELECT c.name, c.generation, n.counts, n.failures, n.failed, n.slow,
+                CASE WHEN c.since > t.now + \(Self.slack) THEN 0 ELSE c.since END AS since
+                FROM t, unnest($2::text[], $3::boolean[], $4::bigint[], $5::bigint[], $6::bigint[])
+                AS n (name, counts, failures, failed, slow)
+                JOIN fleet.circuit AS c ON c.fleet = $1 AND c.name = n.name AND c.state = 'closed'
+            )
+            SELECT w.name, w.generation, f.count, f.hosts, r.calls, r.bad, r.hosts, s.calls, s.bad, s.hosts FROM t, w,
+            LATERAL (
+                SELECT count(*) AS count, count(DISTINCT host) AS hosts FROM fleet.failure
+                WHERE w.counts AND fleet = $1 AND circuit = w.name AND at <= t.now + \(Self.slack)
+                AND at >= greatest(w.since, t.now - w.failures)
+            ) AS f,
+            LATERAL (\(Self.sums("failed"))) AS r,
+            LATERAL (\(Self.sums("slow"))) AS s
+            """,
+            [
+                self.fleet, ServerText.array(wanted.map(\.circuit)),
+                ServerText.array(wanted.map { $0.counting == nil ? "f" : "t" }), windows { $0.counting?.window },
+                windows { $0.failureShare?.window }, windows { $0.slowShare?.window },
+            ])
+        return rows.reduce(into: [:]) { counts, row in
+            guard let name = row.text(0), let generation = row.number(1) else { return }
+            func number(_ column: Int) -> Int64 { min(max(0, row.number(column) ?? 0), FleetLimits.calls) }
+            counts[name] = Count(
+                generation: generation, failures: number(2), hosts: Int(number(3)),
+                failed: LinkedCircuit.Sum(calls: number(4), bad: number(5)), failedHosts: Int(number(6)),
+                slow: LinkedCircuit.Sum(calls: number(7), bad: number(8)), slowHosts: Int(number(9)))
+        }
+    }
+
+    /// The sums of the hosts; none where no window is asked for: nothing compares with NULL.
+    ///
+    /// Hosts that count for the number of hosts are those that have bad calls.
+    private static func sums(_ kind: String) -> String {
+        """
+        SELECT coalesce(sum(\(kind)_calls), 0) AS calls, coalesce(sum(\(kind)_bad), 0) AS bad,
+        count(*) FILTER (WHERE \(kind)_bad > 0) AS hosts FROM fleet.rate
+        WHERE fleet = $1 AND circuit = w.name AND at <= t.now + \(slack)
+        AND at >= w.since AND at >= t.now - w.\(kind)
+        """
+    }
+}
+#endif

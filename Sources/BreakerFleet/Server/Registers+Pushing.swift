@@ -1,0 +1,92 @@
+#if PostgreSQL
+import BreakerStore
+
+extension Registers {
+    /// A row of the mirror of failures.
+    struct Failure: Sendable, Hashable {
+        var circuit: String
+        var failure: LinkedCircuit.Failure
+    }
+
+    /// A row of that mirror by its key alone.
+    struct Gone: Sendable, Hashable {
+        var circuit: String
+        var key: LinkedCircuit.Key
+    }
+
+    /// The calls of this host within the windows of a circuit's rules.
+    struct Sums: Sendable, Hashable {
+        var circuit: String
+        var failed: LinkedCircuit.Sum?
+        var slow: LinkedCircuit.Sum?
+    }
+
+    /// So many rows go up in one statement: any number of them must not take longer than a statement may.
+    private static let most = 5_000
+
+    /// Deletes what this host has told before: an earlier connection may have told what its file no longer has.
+    func forgetPushed() throws(FleetError) {
+        for table in ["failure", "rate"] {
+            try self.connection.run(
+                "DELETE FROM fleet.\(table) WHERE fleet = $1 AND host = $2", [self.fleet, self.host])
+        }
+    }
+
+    /// Adds the failures that are new in this host's file, and deletes those that the file no longer has.
+    ///
+    /// A failure that is pushed twice counts once. Its time is the server's less its age.
+    func push(new: [Failure], gone: [Gone] = []) throws(FleetError) {
+        let fresh = Set(new.map { Gone(circuit: $0.circuit, key: $0.failure.key) })
+        let gone = gone.filter { !fresh.contains($0) }
+        var place = 0
+        while place < max(new.count, gone.count) {
+            try self.push(new.dropFirst(place).prefix(Self.most), gone: gone.dropFirst(place).prefix(Self.most))
+            place += Self.most
+        }
+    }
+
+    private func push(_ new: ArraySlice<Failure>, gone: ArraySlice<Gone>) throws(FleetError) {
+        try self.connection.run(
+            """
+            WITH \(Self.time),
+            gone AS (
+                DELETE FROM fleet.failure AS f USING unnest($3::text[], $4::bigint[], $5::bigint[]) AS g (circuit, worker, number)
+                WHERE f.fleet = $1 AND f.host = $2 AND f.circuit = g.circuit AND f.worker = g.worker AND f.number = g.number
+            )
+            INSERT INTO fleet.failure (fleet, host, circuit, worker, number, at)
+            SELECT $1, $2, n.circuit, n.worker, n.number, greatest(0, t.now - n.age)
+            FROM t, unnest($6::text[], $7::bigint[], $8::bigint[], $9::bigint[]) AS n (circuit, worker, number, age)
+            ON CONFLICT DO NOTHING
+            """,
+            [
+                self.fleet, self.host, ServerText.array(gone.map(\.circuit)), ServerText.array(gone.map(\.key.worker)),
+                ServerText.array(gone.map(\.key.number)), ServerText.array(new.map(\.circuit)),
+                ServerText.array(new.map(\.failure.key.worker)), ServerText.array(new.map(\.failure.key.number)),
+                ServerText.array(new.map { FleetLimits.duration($0.failure.age) }),
+            ])
+    }
+
+    /// Tells the sums of this host, in place of those that it told before.
+    func push(sums: [Sums]) throws(FleetError) {
+        guard !sums.isEmpty else { return }
+        func numbers(_ part: (Sums) -> Int64?) -> String {
+            ServerText.array(sums.map { min(max(0, part($0) ?? 0), FleetLimits.calls) })
+        }
+        try self.connection.run(
+            """
+            WITH \(Self.time)
+            INSERT INTO fleet.rate AS r (fleet, host, circuit, failed_calls, failed_bad, slow_calls, slow_bad, at)
+            SELECT DISTINCT ON (n.circuit) $1, $2, n.circuit, n.failed_calls, n.failed_bad, n.slow_calls, n.slow_bad, t.now
+            FROM t, unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+            AS n (circuit, failed_calls, failed_bad, slow_calls, slow_bad)
+            ON CONFLICT (fleet, circuit, host) DO UPDATE SET failed_calls = excluded.failed_calls,
+            failed_bad = excluded.failed_bad, slow_calls = excluded.slow_calls, slow_bad = excluded.slow_bad,
+            at = excluded.at
+            """,
+            [
+                self.fleet, self.host, ServerText.array(sums.map(\.circuit)), numbers { $0.failed?.calls },
+                numbers { $0.failed?.bad }, numbers { $0.slow?.calls }, numbers { $0.slow?.bad },
+            ])
+    }
+}
+#endif

@@ -1,0 +1,107 @@
+#if PostgreSQL
+import BreakerStore
+
+extension Registers {
+    /// An answer that took longer says nothing of now.
+    static let freshFor: Duration = .seconds(1)
+
+    /// What was read, and from where on to read the next time.
+    struct Reading: Sendable, Hashable {
+        var registers: [Register]
+        /// What a later read gives as `changedSince`: the oldest transaction that this read may not have seen.
+        var seen: String
+    }
+
+    /// The registers of these names; with `changedSince`, those alone that changed since the reading which told it.
+    ///
+    /// Throws `timedOut` when the answer took so long that its durations no longer hold. A row that makes no sense is
+    /// left out. `changedSince` is worth something on one server: give none on a new connection.
+    func read(_ names: Set<String>, changedSince seen: String? = nil) throws(FleetError) -> Reading {
+        let sent = ContinuousClock.now
+        let rows = try self.connection.run(
+            "WITH \(Self.seen(at: 3)) SELECT \(Self.columns), true FROM t LEFT JOIN fleet.circuit AS c ON \(Self.wanted)",
+            [self.fleet, seen == nil ? ServerText.array(names.sorted()) : nil, seen])
+        return try self.reading(rows, of: names, sent: sent)
+    }
+
+    /// The time, what this statement sees, and from which transaction on rows are wanted.
+    ///
+    /// A transaction id beyond all of this server's is of another server, which stands here by now: then all is wanted.
+    static func seen(at place: Int) -> String {
+        """
+        t AS MATERIALIZED (SELECT fleet.now() AS now, pg_snapshot_xmin(pg_current_snapshot()) AS seen,
+        CASE WHEN $\(place)::xid8 <= pg_snapshot_xmax(pg_current_snapshot()) THEN $\(place)::xid8 ELSE '0' END AS since)
+        """
+    }
+
+    /// The rows that are wanted: of the names in the second parameter, or those that changed.
+    static let wanted = "c.fleet = $1 AND ($2::text[] IS NULL AND c.changed >= t.since OR c.name = ANY ($2::text[]))"
+
+    /// Stamps as they are, beside the server's time: what a bad one would do to a difference is seen to here.
+    static let columns = """
+        t.seen::text, t.now, c.name, c.generation, c.state, c.since, c.open_until, c.open_for, c.trips, c.reason,
+        c.said_by, c.is_reset, c.hold, c.hold_until, c.hold_for, c.hold_by, c.hold_reason, c.lease_host, c.lease_ends,
+        c.lease_for
+        """
+    static let columnCount = 20
+
+    func reading(
+        _ rows: [ServerRow], of names: Set<String>, sent: ContinuousClock.Instant
+    ) throws(FleetError) -> Reading {
+        guard ContinuousClock.now - sent <= Self.freshFor else {
+            throw FleetError(code: .timedOut, message: "the server took longer than a second to tell what it knows")
+        }
+        guard let first = rows.first, let seen = first.text(0), UInt64(seen) != nil else {
+            throw FleetError(code: .unavailable, message: "the server's answer is none to what it was asked")
+        }
+        let registers = rows.prefix(FleetLimits.registers).compactMap { Register(row: $0) }
+        return Reading(registers: registers.filter { names.contains($0.name) }, seen: seen)
+    }
+}
+
+extension Register {
+    /// A row of `Registers.columns`; nil if it makes no sense.
+    fileprivate init?(row: ServerRow) {
+        guard let now = row.number(1), (0...FleetLimits.stamp).contains(now), let name = row.text(2),
+            let generation = row.number(3), (1...FleetLimits.generation).contains(generation),
+            let state = row.text(4).flatMap({ State(rawValue: $0) })
+        else { return nil }
+        let since = Self.age(of: row.number(5), at: now)
+        self.init(name: name, generation: generation, state: state, age: since)
+        if state == .open {
+            self.openFor = FleetLimits.duration(row.number(7) ?? 0)
+            self.left = Self.left(until: row.number(6), of: self.openFor, at: now)
+        }
+        self.trips = Int(min(max(0, row.number(8) ?? 0), FleetLimits.trips))
+        self.reason = row.text(9).map { ServerText.told($0) }
+        self.by = row.text(10).map { ServerText.told($0) }
+        self.isReset = row.flag(11)
+        if let word = row.text(12) {
+            guard let state = HoldState(rawValue: word) else { return nil }
+            let left = row.text(13).map { _ in
+                Self.left(until: row.number(13), of: FleetLimits.duration(row.number(14) ?? 0), at: now)
+            }
+            if left != 0 {
+                self.hold = Hold(
+                    state: state, left: left, by: row.text(15).map { ServerText.told($0) },
+                    reason: row.text(16).map { ServerText.told($0) })
+            }
+        }
+        let leaseLeft = Self.left(until: row.number(18), of: FleetLimits.duration(row.number(19) ?? 0), at: now)
+        if let host = row.text(17), leaseLeft > 0 { self.lease = Lease(host: host, left: leaseLeft) }
+    }
+
+    /// What is left of a span; 0 when more is left than the whole was: then the server's clock was set back.
+    private static func left(until end: Int64?, of length: Int64, at now: Int64) -> Int64 {
+        guard let end, end > now else { return 0 }
+        let (left, isTooFar) = end.subtractingReportingOverflow(now)
+        return isTooFar || left > length ? 0 : left
+    }
+
+    private static func age(of stamp: Int64?, at now: Int64) -> Int64 {
+        guard let stamp, stamp < now else { return 0 }
+        let (age, isTooLong) = now.subtractingReportingOverflow(stamp)
+        return isTooLong ? FleetLimits.duration : FleetLimits.duration(age)
+    }
+}
+#endif

@@ -1,0 +1,128 @@
+#if PostgreSQL
+import BreakerStore
+
+extension Registers {
+    /// Carries out a request; what the register no longer allows is refused.
+    ///
+    /// The register is compared and set in one statement. Of two that race, the later one waits for the row and then
+    /// looks at it again ("Transaction Isolation", Read Committed), so only one is accepted.
+    func perform(_ request: Request, on name: String) throws(FleetError) -> Outcome {
+        switch request {
+        case .trip(let generation, let openFor, let reason):
+            return try self.trip(name, generation, openFor, reason)
+        case .elect(let generation):
+            // No hold is in force, the time has come, and nobody else has the right.
+            return try self.change(
+                name, at: generation, to: Self.ownLease,
+                where: """
+                    state = 'open' AND (hold IS NULL OR hold_until IS NOT NULL AND \(Self.isOver("hold_until", "hold_for")))
+                    AND \(Self.isDue) AND \(Self.isLeaseFree)
+                    """, [String(self.lease)])
+        case .renew(let generation):
+            return try self.change(
+                name, at: generation, to: Self.ownLease, where: "state = 'open' AND lease_host = $4",
+                [String(self.lease)])
+        case .yield(let generation):
+            return try self.change(name, at: generation, to: Self.noLease, where: "lease_host = $4", [])
+        case .verdict(let generation, let verdict, let isElected):
+            return try self.judge(name, generation, verdict, isElected: isElected)
+        case .operate(let operation, let key, let age, let by, let reason):
+            return try self.operate(name, operation, key: key, age: age, by: by, reason: reason)
+        case .offer(let register):
+            return try self.offer(register, as: name)
+        }
+    }
+
+    // MARK: - Conditions
+
+    private static let isDue = isOver("open_until", "open_for")
+    /// `$4` is this host everywhere.
+    private static let isLeaseFree =
+        "(lease_host IS NULL OR lease_host = $4 OR \(isOver("lease_ends", "lease_for")))"
+    private static let ownLease = "lease_host = $4, lease_ends = fleet.now() + $5::bigint, lease_for = $5::bigint"
+
+    // MARK: - The right to probe
+
+    /// Changes the lease alone: no new generation, and nobody is told.
+    private func change(
+        _ name: String, at generation: Int64, to values: String, where condition: String, _ more: [String]
+    )
+        throws(FleetError) -> Outcome
+    {
+        let rows = try self.connection.run(
+            """
+            UPDATE fleet.circuit SET \(values), changed = pg_current_xact_id()
+            WHERE fleet = $1 AND name = $2 AND generation = $3::bigint AND (\(condition))
+            RETURNING generation
+            """, [self.fleet, name, String(generation), self.host] + more)
+        return Self.outcome(rows)
+    }
+
+    private static func outcome(_ rows: [ServerRow]) -> Outcome {
+        rows.first?.number(0).map { .accepted(generation: $0) } ?? .refused
+    }
+
+    // MARK: - Transitions
+
+    /// Opens a closed register.
+    ///
+    /// What led there is deleted by the way: once the circuit closes, it would not count.
+    private func trip(
+        _ name: String, _ generation: Int64, _ openFor: Int64, _ reason: String
+    )
+        throws(FleetError) -> Outcome
+    {
+        let rows = try self.connection.run(
+            """
+            WITH \(Self.time),
+            done AS (
+                UPDATE fleet.circuit SET \(Self.next), state = 'open', since = t.now, open_until = t.now + $5::bigint,
+                open_for = $5::bigint, trips = least(trips, \(FleetLimits.trips)) + 1, reason = $6, said_by = NULL,
+                is_reset = false, \(Self.noLease)
+                FROM t WHERE fleet = $1 AND name = $2 AND generation = $3::bigint AND state = 'closed'
+                RETURNING generation
+            ),
+            failures AS (DELETE FROM fleet.failure USING done WHERE fleet = $1 AND circuit = $2),
+            rates AS (DELETE FROM fleet.rate USING done WHERE fleet = $1 AND circuit = $2)
+            SELECT generation, pg_notify('\(FleetSchema.channel)', $4) FROM done
+            """,
+            [
+                self.fleet, name, String(generation), self.payload(for: name), String(FleetLimits.duration(openFor)),
+                ServerText.cut(reason),
+            ])
+        return Self.outcome(rows)
+    }
+
+    /// A probe has ended: the register closes, or is open anew.
+    private func judge(
+        _ name: String, _ generation: Int64, _ verdict: Request.Verdict, isElected: Bool
+    )
+        throws(FleetError) -> Outcome
+    {
+        let (openFor, ending): (Int64?, String) =
+            switch verdict {
+            case .closed: (nil, "succeeded")
+            case .open(for: let duration): (FleetLimits.duration(duration), "failed")
+            }
+        let rows = try self.connection.run(
+            """
+            WITH \(Self.time),
+            done AS (
+                UPDATE fleet.circuit SET \(Self.next), state = CASE WHEN $6::bigint IS NULL THEN 'closed' ELSE 'open' END,
+                since = t.now, open_until = t.now + $6::bigint, open_for = $6::bigint,
+                trips = CASE WHEN $6::bigint IS NULL THEN 0 ELSE least(trips, \(FleetLimits.trips)) + 1 END, reason = $7,
+                said_by = NULL, is_reset = false, \(Self.noLease)
+                FROM t WHERE fleet = $1 AND name = $2 AND generation = $3::bigint AND state = 'open'
+                AND \(isElected ? "lease_host = $4" : "\(Self.isDue) AND \(Self.isLeaseFree)")
+                RETURNING generation
+            )
+            SELECT generation, pg_notify('\(FleetSchema.channel)', $5) FROM done
+            """,
+            [
+                self.fleet, name, String(generation), self.host, self.payload(for: name), openFor.map { String($0) },
+                "a probe of \(self.host) \(ending)",
+            ])
+        return Self.outcome(rows)
+    }
+}
+#endif

@@ -1,0 +1,115 @@
+#if PostgreSQL
+import BreakerStore
+
+/// What a host says to and asks of the registers: one statement each, in a transaction of its own.
+///
+/// No statement keeps a lock once it is answered, so a link that stalls between two of them stops nobody. Each throws
+/// what `ServerConnection.run` throws.
+struct Registers {
+    let connection: ServerConnection
+    let fleet: String
+    let host: String
+    /// For how long a host may probe before another may.
+    let lease: Int64
+
+    init(_ connection: ServerConnection, fleet: String, host: String, lease: Int64 = 5_000_000) {
+        self.connection = connection
+        self.fleet = fleet
+        self.host = host
+        self.lease = FleetLimits.duration(lease)
+    }
+
+    // MARK: - Parts of statements
+
+    /// The time, once for a whole statement: a subquery that is not materialized would ask the clock for each row.
+    static let time = "t AS MATERIALIZED (SELECT fleet.now() AS now)"
+
+    /// By how much a stamp may lie ahead of the server's clock before somebody must have set the clock back.
+    ///
+    /// Reads that began a little earlier, and clocks that are led, stay below.
+    static let slack: Int64 = 1_000_000
+
+    /// A generation that nobody has had.
+    static let next = "generation = greatest(generation + 1, t.now), changed = pg_current_xact_id()"
+    static let noLease = "lease_host = NULL, lease_ends = NULL, lease_for = NULL"
+    static let noHold = "hold = NULL, hold_until = NULL, hold_for = NULL, hold_by = NULL, hold_reason = NULL"
+
+    /// Whether a span is over: its end has come, or lies further ahead than the span is long.
+    ///
+    /// Then the server's clock was set back, and nobody knows when the end comes; what has no end there is over, too.
+    ///
+    /// For the condition of an UPDATE, with the time as it is then: a statement that waited for another one looks
+    /// again. By the time at which it began, the other one's new lease would end further ahead than a lease is long.
+    static func isOver(_ end: String, _ length: String) -> String {
+        "coalesce(\(end) <= fleet.now() OR \(end) > fleet.now() + \(length), true)"
+    }
+
+    // MARK: - The schema
+
+    /// Throws `wrongSchema` where the database has none, or one of another major version.
+    func checkSchema() throws(FleetError) {
+        let rows: [ServerRow]
+        do throws(FleetError) {
+            rows = try self.connection.run("SELECT version FROM fleet.meta")
+        } catch {
+            guard error.code == .wrongSchema else { throw error }
+            throw Self.wrongSchema("the database has no schema 'fleet'", "have its owner make one")
+        }
+        guard let version = rows.first?.number(0) else {
+            throw Self.wrongSchema("the database's schema 'fleet' has no version", "have its owner make it anew")
+        }
+        let major = version / 1_000
+        guard major == FleetSchema.major else {
+            throw Self.wrongSchema(
+                "the database's schema 'fleet' has the version \(major).\(version % 1_000), links of this release need "
+                    + "\(FleetSchema.major)",
+                major > FleetSchema.major ? "use a later release" : "have the database's owner bring it up to date")
+        }
+    }
+
+    private static func wrongSchema(_ what: String, _ advice: String) -> FleetError {
+        FleetError(code: .wrongSchema, message: "\(what); \(advice)")
+    }
+
+    // MARK: - Names
+
+    /// Makes a closed register of each name that has none.
+    ///
+    /// They are closed since ever: the failures that led here count.
+    func insertMissing(_ names: [String]) throws(FleetError) {
+        guard !names.isEmpty else { return }
+        try self.connection.run(
+            """
+            WITH \(Self.time)
+            INSERT INTO fleet.circuit (fleet, name, generation, state, since, used)
+            SELECT $1, name, t.now, 'closed', 0, t.now FROM t, unnest($2::text[]) AS wanted (name) ON CONFLICT DO NOTHING
+            """, [self.fleet, ServerText.array(names)])
+    }
+
+    /// Takes notifications from now on.
+    func listen() throws(FleetError) { try self.connection.run("LISTEN \(FleetSchema.channel)") }
+
+    /// Of which circuits of this fleet others have told: names, or nil for any of them.
+    func told(by notifications: [String]) -> Set<String>? {
+        var names: Set<String> = []
+        for payload in notifications {
+            if payload.isEmpty || payload == self.fleet { return nil }
+            guard payload.hasPrefix(self.fleet + Self.separator) else { continue }
+            names.insert(String(payload.dropFirst(self.fleet.count + 1)))
+        }
+        return names
+    }
+
+    /// A control character, which no name has.
+    private static let separator = "\u{1F}"
+
+    /// What tells others of a circuit.
+    ///
+    /// NOTIFY: "In the default configuration it must be shorter than 8000 bytes"; one that would be longer names the
+    /// fleet alone, and a fleet that is too long is left out, too.
+    func payload(for name: String) -> String {
+        let texts = ["\(self.fleet)\(Self.separator)\(name)", self.fleet]
+        return texts.first { $0.utf8.count < 8_000 } ?? ""
+    }
+}
+#endif

@@ -1,0 +1,71 @@
+/// Rules that count shares of the calls, of which no row is kept: somebody else counts them.
+extension Circuit {
+    /// The calls that ended within the windows of a circuit's rules since its last transition; nil where nobody knows.
+    struct CountedCalls: Hashable, Sendable {
+        /// Those that failed among the calls in the trip rule's window.
+        var failed: CallCounts?
+        /// Those that were slow among the calls in the slow rule's window.
+        var slow: CallCounts?
+    }
+
+    /// A share that was reached.
+    enum ReachedShare: Hashable, Sendable {
+        case failed(CallCounts)
+        case slow(CallCounts)
+    }
+
+    /// A share may have been reached with a call that failed or was slow; the caller has counted the calls anew.
+    ///
+    /// - Parameters:
+    ///   - epoch: that of the calls that were counted.
+    ///   - error: what the last failure says.
+    ///   - kept: the newest failing, or slow, call of each worker.
+    mutating func shareReached(
+        by counted: CountedCalls,
+        epoch: Int64,
+        error: String?,
+        at moment: Moment,
+        among kept: some KeptFailures,
+        isAlive: (Int64) -> Bool = { _ in true }
+    ) -> ReportAction {
+        self.endHoldIfOver(at: moment.now)
+        guard epoch == self.epoch, self.hold == nil, case .closed = self.state else { return .stale }
+        if let error { self.lastError = error }
+        guard let share = self.rules.share(reachedBy: counted) else { return .counted }
+        guard
+            self.rules.minimumReporters <= 1
+                || Reporters(kept.newestOfEachWorker(), isAlive).count >= self.rules.minimumReporters
+        else { return .counted }
+        self.open(at: moment, as: .tripped, by: nil, saidAt: moment.now, reason: self.reason(of: share))
+        return .tripped
+    }
+
+    private func reason(of share: ReachedShare) -> String {
+        func text(_ counted: CallCounts, _ what: String, _ window: Int64) -> String {
+            let percent = CallShare.percent(Double(counted.bad) / Double(max(1, counted.calls)))
+            let calls = counted.calls == 1 ? "1 call" : "\(counted.calls) calls"
+            return "\(counted.bad) of \(calls) (\(percent)) \(what) within \(Duration.microseconds(window).readable)"
+        }
+        switch (share, self.rules.trip, self.rules.slow) {
+        case (.failed(let counted), .failureRate(_, let window), _):
+            let failures = text(counted, "failed", window)
+            return self.lastError.map { "\(failures), the last: \($0)" } ?? failures
+        case (.slow(let counted), _, let slow?):
+            return text(counted, "took longer than \(Duration.microseconds(slow.threshold).readable)", slow.window)
+        default:
+            return "a share of the calls was reached"
+        }
+    }
+}
+
+extension Rules {
+    /// Which share the counted calls reach, if any.
+    func share(reachedBy counted: Circuit.CountedCalls) -> Circuit.ReachedShare? {
+        if case .failureRate(let share, window: _) = self.trip, let failed = counted.failed, share.isReached(by: failed)
+        {
+            return .failed(failed)
+        }
+        if let slow = self.slow, let calls = counted.slow, slow.share.isReached(by: calls) { return .slow(calls) }
+        return nil
+    }
+}

@@ -1,0 +1,12 @@
+/// The calls that were counted since the block was begun, by how they ended; late ones included.
+struct BlockTotals: Equatable, Sendable {
+    var succeeded: UInt64 = 0
+    var failed: UInt64 = 0
+    /// The slow calls are among the succeeded and the failed, too.
+    var slow: UInt64 = 0
+    var ignored: UInt64 = 0
+    var refused: UInt64 = 0
+
+    /// Rises with each call.
+    var sum: UInt64 { self.succeeded &+ self.failed &+ self.slow &+ self.ignored &+ self.refused }
+}

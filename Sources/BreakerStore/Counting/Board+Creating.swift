@@ -1,0 +1,78 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension Board {
+    /// Opens this owner's board of a store, or makes one with the mode and the owner of the database.
+    static func openOrCreate(of file: StoreFile, _ owner: BoardHeader.Owner) throws(BreakerStoreError) -> Board {
+        var info = stat()
+        guard unsafe stat(file.path, &info) == 0 else {
+            throw BreakerStoreError(systemError: errno, doing: "look at", path: file.path)
+        }
+        return try Self.openOrCreate(
+            at: file.board, of: owner, mode: info.st_mode & 0o777, user: info.st_uid, group: info.st_gid)
+    }
+
+    /// Opens this owner's board, or puts a new one in place of whatever is at the path.
+    ///
+    /// Only one process at a time may do this: the caller holds byte 0 of the lock file. The new board has the mode and
+    /// the owner of the database.
+    static func openOrCreate(
+        at path: String, of owner: BoardHeader.Owner, mode: mode_t, user: uid_t, group: gid_t
+    ) throws(BreakerStoreError) -> Board {
+        if let board = Board(at: path, of: owner) { return board }
+        try Self.create(at: path, of: owner, mode: mode, user: user, group: group)
+        guard let board = Board(at: path, of: owner) else {
+            throw BreakerStoreError(
+                code: .unavailable, message: "cannot use '\(path)'", advice: "try again", path: path)
+        }
+        return board
+    }
+
+    /// Puts a new board at the path, in one step; a process that has the old one in use finds the old one lost.
+    ///
+    /// Called under byte 0 of the lock file. Nothing is synced: after a power cut the boot is another one, and the
+    /// board is of no use any more.
+    static func create(
+        at path: String, of owner: BoardHeader.Owner, mode: mode_t, user: uid_t, group: gid_t
+    ) throws(BreakerStoreError) {
+        let new = path + ".new"
+        // Left by a process that was killed here.
+        unsafe unlink(new)
+        let descriptor = RegularFile.open(new, O_RDWR | O_CREAT | O_EXCL, mode)
+        guard descriptor >= 0 else { throw BreakerStoreError(systemError: errno, doing: "create", path: new) }
+        defer { close(descriptor) }
+        do throws(BreakerStoreError) {
+            // The umask may have taken bits away. Only root can give the file an owner.
+            fchmod(descriptor, mode)
+            _ = fchown(descriptor, geteuid() == 0 ? user : uid_t.max, group)
+            let header = BoardHeader(owner: owner, number: .random(in: 1 ... .max), kinds: Self.kinds)
+            try Self.fill(descriptor, header, new)
+            Hook.reached("board.filled")
+            guard unsafe rename(new, path) == 0 else {
+                throw BreakerStoreError(systemError: errno, doing: "replace", path: path)
+            }
+        } catch {
+            unsafe unlink(new)
+            throw error
+        }
+    }
+
+    /// What a new board has room for.
+    private static let kinds: [BoardKind] = [.block, .ring, .worker]
+
+    private static func fill(
+        _ descriptor: Int32, _ header: BoardHeader, _ path: String
+    ) throws(BreakerStoreError) {
+        try Self.allocate(descriptor, 0, BoardHeader.size, path)
+        for segment in header.segments { try Self.allocate(descriptor, segment.offset, segment.size, path) }
+        let words = header.encoded
+        guard unsafe pwrite(descriptor, words, BoardHeader.size, 0) == BoardHeader.size else {
+            throw BreakerStoreError(systemError: errno, doing: "write", path: path)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import CBreakerStore
+
+/// Which workers are degraded: the database can't be written then, so the board tells.
+extension Board {
+    /// A worker that can't use the database, and the uptime in microseconds since which the worker can't.
+    struct Degraded: Equatable, Sendable {
+        var worker: Int64
+        var since: Int64
+    }
+
+    /// Notes since when a worker is degraded; with nil for `uptime`, that the worker is not degraded any more.
+    ///
+    /// A worker has a cell only while it is degraded: if each worker that ever lived kept one, programs that start each
+    /// second would fill the board. Returns false if no cell is free or a dead worker's: then others are not told.
+    @discardableResult
+    func setDegraded(_ worker: Int64, since uptime: Int64?, isAlive: (Int64) -> Bool) -> Bool {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        let id = UInt64(bitPattern: worker)
+        let cells = self.workerCells()
+        if let own = cells.first(where: { $0[0] == id }) {
+            guard let uptime else { return own.replace(id, with: 0, at: 0) }
+            Degraded(worker: worker, since: uptime).write(to: own)
+            return true
+        }
+        guard let uptime else { return true }
+        for cell in cells {
+            let known = cell[0]
+            guard known == 0 || !isAlive(Int64(bitPattern: known)) else { continue }
+            guard cell.replace(known, with: id, at: 0) else { continue }
+            Degraded(worker: worker, since: uptime).write(to: cell)
+            return true
+        }
+        return false
+    }
+
+    /// The workers that have said that they are degraded; those who died since are among them.
+    func degraded() -> [Degraded] {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        return self.workerCells().compactMap { Degraded($0) }
+    }
+
+    private func workerCells() -> [SharedWords] {
+        let segments = (try? self.segments(.worker)) ?? []
+        return segments.flatMap { segment in (0..<segment.layout.capacity).map { segment.cell(at: $0) } }
+    }
+}
+
+extension Board.Degraded {
+    /// What a cell for a worker says; nil for a free cell, and for one that a worker is writing just now.
+    ///
+    /// A worker takes a cell by the first word, where the second one still is another worker's: so the third one is a
+    /// check of both.
+    init?(_ cell: SharedWords) {
+        self.init(worker: cell.number(0), since: cell.number(1))
+        guard self.worker != 0, cell[2] == self.check else { return nil }
+    }
+
+    fileprivate func write(to cell: SharedWords) {
+        cell[1] = UInt64(bitPattern: self.since)
+        cell[2] = self.check
+    }
+
+    private var check: UInt64 { bs_check(UInt64(bitPattern: self.worker), UInt64(bitPattern: self.since), 0, 0) }
+}

@@ -1,0 +1,209 @@
+import CBreakerStore
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The file `<db>-board`: the counters of all circuits, which all workers of the host have in memory and add to.
+///
+/// The counters belong to circuits, not to workers: nothing is handed out, and what a dead worker counted stays
+/// counted. A cell is found by the circuit's birth, and is never another circuit's. A board lives no longer than the
+/// boot. The store can do without the file: a process that finds it unusable puts a new one in its place.
+final class Board: Sendable {
+    /// Runs something while no other process creates or grows a board, under byte 0 of the lock file.
+    typealias Growth = (() throws(BreakerStoreError) -> Void) throws(BreakerStoreError) -> Void
+
+    let path: String
+    let owner: BoardHeader.Owner
+    /// Drawn at random when the board was made.
+    ///
+    /// The database keeps the totals of each board under its number.
+    let number: UInt64
+    private let descriptor: Int32
+    private let header: BoardMapping
+    private let loss: BoardLoss
+    private let segments: Mutex<[BoardSegment]>
+
+    /// Opens the board if it is there and is this owner's; nil if a new one must be made.
+    init?(at path: String, of owner: BoardHeader.Owner) {
+        guard (try? StoreFile.requireSafeBoard(path)) != nil else { return nil }
+        let descriptor = RegularFile.open(path, O_RDWR)
+        guard descriptor >= 0 else { return nil }
+        let loss = BoardLoss()
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        guard Self.size(descriptor) >= BoardHeader.size,
+            let header = BoardMapping(descriptor, offset: 0, size: BoardHeader.size, loss: loss),
+            let known = Self.read(header, descriptor), known.owner == owner,
+            let segments = Self.map(known.segments, beyond: [], descriptor, loss), !loss.isLost
+        else {
+            close(descriptor)
+            return nil
+        }
+        self.path = path
+        self.owner = owner
+        self.number = known.number
+        self.descriptor = descriptor
+        self.header = header
+        self.loss = loss
+        self.segments = Mutex(segments, rank: .board)
+    }
+
+    deinit { close(self.descriptor) }
+
+    // MARK: - Losing the board
+
+    /// Whether the numbers that this process adds reach nobody any more; the store then needs another board.
+    var isLost: Bool { self.loss.isLost }
+
+    /// Whether the path still leads to this board, and the file is as large as it was.
+    ///
+    /// Asked by the store's thread now and then. A board that is not in place is lost from then on.
+    func isInPlace() -> Bool {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        return self.isInPlace(end: self.segments.withLock { Self.end(of: $0) })
+    }
+
+    private func isInPlace(end: Int) -> Bool {
+        if !self.loss.isLost, let own = FileFacts(descriptor: self.descriptor),
+            own.file == FileNumber(self.path), own.size >= end,
+            // A program that cuts the file and lets it grow again leaves zeros.
+            self.header.words(from: 0)[BoardHeader.Place.number] == self.number
+        {
+            return true
+        }
+        self.loss.lose()
+        return false
+    }
+
+    private static func end(of segments: [BoardSegment]) -> Int { segments.last?.layout.end ?? BoardHeader.size }
+
+    // MARK: - Cells
+
+    /// The cell of a key; takes one if there is none, and grows the board if it has no room.
+    ///
+    /// Blocks for as long as `grow` does. Asked when a circuit is registered, not by its calls.
+    func cell(_ kind: BoardKind, _ key: UInt64, growing grow: Growth) throws(BreakerStoreError) -> SharedWords {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        var cell = Self.cell(kind, key, in: self.segments.withLock { $0 })
+        if cell == nil {
+            // The lock of the file keeps other processes out, the lock of this object other threads of this one.
+            try grow { () throws(BreakerStoreError) in
+                cell = try self.segments.withLock { segments throws(BreakerStoreError) -> SharedWords? in
+                    try self.follow(&segments)
+                    if let cell = Self.cell(kind, key, in: segments) { return cell }
+                    try self.append(kind, &segments)
+                    return Self.cell(kind, key, in: segments)
+                }
+            }
+        }
+        guard let cell, !self.isLost else { throw self.failure("it is lost") }
+        return cell
+    }
+
+    /// Looks through the segments in the order in which they were added: the first with a place of this key has it.
+    private static func cell(_ kind: BoardKind, _ key: UInt64, in segments: [BoardSegment]) -> SharedWords? {
+        for segment in segments where segment.layout.kind == kind {
+            if let cell = segment.cell(key) { return cell }
+        }
+        return nil
+    }
+
+    /// All segments of a kind, others' new ones included.
+    func segments(_ kind: BoardKind) throws(BreakerStoreError) -> [BoardSegment] {
+        try self.segments.withLock { segments throws(BreakerStoreError) in
+            try self.follow(&segments)
+            return segments.filter { $0.layout.kind == kind }
+        }
+    }
+
+    // MARK: - Growing
+
+    /// Maps the segments that other processes have added.
+    private func follow(_ segments: inout [BoardSegment]) throws(BreakerStoreError) {
+        guard let known = Self.read(self.header, self.descriptor), known.number == self.number,
+            known.segments.starts(with: segments.lazy.map(\.layout))
+        else {
+            self.loss.lose()
+            throw self.failure("it is damaged")
+        }
+        guard let more = Self.map(known.segments, beyond: segments, self.descriptor, self.loss) else {
+            throw self.failure("it can't be mapped")
+        }
+        segments += more
+    }
+
+    /// Adds a segment.
+    ///
+    /// The disk gives room first: a segment that is known always has all its blocks. Only one process at a time does
+    /// this.
+    private func append(_ kind: BoardKind, _ segments: inout [BoardSegment]) throws(BreakerStoreError) {
+        guard self.isInPlace(end: Self.end(of: segments)), let known = Self.read(self.header, self.descriptor),
+            let segment = known.nextSegment(kind)
+        else { throw self.failure("it can't grow") }
+        try Self.allocate(self.descriptor, segment.offset, segment.size, self.path)
+        Hook.reached("board.allocated")
+        let words = self.header.words(from: 0)
+        let place = BoardHeader.Place.segments + known.segments.count * 2
+        (words[place], words[place + 1]) = BoardHeader.words(of: segment)
+        Hook.reached("board.described")
+        words[BoardHeader.Place.count] = UInt64(known.segments.count + 1)
+        try self.follow(&segments)
+    }
+
+    // MARK: - The file
+
+    private static func size(_ descriptor: Int32) -> Int { FileFacts(descriptor: descriptor)?.size ?? 0 }
+
+    private static func read(_ header: BoardMapping, _ descriptor: Int32) -> BoardHeader? {
+        let words = header.words(from: 0)
+        // The count is read first: a writer writes a segment's words before it raises the count.
+        let count = words[BoardHeader.Place.count]
+        var copy = (0..<BoardHeader.words).map { words[$0] }
+        copy[BoardHeader.Place.count] = count
+        return BoardHeader(copy, fileSize: Self.size(descriptor))
+    }
+
+    /// Maps the segments that are not mapped yet; nil if the known ones are not what they were.
+    private static func map(
+        _ layouts: [BoardHeader.Segment], beyond known: [BoardSegment], _ descriptor: Int32, _ loss: BoardLoss
+    ) -> [BoardSegment]? {
+        guard layouts.count >= known.count, zip(layouts, known).allSatisfy({ $0 == $1.layout }) else { return nil }
+        var segments: [BoardSegment] = []
+        for layout in layouts[known.count...] {
+            guard let mapping = BoardMapping(descriptor, offset: layout.offset, size: layout.size, loss: loss) else {
+                return nil
+            }
+            segments.append(BoardSegment(layout: layout, mapping: mapping))
+        }
+        return segments
+    }
+
+    /// Gives bytes of the file room on the disk.
+    static func allocate(_ descriptor: Int32, _ offset: Int, _ size: Int, _ path: String) throws(BreakerStoreError) {
+        // The kernel kills a process that lets a file grow beyond the process's limit, by SIGXFSZ (setrlimit(2)).
+        var limit = rlimit()
+        #if canImport(Darwin)
+        let code = unsafe getrlimit(RLIMIT_FSIZE, &limit)
+        #else
+        let code = unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        #endif
+        guard code != 0 || limit.rlim_cur > UInt64(offset + size) else {
+            throw BreakerStoreError(systemError: EFBIG, doing: "grow", path: path)
+        }
+        let error = bs_allocate(descriptor, Int64(offset), Int64(size))
+        guard error == 0 else { throw BreakerStoreError(systemError: error, doing: "grow", path: path) }
+    }
+
+    private func failure(_ what: String) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .unavailable, message: "cannot use '\(self.path)': \(what)", advice: "try again", path: self.path)
+    }
+}

@@ -1,0 +1,41 @@
+/// Which windows and durations are counted of a circuit's calls, beside totals.
+struct CountingRules: Equatable, Sendable {
+    /// The window of a rule about the share of failures, in microseconds; nil if there is none.
+    var failureWindow: Int64? {
+        get { self.failing > 0 ? self.failing : nil }
+        set { self.failing = newValue ?? 0 }
+    }
+    /// The window of a rule about the share of slow calls, in microseconds; nil if there is none.
+    var slowWindow: Int64? {
+        get { self.slow > 0 ? self.slow : nil }
+        set { self.slow = newValue ?? 0 }
+    }
+    var measuresDurations = false
+
+    // There may be very many circuits: optional numbers take twice the memory. No window is 0.
+    private var failing: Int64 = 0
+    private var slow: Int64 = 0
+
+    init(failureWindow: Int64? = nil, slowWindow: Int64? = nil, measuresDurations: Bool = false) {
+        self.measuresDurations = measuresDurations
+        self.failureWindow = failureWindow
+        self.slowWindow = slowWindow
+    }
+
+    func hasWindows(of other: CountingRules) -> Bool { self.failing == other.failing && self.slow == other.slow }
+
+    var shortestWindow: Int64? {
+        guard let failing = self.failureWindow, let slow = self.slowWindow else {
+            return self.failureWindow ?? self.slowWindow
+        }
+        return min(failing, slow)
+    }
+}
+
+extension CountingRules {
+    init(_ rules: Rules) {
+        self.init()
+        if case .failureRate(_, let window) = rules.trip { self.failureWindow = window }
+        self.slowWindow = rules.slow?.window
+    }
+}

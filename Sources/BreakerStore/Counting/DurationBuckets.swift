@@ -1,0 +1,59 @@
+/// The durations of calls, counted by 15 bounds: 1, 2, 5, 10 … 20,000, 50,000 ms.
+struct DurationBuckets: Equatable, Sendable {
+    /// One bucket for each bound, and one for calls that took longer than all bounds.
+    static let count = 16
+    /// The word of a cell in which the first bucket is: the one behind the key.
+    static let firstWord = 1
+
+    /// How many calls took at most each bound, and longer than the bound before.
+    let calls: [UInt64]
+    /// How many microseconds all calls took together.
+    let sum: UInt64
+
+    init(calls: [UInt64], sum: UInt64) {
+        self.calls = calls
+        self.sum = sum
+    }
+
+    init(_ cell: SharedWords) {
+        self.calls = (0..<Self.count).map { cell[Self.firstWord + $0] }
+        self.sum = cell[Self.firstWord + Self.count]
+    }
+
+    /// How many calls were measured.
+    var count: UInt64 { self.calls.reduce(0, &+) }
+
+    /// Takes what a cell has, and leaves zeros.
+    init(taking cell: SharedWords) {
+        self.calls = (0..<Self.count).map { cell.take(Self.firstWord + $0) }
+        self.sum = cell.take(Self.firstWord + Self.count)
+    }
+
+    func add(to cell: SharedWords) {
+        for (place, count) in (self.calls + [self.sum]).enumerated() where count > 0 {
+            cell.add(count, at: Self.firstWord + place)
+        }
+    }
+
+    /// The bound of a bucket in microseconds; nil of the last bucket.
+    static func bound(_ bucket: Int) -> Int64? {
+        guard (0..<Self.count - 1).contains(bucket) else { return nil }
+        var bound: Int64 = 1_000
+        for place in 0..<bucket { bound = Self.next(bound, place) }
+        return bound
+    }
+
+    /// The bucket of a duration in microseconds.
+    static func bucket(of duration: Int64) -> Int {
+        var bound: Int64 = 1_000
+        for place in 0..<Self.count - 1 {
+            if duration <= bound { return place }
+            bound = Self.next(bound, place)
+        }
+        return Self.count - 1
+    }
+
+    /// 1, 2, 5, 10: twice as much each time, but for the step from 2 to 5.
+    @inline(__always)
+    private static func next(_ bound: Int64, _ place: Int) -> Int64 { place % 3 == 1 ? bound * 5 / 2 : bound * 2 }
+}

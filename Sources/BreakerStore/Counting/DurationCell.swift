@@ -1,0 +1,60 @@
+import Synchronization
+
+/// The durations of this process's calls through one circuit, in private memory until they are published.
+///
+/// There is no memory until somebody measures. An address stands for it, as in `Lanes`: a call takes no lock and no
+/// reference to find it.
+struct DurationCell: ~Copyable, Sendable {
+    private static let lanes = 3
+
+    /// Zero until somebody measures; never changed after that.
+    private let address = Atomic<UInt>(0)
+
+    private var words: SharedWords? {
+        let address = self.address.load(ordering: .acquiring)
+        return address == 0 ? nil : LaneArena.words(at: address)
+    }
+
+    deinit {
+        let address = self.address.load(ordering: .relaxed)
+        if address != 0 { LaneArena.here.giveBack(address, Self.lanes) }
+    }
+
+    /// Whether somebody measures.
+    var isOpen: Bool { self.address.load(ordering: .relaxed) != 0 }
+
+    /// Takes memory, unless somebody has; returns whether this call did.
+    func open() -> Bool {
+        guard !self.isOpen else { return false }
+        let new = LaneArena.here.take(Self.lanes)
+        if self.address.compareExchange(expected: 0, desired: new, ordering: .acquiringAndReleasing).exchanged {
+            return true
+        }
+        LaneArena.here.giveBack(new, Self.lanes)
+        return false
+    }
+
+    /// - Parameter duration: in microseconds.
+    func add(_ duration: Int64) {
+        guard let words = self.words else { return }
+        words.addRelaxed(1, at: DurationBuckets.bucket(of: duration))
+        words.addRelaxed(UInt64(max(0, duration)), at: DurationBuckets.count)
+    }
+
+    /// Whether nothing was counted since the durations were last published.
+    var isEmpty: Bool { self.words.map { words in (0..<DurationBuckets.count).allSatisfy { words[$0] == 0 } } ?? true }
+
+    /// Adds what was counted to a cell that others read, and leaves zeros.
+    func publish(to cell: SharedWords) {
+        guard let words = self.words else { return }
+        for place in 0...DurationBuckets.count {
+            let count = words.take(place)
+            if count > 0 { cell.add(count, at: DurationBuckets.firstWord + place) }
+        }
+    }
+
+    func clear() {
+        guard let words = self.words else { return }
+        for place in 0...DurationBuckets.count { _ = words.take(place) }
+    }
+}

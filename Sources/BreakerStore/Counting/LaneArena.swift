@@ -1,0 +1,79 @@
+import CBreakerStore
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Memory for lanes, 64 bytes each, all of them zero.
+///
+/// The allocator would take 128 bytes for a lane that begins a line of the cache. Memory that was given back is used
+/// again; it never returns to the system.
+final class LaneArena: Sendable {
+    /// The bytes of a lane.
+    static let size = UInt(bs_lane_size)
+    private static let chunkSize = 256 << 10
+
+    private struct State {
+        /// The rest of the newest chunk.
+        var rest: Range<UInt> = 0..<0
+        /// The addresses that were given back, by the number of lanes.
+        var free: [Int: [UInt]] = [:]
+    }
+
+    /// A child of `fork` has one of its own: a thread of the parent may hold the lock of the parent's for ever.
+    private static let own = PerProcess { LaneArena() }
+    private let state = Mutex(State(), rank: .leaf)
+
+    static var here: LaneArena { self.own.value }
+
+    /// How many CPUs this machine may have.
+    static var cpus: Int {
+        #if canImport(Darwin)
+        // Nothing tells a thread cheaply which CPU it is on.
+        1
+        #else
+        max(1, sysconf(Int32(_SC_NPROCESSORS_CONF)))
+        #endif
+    }
+
+    static func words(at address: UInt) -> SharedWords {
+        guard let base = unsafe UnsafeMutablePointer<UInt64>(bitPattern: address) else { fatalError("no lane is at 0") }
+        return unsafe SharedWords(base)
+    }
+
+    /// The address of so many lanes one after the other, all zero.
+    func take(_ count: Int) -> UInt {
+        let size = UInt(count) * Self.size
+        let address = self.state.withLock { state -> UInt in
+            if let address = state.free[count]?.popLast() { return address }
+            if state.rest.count < Int(size) { state.rest = Self.makeChunk() }
+            let address = state.rest.lowerBound
+            state.rest = address + size..<state.rest.upperBound
+            return address
+        }
+        // A thread may still have added to memory that was given back.
+        let words = Self.words(at: address)
+        for place in 0..<Int(size) / 8 { words[place] = 0 }
+        return address
+    }
+
+    func giveBack(_ address: UInt, _ count: Int) { self.state.withLock { $0.free[count, default: []].append(address) } }
+
+    private static func makeChunk() -> Range<UInt> {
+        let flags = MAP_PRIVATE | MAP_ANON
+        guard let memory = unsafe mmap(nil, Self.chunkSize, PROT_READ | PROT_WRITE, flags, -1, 0),
+            unsafe memory != MAP_FAILED
+        else { fatalError("no memory for 256 KiB") }
+        #if !canImport(Darwin)
+        // madvise(2): a child of `fork` finds zeros there, so that it does not count its parent's calls once more.
+        _ = unsafe madvise(memory, Self.chunkSize, Int32(bs_wipe_on_fork))
+        #endif
+        let start = UInt(bitPattern: memory)
+        return start..<start + UInt(Self.chunkSize)
+    }
+}

@@ -1,0 +1,34 @@
+/// Counts of the calls that neither failed nor were slow, since the lanes were last emptied.
+struct LaneCounts: Equatable, Sendable {
+    /// The counters of a lane: the number is the word's place in the lane.
+    enum Word: Int32 {
+        case succeeded, ignored, refused
+        /// Calls that went well and count in totals alone: probes, and calls that no closed circuit let through.
+        case aside
+    }
+
+    /// So many words of a lane are counters.
+    static let words = 4
+
+    var succeeded: UInt64 = 0
+    var ignored: UInt64 = 0
+    var refused: UInt64 = 0
+    var aside: UInt64 = 0
+
+    var isEmpty: Bool { self.succeeded | self.ignored | self.refused | self.aside == 0 }
+    var sum: UInt64 { self.succeeded &+ self.ignored &+ self.refused &+ self.aside }
+
+    mutating func add(_ others: LaneCounts) {
+        self.succeeded &+= others.succeeded
+        self.ignored &+= others.ignored
+        self.refused &+= others.refused
+        self.aside &+= others.aside
+    }
+
+    mutating func take(from lane: SharedWords) {
+        self.succeeded &+= lane.take(Int(Word.succeeded.rawValue))
+        self.ignored &+= lane.take(Int(Word.ignored.rawValue))
+        self.refused &+= lane.take(Int(Word.refused.rawValue))
+        self.aside &+= lane.take(Int(Word.aside.rawValue))
+    }
+}

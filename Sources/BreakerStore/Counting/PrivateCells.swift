@@ -1,0 +1,28 @@
+/// Memory of this process for a circuit's counters, where there is no board.
+///
+/// Sendable: the address never changes, and what lies there is touched by atomic operations alone.
+@safe
+final class PrivateCells: @unchecked Sendable {
+    private let base: UnsafeMutablePointer<UInt64>
+    private let count: Int
+
+    init(words count: Int) {
+        unsafe self.base = .allocate(capacity: count)
+        unsafe self.base.initialize(repeating: 0, count: count)
+        self.count = count
+    }
+
+    init(copying words: [UInt64]) {
+        unsafe self.base = .allocate(capacity: words.count)
+        unsafe self.base.initialize(from: words, count: words.count)
+        self.count = words.count
+    }
+
+    deinit { unsafe self.base.deallocate() }
+
+    /// A child of `fork` counts in a copy of its own.
+    func words(from place: Int) -> SharedWords {
+        precondition((0..<self.count).contains(place))
+        return unsafe SharedWords(self.base + place)
+    }
+}

@@ -1,0 +1,16 @@
+/// What a link says of its file, and asks of its store.
+extension CircuitStore {
+    /// The same for all links of this file on this host, and another one for each other file.
+    ///
+    /// The lock file stays when the database is set aside and made anew.
+    package var linkIdentity: String {
+        let number = FileNumber(self.backend.file.lock)
+        return "\(self.configuration.clock.bootID) \(number.map { "\($0.device):\($0.inode)" } ?? self.path)"
+    }
+
+    /// Whether a link can do anything with this store: to one that is only read it can't.
+    package var mayBeLinked: Bool { self.backend.core != nil }
+
+    /// For how long a circuit may be unused before it is forgotten, in microseconds; nil for ever.
+    package var forgetIdleTime: Int64? { self.configuration.forgetIdleAfter?.saturatingMicroseconds }
+}

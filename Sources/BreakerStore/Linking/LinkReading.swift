@@ -1,0 +1,285 @@
+/// Reads circuits for a link by a few statements, however many circuits there are.
+///
+/// One value serves one look at the file, inside one transaction.
+final class LinkReading {
+    /// More of each circuit is not read, whatever somebody has written into the file.
+    private static let mostFailures = 100_000
+    private static let mostBoards = 10_000
+    /// So many rows of a circuit that is not wanted are stepped over one by one.
+    private static let mostStrangeRows = 1_000
+    /// So many of the newest events of a circuit are looked at.
+    private static let mostEvents = 64
+
+    private struct Found {
+        let row: CircuitRow
+        var circuit: LinkedCircuit
+        /// Whether all of it could be read.
+        var isWhole = true
+        /// Whether what is older in the history befell another circuit of this name.
+        var isHistoryOver = false
+    }
+
+    private let view: StoreView
+    private let database: Database
+    private let now: StoreTime
+    private let start: Int64
+    /// The file's own number.
+    private let birth: Int64?
+    private let board: BoardView
+    /// In the order of their numbers.
+    private var found: [Found] = []
+    private var places: [Int64: Int] = [:]
+
+    /// - Parameter start: the number of the event behind which the history is read.
+    init(_ view: StoreView, eventsAfter start: Int64) throws(BreakerStoreError) {
+        self.start = start
+        self.view = view
+        self.database = view.database
+        self.now = view.clock.now
+        self.birth = try ClockRow.read(view.database)?.birth
+        self.board = BoardView(of: view.file, birth: self.birth, view.clock)
+    }
+
+    func circuits(matching pattern: String) throws(BreakerStoreError) -> [LinkedCircuit] {
+        try self.readRows(matching: pattern)
+        if self.found.contains(where: { $0.row.circuit.rules.keepsFailures }) { try self.readFailures() }
+        if !self.found.isEmpty {
+            try self.readRefusals()
+            try self.readEvents()
+        }
+        for place in self.found.indices where self.found[place].circuit.state == .halfOpen {
+            let row = self.found[place].row
+            var circuit = row.circuit
+            circuit.probes = try self.database.probes(of: row.id, under: circuit.rules)
+            let live = circuit.liveProbes(at: self.now, isAlive: self.view.isAlive)
+            self.found[place].circuit.liveProbes = live.count
+        }
+        for place in self.found.indices { self.found[place].circuit.take(self.board.rates(of: self.found[place].row)) }
+        return self.found.filter(\.isWhole).map(\.circuit)
+    }
+
+    // MARK: - The rows of circuits
+
+    // Each row is handed over, also of circuits that are not wanted: otherwise nobody could tell at which row SQLite
+    // has stopped.
+    private static let rows = CircuitColumn.select {
+        "SELECT \($0), name, name GLOB ?1 FROM circuit WHERE id >= ?2 ORDER BY id"
+    }
+    private static let firstID: SQL = "SELECT min(id) FROM circuit WHERE id >= ?1"
+
+    private func readRows(matching pattern: String) throws(BreakerStoreError) {
+        var next = Int64.min
+        while true {
+            do throws(BreakerStoreError) {
+                try self.database.forEach(Self.rows, [.text(pattern), .integer(next)]) { row in
+                    next = row.integer(0).addingSaturating(1)
+                    self.take(row)
+                }
+                return
+            } catch {
+                guard error.isOfRefusedValue else { throw error }
+            }
+            // SQLite stops at a row that holds a text which is too long to be read.
+            let unreadable = try self.database.first(Self.firstID, .integer(next)) { $0.optionalInteger(0) }
+            guard case let unreadable?? = unreadable, unreadable < .max else { return }
+            next = unreadable + 1
+        }
+    }
+
+    private func take(_ row: Row) {
+        let column = CircuitRow.columnCount
+        guard row.integer(column + 1) != 0 else { return }
+        let name = row.text(column)
+        guard row.isUTF8(name, column), CircuitName.lengths.contains(name.unicodeScalars.count),
+            let found = try? CircuitRow(row, name: name, path: self.database.connection.path)
+        else { return }
+        self.places[found.id] = self.found.count
+        self.found.append(Found(row: found, circuit: LinkedCircuit(found, named: name, at: self.now)))
+    }
+
+    // MARK: - What other tables have of them
+
+    /// Hands over the rows of a statement with the place of their circuit, as long as `body` wants more of the circuit.
+    ///
+    /// The first column is the circuit's number, and the highest number comes first. Where a value is too long to be
+    /// read, each circuit is read by itself.
+    private func forEach(
+        _ sql: SQL, _ values: SQLValue..., orEachBy one: (Int) throws(BreakerStoreError) -> Void,
+        _ body: (Row, Int) -> Bool
+    ) throws(BreakerStoreError) {
+        do throws(BreakerStoreError) {
+            var next: Int64? = .max
+            while let last = next {
+                next = nil
+                var strange = (id: Int64.min, rows: 0)
+                try self.database.read(sql, [.integer(last)] + values) { row in
+                    let id = row.integer(0)
+                    if let place = self.places[id] {
+                        if body(row, place) { return true }
+                    } else {
+                        strange = (id, strange.id == id ? strange.rows + 1 : 1)
+                        if strange.rows < Self.mostStrangeRows { return true }
+                    }
+                    // SQLite finds the next circuit by the index, and need not step through what is left of this one.
+                    next = id > .min ? id - 1 : nil
+                    return false
+                }
+            }
+            return
+        } catch {
+            guard error.isOfRefusedValue else { throw error }
+        }
+        for place in self.found.indices {
+            do throws(BreakerStoreError) {
+                try one(place)
+            } catch {
+                guard error.isOfRefusedValue else { throw error }
+                self.found[place].isWhole = false
+            }
+        }
+    }
+
+    private static let failures: SQL = """
+        SELECT circuit.id, failure.at, failure.worker, failure.sequence
+        FROM circuit CROSS JOIN failure ON failure.circuit = circuit.id WHERE circuit.id <= ?1
+        ORDER BY circuit.id DESC, failure.at DESC, failure.worker DESC, failure.sequence DESC
+        """
+
+    private func readFailures() throws(BreakerStoreError) {
+        // The newest first.
+        var failures: [[Circuit.Failure]] = Array(repeating: [], count: self.found.count)
+        func one(_ place: Int) throws(BreakerStoreError) {
+            let row = self.found[place].row
+            failures[place] = try self.database.failures(of: row.id, under: row.circuit.rules).reversed()
+        }
+        try self.forEach(Self.failures, orEachBy: one) { row, place in
+            failures[place].append(
+                Circuit.Failure(
+                    at: StoreTime(microseconds: row.integer(1)), worker: row.integer(2), sequence: row.integer(3)))
+            return failures[place].count < self.mostFailures(at: place)
+        }
+        for (place, failures) in failures.enumerated() where !failures.isEmpty { self.take(failures, at: place) }
+    }
+
+    private func mostFailures(at place: Int) -> Int {
+        min(Self.mostFailures, Int(clamping: Database.mostFailures(under: self.found[place].row.circuit.rules)))
+    }
+
+    /// - Parameter failures: the newest first.
+    private func take(_ failures: [Circuit.Failure], at place: Int) {
+        let circuit = self.found[place].row.circuit
+        guard circuit.rules.keepsFailures else { return }
+        let start = circuit.failuresCount(from: self.now)
+        self.found[place].circuit.failures = failures.prefix(self.mostFailures(at: place)).reversed().compactMap {
+            if let start, $0.at < start { return nil }
+            return LinkedCircuit.Failure(
+                key: LinkedCircuit.Key(worker: $0.worker, number: $0.sequence), age: self.age(of: $0.at))
+        }
+    }
+
+    /// What lies ahead counts as now.
+    private func age(of time: StoreTime) -> Int64 { max(0, self.now.microseconds(since: time)) }
+
+    private static let boards = SQL(
+        composed: """
+            SELECT circuit.id, tally.board, tally.refused FROM circuit
+            CROSS JOIN tally ON tally.circuit = circuit.id WHERE circuit.id <= ?1 ORDER BY circuit.id DESC
+            """,
+        older: "SELECT id, 0, 0 FROM circuit WHERE id <= ?1 AND 0"
+    )
+
+    private func readRefusals() throws(BreakerStoreError) {
+        // What is known of the present board; what the file has of that board is older.
+        let present = self.found.map { $0.row.birth.flatMap(self.board.totals) }
+        var totals = present.map { $0 ?? BlockTotals() }
+        var boards = Array(repeating: 0, count: self.found.count)
+        func one(_ place: Int) throws(BreakerStoreError) {
+            totals[place] = try self.database.totals(
+                of: self.found[place].row.id, with: present[place], ofBoard: self.board.number)
+        }
+        try self.forEach(Self.boards, orEachBy: one) { row, place in
+            boards[place] += 1
+            if present[place] == nil || row.integer(1) != self.board.number {
+                totals[place].add(BlockTotals(refused: UInt64(clamping: row.integer(2))))
+            }
+            return boards[place] < Self.mostBoards
+        }
+        for (place, total) in totals.enumerated() {
+            var total = total
+            // Programs that know only schema 1.0 count the calls that they refuse in the row.
+            total.add(BlockTotals(refused: UInt64(clamping: self.found[place].row.refusals)))
+            self.found[place].circuit.refusals = total.refused
+        }
+    }
+
+    // MARK: - The history
+
+    // The inner query reads the index alone, so that a long history costs no more than one of so many events.
+    private static let events: SQL = """
+        SELECT circuit.id, event.id, event.kind, event.at, event.worker, event.operator, event.reason
+        FROM circuit CROSS JOIN event ON event.id IN (
+            SELECT newest.id FROM event AS newest WHERE newest.circuit = circuit.name AND newest.id > ?3
+            ORDER BY newest.id DESC LIMIT ?2
+        )
+        WHERE circuit.id <= ?1 ORDER BY circuit.id DESC, event.id DESC
+        """
+
+    private func readEvents() throws(BreakerStoreError) {
+        func one(_ place: Int) throws(BreakerStoreError) {
+            let name = self.found[place].circuit.name
+            self.found[place].circuit.forgetHistory()
+            self.found[place].isHistoryOver = false
+            for event in try self.database.events(of: name, limit: Self.mostEvents) where event.id > self.start {
+                self.take(
+                    event.transition.kind, number: event.id, worker: event.worker?.id, at: event.at, by: event.by,
+                    reason: event.transition.reason, place)
+            }
+        }
+        try self.forEach(Self.events, .integer(Int64(Self.mostEvents)), .integer(self.start), orEachBy: one) {
+            row, place in
+            if let kind = row.typedText(2).map(CircuitEvent.Kind.init(rawValue:)) {
+                self.take(
+                    kind, number: row.integer(1), worker: row.optionalInteger(4),
+                    at: StoreTime(microseconds: row.integer(3)), by: row.optionalText(5), reason: row.optionalText(6),
+                    place)
+            }
+            return true
+        }
+        for place in self.found.indices {
+            self.found[place].circuit.operations.reverse()
+            if self.found[place].circuit.lacksTrip { try self.readTrip(place) }
+        }
+    }
+
+    private static let trip: SQL = """
+        SELECT id, at, worker, operator, reason FROM event
+        WHERE circuit = ?1 AND kind = 'tripped' ORDER BY id DESC LIMIT 1
+        """
+
+    /// Looks further back for the beginning of a long outage: each probe that failed has left two events since.
+    private func readTrip(_ place: Int) throws(BreakerStoreError) {
+        guard !self.found[place].isHistoryOver else { return }
+        let name = self.found[place].circuit.name
+        try self.database.forEach(Self.trip, [.text(name)]) { row in
+            self.take(
+                .tripped, number: row.integer(0), worker: row.optionalInteger(2),
+                at: StoreTime(microseconds: row.integer(1)), by: row.optionalText(3), reason: row.optionalText(4), place
+            )
+        }
+    }
+
+    /// Takes an event over; the newest comes first.
+    private func take(
+        _ kind: CircuitEvent.Kind, number: Int64, worker: Int64?, at time: StoreTime,
+        by who: @autoclosure () -> String?,
+        reason: @autoclosure () -> String?, _ place: Int
+    ) {
+        if kind == .forgotten { self.found[place].isHistoryOver = true }
+        guard !self.found[place].isHistoryOver, self.found[place].circuit.lacks(kind) else { return }
+        // An event that no worker wrote has the file's own number in place of the worker's: no other file has that.
+        self.found[place].circuit.take(
+            LinkedCircuit.Event(
+                key: LinkedCircuit.Key(worker: worker ?? self.birth ?? 0, number: number), kind: kind,
+                age: self.age(of: time), by: who(), reason: reason()))
+    }
+}

@@ -1,0 +1,11 @@
+/// Texts on their way from the file to a link, or from a link to the file: whoever wrote them, they stay short.
+enum LinkText {
+    private static let mostCharacters = 1_000
+
+    /// At most 1,000 characters, counted as SQLite does: Unicode scalars.
+    static func cut(_ text: String) -> String {
+        // No character has fewer bytes than one.
+        guard text.utf8.count > Self.mostCharacters else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(Self.mostCharacters)))
+    }
+}

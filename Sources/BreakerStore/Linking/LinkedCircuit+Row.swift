@@ -1,0 +1,78 @@
+extension LinkedCircuit {
+    /// What a circuit's row says as of `now`.
+    init(_ row: CircuitRow, named name: String, at now: StoreTime) {
+        var circuit = row.circuit
+        circuit.takeStampsAhead(for: now)
+        let rules = circuit.rules
+        self.init(
+            name: name,
+            epoch: circuit.epoch,
+            state: State(circuit.state, at: now),
+            hold: circuit.hold(at: now).map { Hold($0, at: now) },
+            tripsInARow: circuit.tripsInARow,
+            counting: Counting(rules.trip),
+            failureShare: Share(rules.trip),
+            slowShare: rules.slow.map { Share($0.share, within: $0.window) },
+            isObserving: rules.isObserving,
+            recovery: rules.recoveryTime(afterTrips: circuit.tripsInARow, draw: 0),
+            longestRecovery: rules.longestRecovery,
+            lastError: circuit.lastError.map(LinkText.cut)
+        )
+    }
+
+    /// The calls that were counted within the windows of the rules.
+    mutating func take(_ rates: CallRates?) {
+        guard let rates else { return }
+        func sum(_ calls: UInt64, _ bad: UInt64) -> Sum {
+            Sum(calls: Int64(clamping: calls), bad: Int64(clamping: bad))
+        }
+        if self.failureShare != nil { self.failed = sum(rates.calls, rates.failed) }
+        if self.slowShare != nil { self.slow = sum(rates.slowCalls, rates.slow) }
+    }
+}
+
+extension LinkedCircuit.State {
+    fileprivate init(_ state: Circuit.State, at now: StoreTime) {
+        switch state {
+        case .closed: self = .closed
+        case .open(let until): self = .open(left: max(0, until.microseconds(since: now)))
+        case .halfOpen: self = .halfOpen
+        case .unknown: self = .unknown
+        }
+    }
+}
+
+extension LinkedCircuit.Counting {
+    fileprivate init?(_ trip: Rules.Trip) {
+        switch trip {
+        case .failures(let count, let window): self.init(failures: count, window: window)
+        case .consecutiveFailures(let count): self.init(failures: count, window: nil)
+        case .failureRate, .unknown: return nil
+        }
+    }
+}
+
+extension LinkedCircuit.Share {
+    fileprivate init?(_ trip: Rules.Trip) {
+        switch trip {
+        case .failureRate(let share, let window): self.init(share, within: window)
+        case .failures, .consecutiveFailures, .unknown: return nil
+        }
+    }
+
+    fileprivate init(_ share: CallShare, within window: Int64) {
+        self.init(share: share.share, minimumCalls: share.minimumCalls, window: window)
+    }
+}
+
+extension LinkedCircuit.Hold {
+    fileprivate init(_ hold: Circuit.Hold, at now: StoreTime) {
+        self.init(
+            state: hold.state,
+            age: max(0, now.microseconds(since: hold.since)),
+            left: hold.until.map { max(0, $0.microseconds(since: now)) },
+            by: hold.by.map(LinkText.cut),
+            reason: hold.reason.map(LinkText.cut)
+        )
+    }
+}

@@ -1,0 +1,171 @@
+/// What a link to other hosts knows of a circuit: one look at the file, in microseconds.
+///
+/// All times are durations, so that no clock of this host is ever compared with another host's.
+package struct LinkedCircuit: Sendable, Hashable {
+    package enum State: Sendable, Hashable {
+        case closed
+        /// Calls are refused for so long yet; 0 where probes are let through.
+        case open(left: Int64)
+        case halfOpen
+        /// A state of a later version.
+        case unknown
+    }
+
+    /// What opens the circuit, where each failure counts by itself.
+    package struct Counting: Sendable, Hashable {
+        package var failures: Int
+        /// Nil for a rule about failures in a row.
+        package var window: Int64?
+
+        package init(failures: Int, window: Int64?) {
+            self.failures = failures
+            self.window = window
+        }
+    }
+
+    /// What opens the circuit, where a share of the calls counts.
+    package struct Share: Sendable, Hashable {
+        package var share: Double
+        package var minimumCalls: Int
+        package var window: Int64
+
+        package init(share: Double, minimumCalls: Int, window: Int64) {
+            self.share = share
+            self.minimumCalls = minimumCalls
+            self.window = window
+        }
+    }
+
+    /// The calls of this host within a rule's window.
+    package struct Sum: Sendable, Hashable {
+        package var calls: Int64
+        /// Those that failed, or were slow.
+        package var bad: Int64
+
+        package init(calls: Int64, bad: Int64) {
+            self.calls = calls
+            self.bad = bad
+        }
+    }
+
+    /// By which a row is known wherever it comes to: no two failures, and no two events, have the same.
+    package struct Key: Sendable, Hashable {
+        package var worker: Int64
+        package var number: Int64
+
+        package init(worker: Int64, number: Int64) {
+            self.worker = worker
+            self.number = number
+        }
+    }
+
+    package struct Failure: Sendable, Hashable {
+        package var key: Key
+        package var age: Int64
+
+        package init(key: Key, age: Int64) {
+            self.key = key
+            self.age = age
+        }
+    }
+
+    package struct Hold: Sendable, Hashable {
+        package var state: HoldState
+        package var age: Int64
+        /// For how long yet; nil for until it is released.
+        package var left: Int64?
+        package var by: String?
+        package var reason: String?
+
+        package init(state: HoldState, age: Int64, left: Int64? = nil, by: String? = nil, reason: String? = nil) {
+            self.state = state
+            self.age = age
+            self.left = left
+            self.by = by
+            self.reason = reason
+        }
+    }
+
+    /// A row of the history.
+    package struct Event: Sendable, Hashable {
+        /// The worker that wrote the row, and the number of the row.
+        package var key: Key
+        package var kind: CircuitEvent.Kind
+        package var age: Int64
+        package var by: String?
+        package var reason: String?
+
+        package init(key: Key, kind: CircuitEvent.Kind, age: Int64, by: String? = nil, reason: String? = nil) {
+            self.key = key
+            self.kind = kind
+            self.age = age
+            self.by = by
+            self.reason = reason
+        }
+    }
+
+    package var name: String
+    /// Rises with each transition.
+    package var epoch: Int64
+    package var state: State
+    /// The hold that is in force.
+    package var hold: Hold?
+    package var tripsInARow: Int
+    /// How many calls decide just now whether a half-open circuit closes.
+    package var liveProbes: Int
+    /// Nil where no failure counts by itself.
+    package var counting: Counting?
+    package var failureShare: Share?
+    package var slowShare: Share?
+    package var isObserving: Bool
+    /// For how long a trip now would open the circuit, jitter apart.
+    package var recovery: Int64
+    /// The file takes no circuit for open for longer than this.
+    package var longestRecovery: Int64
+    /// The failures that count, oldest first.
+    package var failures: [Failure]
+    package var failed: Sum?
+    package var slow: Sum?
+    /// How many calls were refused since the circuit came into the file.
+    package var refusals: UInt64
+    package var lastError: String?
+    /// The newest event that is a transition of the state beneath a hold.
+    package var transition: Event?
+    /// The trip that began the outage; nil where there is none, and where the history no longer has it.
+    package var trip: Event?
+    /// What operators did to the circuit (`reset`, `held`, `released`, `probeAllowed`), oldest first, the newest 16; no
+    /// event that a link's order made.
+    package var operations: [Event]
+
+    package init(
+        name: String, epoch: Int64, state: State, hold: Hold? = nil, tripsInARow: Int = 0, liveProbes: Int = 0,
+        counting: Counting? = nil,
+        failureShare: Share? = nil, slowShare: Share? = nil, isObserving: Bool = false, recovery: Int64,
+        longestRecovery: Int64, failures: [Failure] = [], failed: Sum? = nil, slow: Sum? = nil, refusals: UInt64 = 0,
+        lastError: String? = nil, transition: Event? = nil, trip: Event? = nil, operations: [Event] = []
+    ) {
+        self.name = name
+        self.epoch = epoch
+        self.state = state
+        self.hold = hold
+        self.tripsInARow = tripsInARow
+        self.liveProbes = liveProbes
+        self.counting = counting
+        self.failureShare = failureShare
+        self.slowShare = slowShare
+        self.isObserving = isObserving
+        self.recovery = recovery
+        self.longestRecovery = longestRecovery
+        self.failures = failures
+        self.failed = failed
+        self.slow = slow
+        self.refusals = refusals
+        self.lastError = lastError
+        self.transition = transition
+        self.trip = trip
+        self.operations = operations
+    }
+
+    /// Whether this host itself has tripped the circuit.
+    package var isOwnTrip: Bool { self.trip.map { !LinkOrder.isOfFleet($0.by) } ?? false }
+}

@@ -1,0 +1,34 @@
+/// Names for somebody who begins to type one: few statements that read few pages, however large the store is.
+extension StoreInspection {
+    private static let from: SQL = "SELECT name FROM circuit WHERE name >= ?1 AND name <= ?2 ORDER BY name LIMIT ?3"
+    private static let upTo: SQL = """
+        SELECT name FROM circuit WHERE name >= ?1 AND name <= ?2 ORDER BY name DESC LIMIT ?3
+        """
+    private static let groups: SQL = """
+        SELECT DISTINCT label FROM (SELECT label FROM circuit ORDER BY id DESC LIMIT ?1) WHERE label IS NOT NULL
+        """
+    /// How many of the last names are read, beside the first.
+    private static let last = 16
+    /// How many circuits, the newest, are asked for their group: those have no index.
+    private static let newest: Int64 = 2_000
+
+    /// The first names that begin with a text; if there are more than `limit`, the very last ones, too.
+    ///
+    /// What all of these names have in common at their beginning, all names have that begin with the text.
+    package func names(from prefix: String, limit: Int) throws(BreakerStoreError) -> [String] {
+        // No text that begins so comes behind this one.
+        let end = prefix + String(repeating: "\u{10FFFF}", count: 4)
+        let database = self.view.database
+        var names = try database.all(Self.from, .text(prefix), .text(end), .integer(Int64(limit))) { $0.text(0) }
+        guard names.count == limit else { return names }
+        let last = try database.all(Self.upTo, .text(prefix), .text(end), .integer(Int64(Self.last))) { $0.text(0) }
+        names += last.reversed().filter { name in !names.contains { $0.utf8.elementsEqual(name.utf8) } }
+        return names
+    }
+
+    /// The groups of the newest circuits, in order.
+    package func groups(limit: Int) throws(BreakerStoreError) -> [String] {
+        let groups = try self.view.database.all(Self.groups, .integer(Self.newest)) { $0.text(0) }
+        return Array(groups.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.prefix(limit))
+    }
+}

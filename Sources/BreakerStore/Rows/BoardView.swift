@@ -1,0 +1,62 @@
+/// The board of a file for those who only look: read, never mapped, never written.
+///
+/// One value serves one look at the file.
+final class BoardView {
+    private let reader: BoardReader?
+    private let uptime: Int64
+    private var all: [Int64: BlockTotals]?
+    private var asked = 0
+
+    /// So many circuits are looked for one by one; then all of the board is read.
+    private static let few = 16
+
+    /// The board beside a file, if it is this file's, and of this boot.
+    convenience init(of file: StoreFile, _ database: Database, _ clock: StoreClock) {
+        self.init(of: file, birth: (try? ClockRow.read(database))??.birth, clock)
+    }
+
+    /// The same, for a file of which the number is known that it was born with.
+    init(of file: StoreFile, birth: Int64?, _ clock: StoreClock) {
+        self.uptime = clock.uptime
+        let reader = birth == nil ? nil : BoardReader(at: file.board)
+        let owner = birth.map { BoardHeader.Owner(bootID: clock.host.bootID, birth: $0) }
+        self.reader = reader?.header.owner == owner ? reader : nil
+    }
+
+    /// By which the file knows what this board has told.
+    var number: Int64? { self.reader.map { Int64(bitPattern: $0.header.number) } }
+
+    func totals(birth: Int64) -> BlockTotals? {
+        guard let reader = self.reader else { return nil }
+        self.asked += 1
+        if self.asked <= Self.few { return reader.counter(birth: birth, CountingRules())?.totals }
+        let all = self.all ?? reader.totals()
+        self.all = all
+        return all[birth]
+    }
+
+    /// How long the calls of a circuit took; nil where nobody measures.
+    func durations(birth: Int64) -> DurationBuckets? {
+        let counter = self.reader?.counter(birth: birth, CountingRules(measuresDurations: true))
+        return counter?.durationBuckets.flatMap { $0.calls.allSatisfy { $0 == 0 } ? nil : $0 }
+    }
+
+    /// The workers that can't use the database, and since when.
+    func degraded() -> [Board.Degraded] { self.reader?.degraded() ?? [] }
+
+    /// The calls within the windows of a circuit's rules; nil where no rule counts shares.
+    func rates(of row: CircuitRow) -> CallRates? {
+        let rules = CountingRules(row.circuit.rules)
+        guard let window = rules.failureWindow ?? rules.slowWindow else { return nil }
+        let counted = row.birth.flatMap { self.reader?.counter(birth: $0, rules) }?
+            .counted(at: self.uptime, epoch: row.circuit.epoch)
+        func number(_ count: Int64?) -> UInt64 { UInt64(clamping: count ?? 0) }
+        // A rule's window of which there is no look of this epoch has no calls: the other rule's window is another one.
+        let calls = rules.failureWindow == nil ? counted?.slow : counted?.failed
+        return CallRates(
+            calls: number(calls?.calls), failed: number(counted?.failed?.bad),
+            window: Duration(wholeMicroseconds: window), slow: number(counted?.slow?.bad),
+            slowCalls: number(counted?.slow?.calls),
+            slowWindow: rules.slowWindow.map { Duration(wholeMicroseconds: $0) })
+    }
+}

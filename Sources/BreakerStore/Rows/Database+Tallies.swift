@@ -1,0 +1,198 @@
+/// What boards have counted of the calls, kept in the file: a board lives no longer than the boot.
+extension Database {
+    /// Notes what a board has counted of a circuit; several processes tell the same, and the highest number is true.
+    func tell(_ totals: BlockTotals, of name: String, birth: Int64, board: Int64) throws(BreakerStoreError) {
+        func number(_ count: UInt64) -> SQLValue { .integer(Int64(clamping: count)) }
+        try self.run(
+            """
+            INSERT INTO tally (circuit, board, succeeded, failed, slow, ignored, refused)
+            SELECT id, ?3, ?4, ?5, ?6, ?7, ?8 FROM circuit WHERE name = ?1 AND birth = ?2
+            ON CONFLICT (circuit, board) DO UPDATE SET succeeded = max(succeeded, excluded.succeeded),
+            failed = max(failed, excluded.failed), slow = max(slow, excluded.slow),
+            ignored = max(ignored, excluded.ignored), refused = max(refused, excluded.refused)
+            """,
+            .text(name), .integer(birth), .integer(board), number(totals.succeeded), number(totals.failed),
+            number(totals.slow), number(totals.ignored), number(totals.refused)
+        )
+    }
+
+    private static let births: SQL = "SELECT name, birth FROM circuit WHERE birth IS NOT NULL"
+
+    /// The circuits that were born with these numbers.
+    func names(ofBirths births: Set<UInt64>) throws(BreakerStoreError) -> [(name: String, birth: UInt64)] {
+        var names: [(name: String, birth: UInt64)] = []
+        try self.forEach(Self.births, []) { row in
+            let birth = UInt64(bitPattern: row.integer(1))
+            if births.contains(birth) { names.append((row.text(0), birth)) }
+        }
+        return names
+    }
+
+    /// Returns what was told.
+    func tell(_ counts: [ToldCounts]) throws(BreakerStoreError) -> [ToldCounts] {
+        var told = counts
+        for (index, one) in counts.enumerated() {
+            for (place, taken) in one.tallies.enumerated() {
+                var tally = taken
+                if let strays = tally.strays {
+                    if strays.hasRow, try !self.hasTally(of: one.name, strays.worker) { tally.beginAnew() }
+                    // By this row others find the worker's numbers when the worker is dead.
+                    try self.run(
+                        "INSERT OR IGNORE INTO registration (worker, circuit) SELECT ?2, id FROM circuit WHERE name = ?1",
+                        .text(one.name), .integer(strays.worker))
+                }
+                try self.tell(tally.totals, of: one.name, birth: tally.birth, board: tally.board)
+                if let durations = tally.durations { try self.tell(durations, of: one.name, tally) }
+                told[index].tallies[place] = tally
+            }
+            guard let (birth, error) = one.error else { continue }
+            // A transition since has said what led to it.
+            try self.run(
+                "UPDATE circuit SET last_error = ?3 WHERE name = ?1 AND birth = ?2 AND epoch = ?4",
+                .text(one.name), .integer(birth), .text(error.text), .integer(error.epoch))
+        }
+        return told
+    }
+
+    private func hasTally(of name: String, _ board: Int64) throws(BreakerStoreError) -> Bool {
+        try self.first(
+            "SELECT 1 FROM tally WHERE circuit = (SELECT id FROM circuit WHERE name = ?1) AND board = ?2",
+            .text(name), .integer(board)
+        ) { $0.integer(0) } != nil
+    }
+
+    private func tell(
+        _ durations: DurationBuckets, of name: String, _ tally: CircuitCounts.Tally
+    ) throws(BreakerStoreError) {
+        for (bucket, count) in (durations.calls + [durations.sum]).enumerated() where count > 0 {
+            try self.run(
+                """
+                INSERT INTO duration (circuit, board, bucket, count)
+                SELECT id, ?3, ?4, ?5 FROM circuit WHERE name = ?1 AND birth = ?2
+                ON CONFLICT (circuit, board, bucket) DO UPDATE SET count = max(count, excluded.count)
+                """,
+                .text(name), .integer(tally.birth), .integer(tally.board), .integer(Int64(bucket)),
+                .integer(Int64(clamping: count))
+            )
+        }
+    }
+
+    /// Adds what a worker has counted by itself to the row of all workers that are gone, which is that of 0: the worker
+    /// is dead, or leaves.
+    ///
+    /// Otherwise each process that can't use a board would leave a row in the file for each circuit.
+    func foldTallies(of worker: Int64) throws(BreakerStoreError) {
+        for fold in Self.foldsOfWorker { try self.run(fold, .integer(worker)) }
+    }
+
+    /// The same for one circuit, of which the worker tells no more.
+    func foldTallies(of worker: Int64, circuit: Int64) throws(BreakerStoreError) {
+        for fold in Self.foldsOfCircuit { try self.run(fold, .integer(worker), .integer(circuit)) }
+    }
+
+    private static let foldsOfWorker = Database.folds(
+        "board = ?1 AND circuit IN (SELECT circuit FROM registration WHERE worker = ?1)")
+    private static let foldsOfCircuit = Database.folds("board = ?1 AND circuit = ?2")
+
+    private static func folds(_ own: String) -> [SQL] {
+        Database.fold("tally", own, key: "circuit, board", ["succeeded", "failed", "slow", "ignored", "refused"])
+            + Database.fold("duration", own, key: "circuit, board, bucket", ["count"])
+    }
+
+    private static func fold(_ table: String, _ own: String, key: String, _ counts: [String]) -> [SQL] {
+        let values = counts.joined(separator: ", ")
+        // Above the greatest integer SQLite would go on with a floating-point number, which the table does not take.
+        let sums = counts.map { "\($0) = \($0) + min(excluded.\($0), 9223372036854775807 - \($0))" }
+        return [
+            SQL(
+                composed: """
+                    INSERT INTO \(table) (\(key), \(values))
+                    SELECT \(key.replacing("board", with: "0")), \(values) FROM \(table) WHERE \(own)
+                    ON CONFLICT (\(key)) DO UPDATE SET \(sums.joined(separator: ", "))
+                    """),
+            SQL(composed: "DELETE FROM \(table) WHERE \(own)"),
+        ]
+    }
+
+    private static let boards = SQL(
+        composed: """
+            SELECT board, succeeded, failed, slow, ignored, refused FROM tally WHERE circuit = ?1 LIMIT 10000
+            """,
+        older: "SELECT 0, 0, 0, 0, 0, 0 FROM circuit WHERE id = ?1 AND 0"
+    )
+
+    /// What all boards have counted of a circuit.
+    ///
+    /// - Parameters:
+    ///   - board: what is known of the present board; what the file has of it is older.
+    ///   - number: the present board's.
+    func totals(
+        of circuit: Int64, with board: BlockTotals?, ofBoard number: Int64?
+    ) throws(BreakerStoreError) -> BlockTotals {
+        var totals = board ?? BlockTotals()
+        try self.forEach(Self.boards, [.integer(circuit)]) { row in
+            if board != nil, row.integer(0) == number { return }
+            func count(_ column: Int32) -> UInt64 { UInt64(clamping: row.integer(column)) }
+            totals.add(
+                BlockTotals(
+                    succeeded: count(1), failed: count(2), slow: count(3), ignored: count(4), refused: count(5)))
+        }
+        return totals
+    }
+}
+
+/// How long calls took, as boards and the file tell it.
+extension Database {
+    private static let buckets = SQL(
+        composed: "SELECT board, bucket, count FROM duration WHERE circuit = ?1 LIMIT 100000",
+        older: "SELECT 0, 0, 0 FROM circuit WHERE id = ?1 AND 0"
+    )
+
+    /// Nil where nobody has measured.
+    func durations(
+        of circuit: Int64, with board: DurationBuckets?, ofBoard number: Int64?
+    ) throws(BreakerStoreError) -> DurationBuckets? {
+        var counts = board.map { $0.calls + [$0.sum] }
+        try self.forEach(Self.buckets, [.integer(circuit)]) { row in
+            let bucket = Int(clamping: row.integer(1))
+            guard board == nil || row.integer(0) != number, (0...DurationBuckets.count).contains(bucket) else { return }
+            var known = counts ?? Array(repeating: 0, count: DurationBuckets.count + 1)
+            let (sum, overflow) = known[bucket].addingReportingOverflow(UInt64(clamping: row.integer(2)))
+            known[bucket] = overflow ? .max : sum
+            counts = known
+        }
+        return counts.map { DurationBuckets(calls: Array($0.dropLast()), sum: $0[DurationBuckets.count]) }
+    }
+}
+
+extension BlockTotals {
+    /// Adds what another board has counted; numbers of a file may be any.
+    mutating func add(_ other: BlockTotals) {
+        func sum(_ one: UInt64, _ other: UInt64) -> UInt64 {
+            let (sum, overflow) = one.addingReportingOverflow(other)
+            return overflow ? .max : sum
+        }
+        self.succeeded = sum(self.succeeded, other.succeeded)
+        self.failed = sum(self.failed, other.failed)
+        self.slow = sum(self.slow, other.slow)
+        self.ignored = sum(self.ignored, other.ignored)
+        self.refused = sum(self.refused, other.refused)
+    }
+}
+
+extension CallTotals {
+    init(_ totals: BlockTotals, _ durations: DurationBuckets?) {
+        self.init(
+            succeeded: totals.succeeded, failed: totals.failed, slow: totals.slow, ignored: totals.ignored,
+            refused: totals.refused, durations: durations.map { Durations($0) })
+    }
+}
+
+extension CallTotals.Durations {
+    init(_ buckets: DurationBuckets) {
+        let bounds = buckets.calls.indices.compactMap { DurationBuckets.bound($0) }
+        self.init(
+            bounds: bounds.map { Duration(wholeMicroseconds: $0) }, counts: buckets.calls,
+            sum: Duration(wholeMicroseconds: Int64(clamping: buckets.sum)))
+    }
+}

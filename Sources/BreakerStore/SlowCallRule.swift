@@ -1,0 +1,81 @@
+/// Trips a closed circuit when so large a share of the calls within a window was slow, in all processes.
+///
+/// The rule works beside the circuit's ``TripRule``. Calls are those that succeeded or failed. A call that is slow and
+/// fails counts for both rules; a slow probe opens the circuit again, even if it succeeded.
+public struct SlowCallRule: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// A call that takes longer is slow: above zero, at most a hundred years, rounded to microseconds.
+    public var threshold: Duration {
+        didSet { self.threshold = self.threshold.roundedToMicroseconds }
+    }
+
+    /// Which share of the calls must be slow: above 0, at most 1.
+    public var share: Double
+
+    /// With fewer calls than these within the window the circuit does not trip: 1 to 1,000,000.
+    public var minimumCalls: Int
+
+    /// How long a call counts: a millisecond to a hundred years, rounded to microseconds.
+    public var window: Duration {
+        didSet { self.window = self.window.roundedToMicroseconds }
+    }
+
+    /// Creates a rule, its durations rounded to microseconds; it is validated when a circuit is registered with it.
+    public init(
+        longerThan threshold: Duration, share: Double = 0.5, minimumCalls: Int = 20,
+        within window: Duration = .seconds(60)
+    ) {
+        self.threshold = threshold.roundedToMicroseconds
+        self.share = share
+        self.minimumCalls = minimumCalls
+        self.window = window.roundedToMicroseconds
+    }
+
+    /// What the rule says, in words.
+    public var description: String {
+        let calls = CallShare(share: self.share, minimumCalls: self.minimumCalls)
+        return "\(calls) slower than \(self.threshold.readable) within \(self.window.readable)"
+    }
+
+    func validate() throws(BreakerStoreError) {
+        try Validation.duration(self.threshold, "slow.threshold")
+        try CallShare(share: self.share, minimumCalls: self.minimumCalls).validate("slow")
+        try Validation.window(self.window, "slow.window")
+    }
+}
+
+extension SlowCallRule {
+    private enum CodingKeys: String, CodingKey {
+        case thresholdMicroseconds, share, minimumCalls, windowMicroseconds
+    }
+
+    /// Reads a rule; all but the threshold may be missing and is then its default.
+    ///
+    /// Throws a `DecodingError` when the threshold is missing, or a value is of another type.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(longerThan: try container.decodeMicroseconds(forKey: .thresholdMicroseconds))
+        self.share = try container.decodeIfPresent(Double.self, forKey: .share) ?? self.share
+        self.minimumCalls = try container.decodeIfPresent(Int.self, forKey: .minimumCalls) ?? self.minimumCalls
+        self.window = try container.decodeMicrosecondsIfPresent(forKey: .windowMicroseconds) ?? self.window
+    }
+
+    /// Writes the rule, its durations as whole microseconds.
+    ///
+    /// Throws `EncodingError.invalidValue` when a duration overflows them.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(microsecondsOf: self.threshold, forKey: .thresholdMicroseconds)
+        try container.encode(self.share, forKey: .share)
+        try container.encode(self.minimumCalls, forKey: .minimumCalls)
+        try container.encode(microsecondsOf: self.window, forKey: .windowMicroseconds)
+    }
+}
+
+extension CallShare {
+    func validate(_ field: String) throws(BreakerStoreError) {
+        guard self.share > 0, self.share <= 1 else {
+            throw Validation.error("\(field).share", "\(self.share)", allowed: "above 0, at most 1")
+        }
+        try Validation.count(self.minimumCalls, in: 1...1_000_000, "\(field).minimumCalls")
+    }
+}

@@ -1,0 +1,263 @@
+import Synchronization
+
+/// The counts of all circuits that this process uses, and the board that they go to.
+final class CallCounting: Sendable {
+    private let file: StoreFile
+    private let clock: StoreClock
+
+    private struct Table {
+        var circuits: [CircuitName: CircuitCounts] = [:]
+        /// The same circuits as a list: each tick goes over all of them, which may be a hundred thousand.
+        ///
+        /// Nil if circuits have come or gone since the list was made.
+        var list: [CircuitCounts]?
+
+        subscript(name: CircuitName) -> CircuitCounts? {
+            get { self.circuits[name] }
+            set {
+                self.circuits[name] = newValue
+                self.list = nil
+            }
+        }
+    }
+
+    private let table = Mutex<Table>(Table(), rank: .counts)
+    private let presentBoard = ForkSafe<Board?>(nil)
+    /// Before this uptime no other try is made to open a board.
+    private let nextTry = Atomic<Int64>(.min)
+    /// Before this uptime the board does not grow: it could not the last time.
+    private let nextGrowth = Atomic<Int64>(.min)
+    /// Held while the board is opened: a thread that comes meanwhile waits, as it must not count elsewhere.
+    private let opening = Mutex((), rank: .boardOpening)
+    private let lastTold = Atomic<Int64>(.min)
+    init(_ file: StoreFile, _ clock: StoreClock) {
+        self.file = file
+        self.clock = clock
+    }
+
+    // MARK: - Circuits
+
+    /// The counts of a circuit that one more store uses from now on.
+    ///
+    /// - Parameter config: has the rules by which memory guards until the file has been read.
+    func counts(of name: CircuitName, with config: KeptConfig) -> CircuitCounts {
+        self.table.withLock { table in
+            if let known = table[name] {
+                known.users.wrappingAdd(1, ordering: .relaxed)
+                return known
+            }
+            let counts = CircuitCounts()
+            counts.know(birth: nil, Rules(config.config), epoch: 0)
+            counts.users.wrappingAdd(1, ordering: .relaxed)
+            table[name] = counts
+            return counts
+        }
+    }
+
+    /// A store has let go of the circuit; returns whether it was the last one.
+    func letGo(of name: CircuitName) -> Bool {
+        self.table.withLock { table in
+            guard let counts = table[name] else { return true }
+            guard counts.users.wrappingSubtract(1, ordering: .relaxed).newValue <= 0 else { return false }
+            table[name] = nil
+            return true
+        }
+    }
+
+    /// The counts of a circuit that is in use.
+    func known(_ name: CircuitName) -> CircuitCounts? { self.table.withLock { $0[name] } }
+
+    private var named: [(key: CircuitName, value: CircuitCounts)] { self.table.withLock { Array($0.circuits) } }
+
+    var all: [CircuitCounts] {
+        self.table.withLock { table in
+            let list = table.list ?? Array(table.circuits.values)
+            table.list = list
+            return list
+        }
+    }
+
+    /// Microseconds between two tellings.
+    private static let interval: Int64 = 5_000_000
+    /// The numbers of at most so many circuits are told in one transaction.
+    static let mostAtOnce = 1_000
+    /// The place among the circuits at which the next transaction begins.
+    private let next = Atomic<Int>(0)
+
+    /// Whether it is time to tell the file again.
+    func isDue(at uptime: Int64) -> Bool {
+        let last = self.lastTold.load(ordering: .relaxed)
+        guard last == .min || uptime.subtractingSaturating(last) >= Self.interval else { return false }
+        self.lastTold.store(uptime, ordering: .relaxed)
+        // The first question of all begins the first interval.
+        return last != .min
+    }
+
+    /// Takes the numbers that the file is to be told now.
+    ///
+    /// - Parameters:
+    ///   - worker: under whose id calls are told that could not go to a board.
+    ///   - isLast: whether this process can't tell any later. Otherwise it takes the numbers of some circuits only, as
+    ///     other processes wait for the transaction, and those of the others for the next one.
+    func takeTallies(by worker: Int64, isLast: Bool = false) -> [ToldCounts] {
+        let uptime = self.clock.uptime
+        let named = self.named
+        var told: [ToldCounts] = []
+        let start = isLast ? 0 : self.next.load(ordering: .relaxed)
+        for place in named.indices {
+            if !isLast, told.count >= Self.mostAtOnce {
+                self.next.store((start + place) % named.count, ordering: .relaxed)
+                self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
+                break
+            }
+            let (name, counts) = named[(start + place) % named.count]
+            let tallies = counts.takeTallies(at: uptime, pause: isLast ? 0 : Self.interval, by: worker)
+            let error = counts.takeError()
+            if !tallies.isEmpty || error != nil {
+                told.append(ToldCounts(name: name.text, tallies: tallies, error: error))
+            }
+        }
+        return told
+    }
+
+    /// The file has been told these numbers: the transaction is committed.
+    func told(_ told: [ToldCounts]) {
+        let board = self.board
+        for one in told {
+            self.known(CircuitName(one.name))?.told(one.tallies)
+            // This process may have no counters for what others have left on the board.
+            for tally in one.tallies
+            where tally.strays == nil && tally.board == board.map({ Int64(bitPattern: $0.number) }) {
+                board.flatMap { CircuitCounter(left: tally.birth, on: $0) }?.told(tally.totals, tally.durations)
+            }
+        }
+    }
+
+    /// The file could not be told: numbers are taken again by themselves, as they differ from what was told last.
+    func notTold(_ told: [ToldCounts]) {
+        for one in told {
+            if let error = one.error { self.known(CircuitName(one.name))?.putBack(error) }
+        }
+    }
+
+    // MARK: - What others have left
+
+    /// How often this process still looks for numbers on the board that the file has not been told.
+    ///
+    /// The second time finds what a process had taken to tell just before it was killed.
+    private let looksLeft = Atomic<Int>(2)
+
+    /// The births of circuits on the board of whose calls the file has not been told all, and nobody is telling.
+    func untold(of owner: BoardHeader.Owner?) -> Set<UInt64>? {
+        guard let owner, self.looksLeft.load(ordering: .relaxed) > 0 else { return nil }
+        self.looksLeft.wrappingSubtract(1, ordering: .relaxed)
+        guard let reader = BoardReader(at: self.file.board), reader.header.owner == owner else { return nil }
+        return reader.untold(at: self.clock.uptime, pause: Self.interval)
+    }
+
+    /// Takes the numbers that others have left of these circuits.
+    func takeLeft(_ names: [(name: String, birth: UInt64)], on board: Board) -> [ToldCounts] {
+        let reader = BoardReader(at: self.file.board)
+        let uptime = self.clock.uptime
+        if names.count > Self.mostAtOnce {
+            // The others come with the next transaction.
+            self.looksLeft.wrappingAdd(1, ordering: .relaxed)
+            self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
+        }
+        return names.prefix(Self.mostAtOnce).compactMap { name, key in
+            let birth = Int64(bitPattern: key)
+            let taken = CircuitCounter(left: birth, on: board)?.takeToTell(at: uptime, pause: Self.interval)
+            guard let taken else { return nil }
+            let durations = reader?.counter(birth: birth, CountingRules(measuresDurations: true))?.durationBuckets
+            let tally = CircuitCounts.Tally(
+                birth: birth, board: Int64(bitPattern: board.number), totals: taken.totals,
+                durations: durations.flatMap { $0.count == 0 ? nil : $0 })
+            return ToldCounts(name: name, tallies: [tally])
+        }
+    }
+
+    // MARK: - The board
+
+    /// Microseconds between two tries to open a board, or to make room on it.
+    private static let pause: Int64 = 1_000_000
+
+    /// The board, if it is open and not lost.
+    var board: Board? { self.presentBoard.value.flatMap { $0.isLost ? nil : $0 } }
+
+    /// Whether this process counts its calls for itself, because it has tried to open a board and has none.
+    var isPrivate: Bool { self.board == nil && self.nextTry.load(ordering: .relaxed) != .min }
+
+    /// A database was opened, another one or the same one again: its board is opened when it is needed.
+    func fileOpened() {
+        self.presentBoard.value = nil
+        self.nextTry.store(.min, ordering: .relaxed)
+        self.nextGrowth.store(.min, ordering: .relaxed)
+    }
+
+    /// The board; opens it if it is time to try.
+    ///
+    /// Another process may be opening the store just now. This one waits for it until the deadline: a failure that was
+    /// counted privately instead would be lost if this process is killed.
+    ///
+    /// - Parameter owner: the lock file, and the owner that the board must name; nil while the database can't be read.
+    func board(
+        until deadline: Deadline,
+        openedBy owner: () throws(BreakerStoreError) -> (lock: LockFile, owner: BoardHeader.Owner)?
+    ) -> Board? {
+        if let board = self.board { return board }
+        let uptime = self.clock.uptime
+        guard self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
+        return self.opening.withLock { _ in self.openBoard(at: uptime, until: deadline, openedBy: owner) }
+    }
+
+    private func openBoard(
+        at uptime: Int64,
+        until deadline: Deadline,
+        openedBy owner: () throws(BreakerStoreError) -> (lock: LockFile, owner: BoardHeader.Owner)?
+    ) -> Board? {
+        // Another thread may have opened it, or tried in vain.
+        if let board = self.board { return board }
+        guard self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
+        var board: Board?
+        // Not set before: a thread that comes while the board is opened waits for the board.
+        defer { self.nextTry.store(board == nil ? uptime.addingSaturating(Self.pause) : uptime, ordering: .relaxed) }
+        guard let (lock, owner) = try? owner() else { return nil }
+        board = try? lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+            try Board.openOrCreate(of: self.file, owner)
+        }
+        self.presentBoard.value = board
+        return board
+    }
+
+    /// Makes room on the board.
+    ///
+    /// After a failure the process does not try for a while: on a full disk each end of a call would try.
+    func grow(
+        under lock: LockFile?, until deadline: Deadline, _ body: () throws(BreakerStoreError) -> Void
+    ) throws(BreakerStoreError) {
+        guard let lock else {
+            throw BreakerStoreError(code: .unavailable, message: "the lock file is not open", path: self.file.path)
+        }
+        let uptime = self.clock.uptime
+        guard self.nextGrowth.load(ordering: .relaxed) <= uptime else {
+            throw BreakerStoreError(code: .full, message: "the board could not grow just now", path: self.file.board)
+        }
+        do throws(BreakerStoreError) {
+            try lock.withGuard(until: deadline, body)
+        } catch {
+            self.nextGrowth.store(uptime.addingSaturating(Self.pause), ordering: .relaxed)
+            throw error
+        }
+    }
+
+    /// Lets go of the board: handles may outlive their store, and what they count then reaches nobody.
+    func closeBoard() {
+        self.presentBoard.value = nil
+        for counts in self.all { counts.leaveBoard() }
+    }
+
+    /// Checks that the board is still the one that other processes add to; lets go of it otherwise.
+    func lookAround() {
+        if let board = self.board, !board.isInPlace() { self.presentBoard.value = nil }
+    }
+}

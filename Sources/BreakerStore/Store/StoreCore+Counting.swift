@@ -1,0 +1,185 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Counts calls, and finds the shares of them that failed or were slow.
+extension StoreCore {
+    /// The lock file, and the owner that the database's board must name; nil while the database is not open.
+    private func boardOwner() throws(BreakerStoreError) -> (lock: LockFile, owner: BoardHeader.Owner)? {
+        guard let lock = self.answers.lockFile,
+            let birth = try self.read({ (database) throws(BreakerStoreError) in try ClockRow.read(database)?.birth })
+                ?? nil
+        else { return nil }
+        return (lock, BoardHeader.Owner(bootID: self.clock.host.bootID, birth: birth))
+    }
+
+    private func counters(of counts: CircuitCounts) -> CircuitCounts.Counters {
+        // Without a window no rule decides by the board. The caller of a failure has to wait for a commit, too, so this
+        // wait is short.
+        let deadline = counts.shortestWindow == nil ? Deadline(after: .milliseconds(50)) : self.writer.deadline
+        let board = self.isForked ? nil : self.counting.board(until: deadline, openedBy: self.boardOwner)
+        return counts.counters(on: board) { (body) throws(BreakerStoreError) in
+            try self.counting.grow(under: self.answers.lockFile, until: deadline, body)
+        }
+    }
+
+    // MARK: - Ends of calls
+
+    /// Counts a failing or slow end; returns the calls that its circuit's rules look at.
+    ///
+    /// May block as long as the file system does.
+    ///
+    /// - Parameter ownEpoch: the epoch of the circuit in memory, if memory has let the call through: then this
+    ///   process's own calls decide.
+    func count(
+        _ end: BadEnd, of circuit: SharedCircuit, epoch: Int64, inMemory ownEpoch: Int64? = nil
+    ) -> Circuit.CountedCalls {
+        let counts = circuit.counts
+        let counters = self.counters(of: counts)
+        counts.count(end, by: self.keys.presentWorker, epoch: epoch, ownEpoch: ownEpoch, in: counters) {
+            self.clock.uptime
+        }
+        guard !end.isLate, let counter = ownEpoch == nil ? counters.deciding : counters.own else {
+            return Circuit.CountedCalls()
+        }
+        var counted = Circuit.CountedCalls()
+        let uptime = self.clock.uptime
+        counts.whileNothingMoves { counted = counter.counted(at: uptime, epoch: ownEpoch ?? epoch) }
+        return counted
+    }
+
+    /// Opens the circuit if a share of its calls is still reached; the caller commits.
+    func tripByShare(
+        _ circuit: SharedCircuit, epoch: Int64, error: String?, by share: Circuit.ReachedShare,
+        _ transaction: Transaction
+    ) throws(BreakerStoreError) {
+        guard let counters = circuit.counts.madeCounters, let counter = counters.deciding else { return }
+        let uptime = self.clock.uptime
+        _ = try transaction.change(circuit.name) { (stored, moment, _) -> Circuit.ReportAction in
+            // If another process has registered another window in this moment, the next end decides by that window.
+            guard CountingRules(stored.rules).hasWindows(of: counter.rules) else { return .counted }
+            let reporters = counter.reporters(of: share, at: uptime, epoch: epoch) { self.clock.time(of: $0) }
+            return stored.shareReached(
+                by: counter.counted(at: uptime, epoch: epoch), epoch: epoch, error: error, at: moment,
+                among: reporters, isAlive: transaction.isAlive)
+        }
+    }
+
+    /// Whether the circuit's counters are on the board already, so that to count takes additions alone.
+    func hasBoard(for circuit: SharedCircuit) -> Bool {
+        guard let board = self.counting.board else { return false }
+        return circuit.counts.madeCounters?.shared?.board === board
+    }
+
+    /// Moves this process's counts of one circuit to the board, where all processes see them.
+    func publishCounts(of name: String) {
+        guard !self.isForked, let counts = self.counting.known(CircuitName(name)) else { return }
+        self.publish(counts)
+    }
+
+    @discardableResult
+    private func publish(_ counts: CircuitCounts) -> Bool {
+        counts.publish(clock: { self.clock.uptime }, { self.counters(of: counts) })
+    }
+
+    /// All calls of a circuit.
+    func totals(of circuit: SharedCircuit) throws(BreakerStoreError) -> CallTotals {
+        self.publish(circuit.counts)
+        return try self.view { (database) throws(BreakerStoreError) in
+            guard let row = try database.circuitRow(named: circuit.name) else { return CallTotals() }
+            var stored = StoredCircuit(row: row)
+            try stored.take(BoardView(of: self.file, database, self.clock), from: database)
+            return CallTotals(stored.totals, stored.durations)
+        }
+    }
+
+    /// Tells the file the numbers of the boards, at most every few seconds.
+    func tellTalliesIfDue() {
+        guard self.counting.isDue(at: self.clock.uptime) else { return }
+        let worker = self.keys.presentWorker
+        let tallies = self.counting.takeTallies(by: worker) + self.takeLeft()
+        guard !tallies.isEmpty else { return }
+        self.post(
+            until: self.writer.deadline,
+            then: { self.counting.told($0) },
+            orElse: { _ in self.counting.notTold(tallies) },
+            { (transaction) throws(BreakerStoreError) in
+                // The file was opened anew meanwhile: under another id this process tells other numbers.
+                guard transaction.worker.id == worker else {
+                    throw BreakerStoreError(code: .busy, message: "the worker is another one now", path: self.file.path)
+                }
+                return try transaction.database.tell(tallies)
+            }
+        )
+    }
+
+    /// What processes that are gone have left on the board, and have not told the file.
+    ///
+    /// Their circuits may be such that this process does not use.
+    private func takeLeft() -> [ToldCounts] {
+        guard !self.isForked, let left = self.counting.untold(of: try? self.boardOwner()?.owner), !left.isEmpty,
+            let board = self.counting.board(until: self.writer.deadline, openedBy: self.boardOwner),
+            let names = try? self.read({ (database) throws(BreakerStoreError) in try database.names(ofBirths: left) })
+        else { return [] }
+        return self.counting.takeLeft(names, on: board)
+    }
+
+    /// Tells on the board that this worker can't use the file, or that it can again.
+    func tellHealthOnBoard() {
+        guard !self.isForked, let board = self.counting.board else { return }
+        let since: Int64?
+        if case .degraded(let date, error: _) = self.health {
+            let age = max(0, self.clock.host.wallTime.timeIntervalSince(date))
+            since = self.clock.uptime - Int64(saturating: age * 1_000_000)
+        } else {
+            since = nil
+        }
+        board.setDegraded(self.keys.presentWorker, since: since, isAlive: self.answers.isAlive)
+    }
+
+    // MARK: - Now and then
+
+    /// How often the store's thread looks around, in microseconds.
+    private static let lookInterval: Int64 = 1_000_000
+
+    /// The work of the thread that counts in each tick.
+    var ticker: @Sendable () -> Void { { [weak self] in self?.tickCounts(ofShortWindows: true) } }
+
+    /// Moves the counts of the lanes, and looks at the windows; returns whether there were any counts to move.
+    ///
+    /// - Parameter isShort: whether to go over only the circuits whose windows the store's thread does not look at
+    ///   often enough.
+    @discardableResult
+    func tickCounts(ofShortWindows isShort: Bool = false) -> Bool {
+        if !isShort { self.counting.lookAround() }
+        var isAny = false
+        // The shortest window of a circuit that is in use.
+        var shortest: Int64?
+        for counts in self.counting.all {
+            if isShort, LookRing.tick(of: counts.shortestWindow ?? .max) >= Self.lookInterval { continue }
+            Hook.reached("counts.publishing")
+            let hasCounted = self.publish(counts)
+            Hook.reached("counts.published")
+            isAny = isAny || hasCounted
+            guard let window = counts.shortestWindow else { continue }
+            // Also while no call is counted: other processes must see the next calls in time.
+            shortest = min(shortest ?? .max, window)
+            if let counters = counts.madeCounters {
+                counts.look(counters, epoch: counts.epoch) { self.clock.uptime }
+            }
+        }
+        if let shortest { self.lookOften(within: shortest) }
+        return isAny
+    }
+
+    /// Has the thread that counts look as often as a window asks for, if the store's thread does not.
+    ///
+    /// It does so for some seconds; as long as the circuit is in use, the store's thread asks again each second.
+    func lookOften(within window: Int64) {
+        guard LookRing.tick(of: window) < Self.lookInterval else { return }
+        self.countingThread.look(
+            every: .microseconds(LookRing.tick(of: window)), for: .microseconds(3 * Self.lookInterval), self.ticker)
+    }
+}

@@ -1,0 +1,14 @@
+/// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), which is easily written in any language: programs in other
+/// languages make the same numbers.
+struct Fingerprint {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(byte: UInt8) { self.value = (self.value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+
+    mutating func add(bytesOf text: String) { for byte in text.utf8 { self.add(byte: byte) } }
+
+    /// The lowest byte first.
+    mutating func add(_ number: Int64) {
+        for shift in stride(from: 0, to: 64, by: 8) { self.add(byte: UInt8(truncatingIfNeeded: number >> shift)) }
+    }
+}

@@ -1,0 +1,85 @@
+import BreakerStore
+
+/// What may stand where somebody has pressed Tab.
+enum Completion: Equatable {
+    /// One of these, which all begin with what is there.
+    case words([Candidate])
+    /// The path of a file, which the shell completes.
+    case files
+
+    struct Candidate: Equatable {
+        var text: String
+        var help = ""
+    }
+
+    static let nothing = Completion.words([])
+
+    /// - Parameters:
+    ///   - words: what was typed behind the name of the tool, without quotes; the last one is to be completed.
+    ///   - names: looks names up in the store that the words name, or in that of the environment.
+    init(of words: [String], names: (String?) -> StoreNames) {
+        let prefix = words.last ?? ""
+        let typed = TypedWords(words.dropLast())
+        let source = { names(typed.store) }
+        if let option = typed.pending {
+            self.init(option.kind, prefix, source)
+        } else if !typed.isPastOptions, prefix.hasPrefix("-") {
+            let (name, value) = Arguments.split(prefix)
+            if let value {
+                guard let option = typed.option(name), option.placeholder != nil else {
+                    self = .nothing
+                    return
+                }
+                self.init(option.kind, value, source)
+                self = self.prefixed(by: "\(name)=")
+            } else {
+                self = .words(
+                    typed.options.map { Candidate(text: $0.spelling, help: $0.help) }
+                        .filter { $0.text.hasPrefix(prefix) })
+            }
+        } else if let kind = typed.operand {
+            self.init(kind, prefix, source)
+            // The tool would take such a name for an option.
+            if !typed.isPastOptions { self = self.filtered { !$0.hasPrefix("-") } }
+        } else {
+            self = .nothing
+        }
+    }
+
+    private init(_ kind: ArgumentKind, _ prefix: String, _ source: () -> StoreNames) {
+        switch kind {
+        case .text: self = .nothing
+        case .file: self = .files
+        case .circuit: self = .words(Self.plain(source().circuits(from: prefix), prefix))
+        case .group: self = .words(Self.plain(source().groups(), prefix))
+        case .verb:
+            self = .words(
+                Tool.verbs.map { Candidate(text: $0.name, help: $0.summary) }.filter { $0.text.hasPrefix(prefix) })
+        case .words(let words): self = .words(Self.plain(words, prefix))
+        case .wordList(let words):
+            let before = prefix.lastIndex(of: ",").map { String(prefix[...$0]) } ?? ""
+            let named = before.split(separator: ",").map(String.init)
+            self = .words(Self.plain(words.filter { !named.contains($0) }.map { before + $0 }, prefix))
+        }
+    }
+
+    /// Those that begin with the prefix, byte by byte, but for those that would deceive whoever looks at a terminal.
+    private static func plain(_ texts: [String], _ prefix: String) -> [Candidate] {
+        texts.filter { $0.utf8.starts(with: prefix.utf8) && $0.isPlain }.map { Candidate(text: $0) }
+    }
+
+    private func prefixed(by prefix: String) -> Completion {
+        guard case .words(let words) = self else { return self }
+        return .words(words.map { Candidate(text: prefix + $0.text, help: $0.help) })
+    }
+
+    private func filtered(_ isWanted: (String) -> Bool) -> Completion {
+        guard case .words(let words) = self else { return self }
+        return .words(words.filter { isWanted($0.text) })
+    }
+}
+
+extension String {
+    /// Whether it has no control character, none that hides or turns text round, and is UTF-8 as it was read.
+    fileprivate var isPlain: Bool { self.escaped == self && !self.unicodeScalars.contains("\u{FFFD}") }
+}

@@ -1,0 +1,38 @@
+import BreakerStore
+
+/// The names in a store; none if it can't be read at once, for whatever reason.
+struct StoreNames {
+    /// Who presses Tab reads no more than these.
+    static let limit = 500
+
+    /// The path of the store.
+    let path: String?
+    let clock: any HostClock
+
+    /// Names of circuits that begin with a text: not all if they are very many.
+    func circuits(from prefix: String) -> [String] {
+        self.read { (inspection) throws(BreakerStoreError) in try inspection.names(from: prefix, limit: Self.limit) }
+    }
+
+    /// Groups of circuits: not all if the circuits are very many.
+    func groups() -> [String] {
+        self.read { (inspection) throws(BreakerStoreError) in try inspection.groups(limit: Self.limit) }
+    }
+
+    private func read(_ body: (StoreInspection) throws(BreakerStoreError) -> [String]) -> [String] {
+        guard let path = self.path else { return [] }
+        var configuration = CircuitStore.Configuration()
+        configuration.access = .readOnly
+        configuration.clock = self.clock
+        configuration.busyTimeout = .milliseconds(20)
+        configuration.openingPatience = .milliseconds(20)
+        configuration.workerName = Tool.name
+        do throws(BreakerStoreError) {
+            let store = try CircuitStore(path: path, configuration: configuration)
+            defer { store.close() }
+            return try store.inspect(body)
+        } catch {
+            return []
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/// What stands before the word that is being completed, as far as it matters for that word.
+///
+/// Unlike `Arguments` it takes nothing amiss: the line is not finished.
+struct TypedWords {
+    private(set) var verb: (any Verb.Type)?
+    /// How many operands there are.
+    private(set) var operands = 0
+    private(set) var store: String?
+    /// The option whose value comes next.
+    private(set) var pending: Option?
+    /// Whether `--` has ended the options.
+    private(set) var isPastOptions = false
+
+    init(_ words: some Sequence<String>) {
+        for word in words {
+            if let option = self.pending {
+                self.set(option, word)
+            } else if self.isPastOptions || !word.hasPrefix("-") || word == "-" {
+                if self.verb == nil {
+                    self.verb = Tool.verbs.first { $0.name == word }
+                    // Nothing is known of what follows another word.
+                    if self.verb == nil { self.isUnknown = true }
+                } else {
+                    self.operands += 1
+                }
+            } else if word == "--" {
+                self.isPastOptions = true
+            } else {
+                let (name, value) = Arguments.split(word)
+                guard let option = self.option(name) else { continue }
+                if let value {
+                    self.set(option, value)
+                } else if option.placeholder != nil, !option.isValueOptional {
+                    self.pending = option
+                }
+            }
+        }
+    }
+
+    /// Whether the line has a verb that the tool does not know.
+    private(set) var isUnknown = false
+
+    /// The options that may stand here.
+    var options: [Option] { (self.verb?.options ?? []) + Option.common }
+
+    /// Options may stand before their verb.
+    func option(_ spelling: String) -> Option? {
+        let known = self.verb == nil ? Tool.verbs.flatMap { $0.options } : []
+        return (self.options + known).first { $0.spelling == spelling }
+    }
+
+    /// What the next operand is; nil if there can't be one.
+    var operand: ArgumentKind? {
+        guard let verb = self.verb else { return self.isUnknown ? nil : .verb }
+        let operands = verb.operands
+        if self.operands < operands.count { return operands[self.operands].kind }
+        return operands.last.flatMap { $0.isRepeated ? $0.kind : nil }
+    }
+
+    private mutating func set(_ option: Option, _ value: String) {
+        self.pending = nil
+        if option == .store { self.store = value }
+    }
+}

@@ -1,0 +1,90 @@
+import BreakerStore
+import BreakerStoreJSON
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What is told of one circuit.
+struct CircuitMetrics {
+    /// The labels of all its series.
+    let labels: String
+    let name: String
+    let standing: Standing
+    let totals: CallTotals
+    let countsSlowCalls: Bool
+    let failures: UInt64
+    /// How long calls are still refused, where that is known.
+    let retryIn: Duration?
+    /// How many events of each kind there were.
+    var events: [(kind: String, count: UInt64)] = []
+
+    /// - Parameter store: the label of its store.
+    init(_ circuit: InspectedCircuit, of store: String) {
+        let snapshot = circuit.snapshot
+        self.labels =
+            "\(store),\(MetricLines.label("circuit", snapshot.name)),"
+            + MetricLines.label("group", snapshot.config.group ?? "")
+        self.name = snapshot.name
+        self.standing = snapshot.standing
+        self.totals = snapshot.totals
+        self.countsSlowCalls = snapshot.config.slow != nil || snapshot.totals.slow > 0
+        let countsShares = snapshot.config.trip.share != nil
+        self.failures = countsShares ? snapshot.recent?.failed ?? 0 : UInt64(clamping: snapshot.failureCount)
+        let refuses = !snapshot.standing.isObserving
+        self.retryIn = (refuses ? snapshot.retryAt : nil).map { max(.zero, $0.since(circuit.now)) }
+    }
+
+    mutating func take(_ events: [(kind: CircuitEvent.Kind, count: Int64)]) {
+        self.events = events.map { (kind: $0.kind.rawValue, count: UInt64(clamping: $0.count)) }
+            // Another program may have written any text.
+            .filter { $0.kind.utf8.count <= 32 && $0.kind.utf8.allSatisfy { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A } }
+    }
+
+    static let families: [MetricFamily<CircuitMetrics>] = [
+        .init(
+            "breaker_calls_total", .counter,
+            "Calls of all processes, by how they ended; refused ones ran only where a circuit observes"
+        ) {
+            $1.add($0.totals.succeeded, #"result="succeeded""#)
+            $1.add($0.totals.failed, #"result="failed""#)
+            $1.add($0.totals.ignored, #"result="ignored""#)
+            $1.add($0.totals.refused, #"result="refused""#)
+        },
+        .init("breaker_slow_calls_total", .counter, "Calls that were slow by the circuit's rule; none without one") {
+            if $0.countsSlowCalls { $1.add($0.totals.slow) }
+        },
+        .init("breaker_call_duration_seconds", .histogram, "How long calls took, where that is measured") {
+            guard let durations = $0.totals.durations else { return }
+            // The numbers come from a file and may be any.
+            var sum: UInt64 = 0
+            for (place, count) in durations.counts.enumerated() {
+                let (more, overflow) = sum.addingReportingOverflow(count)
+                sum = overflow ? .max : more
+                let bound = place < durations.bounds.count ? durations.bounds[place] : nil
+                let word = bound.map { MetricLines.number($0 / .seconds(1)) } ?? "+Inf"
+                $1.add(sum, suffix: "_bucket", "le=\"\(word)\"")
+            }
+            $1.add(seconds: durations.sum / .seconds(1), suffix: "_sum")
+            $1.add(sum, suffix: "_count")
+        },
+        .init("breaker_state", .gauge, "The circuit's state: 1 for the one that it is in, 0 for the others") {
+            for word in StateWord.allCases { $1.add(word == $0.standing.word ? 1 : 0, "state=\"\(word.rawValue)\"") }
+        },
+        .init("breaker_observing", .gauge, "1 for a circuit that refuses nothing, whatever its state") {
+            if $0.standing.isObserving { $1.add(1) }
+        },
+        .init("breaker_failures", .gauge, "Failures that count towards a trip") { $1.add($0.failures) },
+        .init("breaker_retry_in_seconds", .gauge, "How long calls are still refused, where that is known") {
+            if let retryIn = $0.retryIn { $1.add(seconds: retryIn / .seconds(1)) }
+        },
+        .init("breaker_transitions_total", .counter, "What has happened to the circuit, as the history names it") {
+            // The first trip, too, is to be an increase.
+            let tripped = CircuitEvent.Kind.tripped.rawValue
+            if !$0.events.contains(where: { $0.kind == tripped }) { $1.add(0, "kind=\"\(tripped)\"") }
+            for event in $0.events { $1.add(event.count, "kind=\"\(event.kind)\"") }
+        },
+    ]
+}

@@ -1,0 +1,65 @@
+import BreakerStore
+
+/// The lines of samples, one after the other.
+struct MetricLines {
+    private(set) var text = ""
+    private var name = ""
+    private var labels = ""
+
+    /// All samples from here to the next call have this name, and these labels: `a="b",c="d"`.
+    mutating func begin(_ name: String, _ labels: String) {
+        self.name = name
+        self.labels = labels
+    }
+
+    mutating func clear() { self.text.removeAll(keepingCapacity: true) }
+
+    mutating func add(heading: String) { self.text += heading }
+
+    /// - Parameter labels: those of this sample alone, as `a="b"`.
+    mutating func add(_ value: UInt64, suffix: String = "", _ labels: String = "") {
+        self.add(String(value), suffix, labels)
+    }
+
+    /// - Parameter seconds: a finite number.
+    mutating func add(seconds: Double, suffix: String = "") { self.add(Self.number(seconds), suffix, "") }
+
+    private mutating func add(_ value: String, _ suffix: String, _ labels: String) {
+        self.text += self.name
+        self.text += suffix
+        self.text += "{"
+        self.text += self.labels
+        if !labels.isEmpty { self.text += "," }
+        self.text += labels
+        self.text += "} "
+        self.text += value
+        self.text += "\n"
+    }
+
+    /// A number without a fraction that says nothing.
+    static func number(_ number: Double) -> String {
+        let text = "\(number)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    /// A label with a text that may be anything.
+    ///
+    /// Control and format characters are spelled out, as everywhere in the output of this tool: a terminal must not
+    /// obey a circuit's name. A name that holds such a spelling has its backslash spelled out, too, so that no two
+    /// names have the same label: Prometheus would then take nothing at all.
+    static func label(_ name: String, _ value: String) -> String {
+        var text = "\(name)=\""
+        let scalars = Array(value.unicodeScalars)
+        for (place, scalar) in scalars.enumerated() {
+            let isSpelling = scalar == "\\" && scalars[(place + 1)...].starts(with: ["u", "{"])
+            if isSpelling || scalar.isDeceptive {
+                text += "\\\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+                continue
+            }
+            // The format has escapes for these; the third, a line feed, is spelled out.
+            if scalar == "\\" || scalar == "\"" { text += "\\" }
+            text.unicodeScalars.append(scalar)
+        }
+        return text + "\""
+    }
+}

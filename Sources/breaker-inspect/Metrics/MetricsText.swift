@@ -1,0 +1,31 @@
+/// All that is told, in Prometheus' text format: the series of a family stand together.
+struct MetricsText {
+    private static let pieceSize = 16_384
+
+    let stores: [StoreMetrics]
+
+    /// Hands over the text piece by piece.
+    func forEachPiece(_ write: (String) throws(Failure) -> Void) throws(Failure) {
+        var lines = MetricLines()
+        for family in StoreMetrics.families {
+            lines.add(heading: family.heading)
+            for store in self.stores {
+                lines.begin(family.name, store.label)
+                family.samples(store, &lines)
+            }
+        }
+        for family in CircuitMetrics.families {
+            lines.add(heading: family.heading)
+            for store in self.stores {
+                for circuit in store.contents?.circuits ?? [] {
+                    lines.begin(family.name, circuit.labels)
+                    family.samples(circuit, &lines)
+                    guard lines.text.utf8.count >= Self.pieceSize else { continue }
+                    try write(lines.text)
+                    lines.clear()
+                }
+            }
+        }
+        try write(lines.text)
+    }
+}

@@ -1,0 +1,72 @@
+import BreakerStore
+import BreakerStoreJSON
+
+/// What is told of one store, and of its circuits.
+struct StoreMetrics {
+    /// What is known of a store that could be read.
+    struct Contents {
+        var schema: String
+        var fileSize: Int64
+        var workers: Int
+        var degradedWorkers: Int
+        var circuits: [CircuitMetrics]
+        var leftOut: Int
+        var unreadable: Int
+    }
+
+    /// The label of all its series.
+    let label: String
+    /// Nil for a store that could not be read.
+    var contents: Contents?
+
+    init(name: String) { self.label = MetricLines.label("store", name) }
+
+    /// Reads the store.
+    ///
+    /// - Parameter mostCircuits: how many circuits are told of.
+    mutating func read(atMost mostCircuits: Int, in context: Context) throws(Failure) {
+        let label = self.label
+        self.contents = try context.reading { (store) throws(BreakerStoreError) in
+            try store.inspect { (inspection) throws(BreakerStoreError) in
+                let found = try inspection.circuits(
+                    nil, countingWorkers: false, into: FirstCircuits(mostCircuits) { ($0.standing.urgency, $0.labels) }
+                ) { $0.append(CircuitMetrics($1, of: label)) }
+                var first = found.value
+                first.choose()
+                var circuits = first.circuits
+                for place in circuits.indices {
+                    circuits[place].take(try inspection.transitions(of: circuits[place].name))
+                }
+                let workers = try inspection.workers()
+                return Contents(
+                    schema: try inspection.schemaVersion(), fileSize: inspection.fileSize, workers: workers.count,
+                    degradedWorkers: workers.count { $0.degradedSince != nil }, circuits: circuits,
+                    leftOut: first.leftOut, unreadable: found.unreadable.count)
+            }
+        }
+    }
+
+    static let families: [MetricFamily<StoreMetrics>] = [
+        .init("breaker_store_up", .gauge, "Whether the store could be read") { $1.add($0.contents == nil ? 0 : 1) },
+        .init("breaker_info", .gauge, "Versions of this tool, of the store's schema and of SQLite") {
+            guard let contents = $0.contents else { return }
+            let labels = [("version", Tool.version), ("schema", contents.schema), ("sqlite", Versions.sqlite)]
+            $1.add(1, labels.map { MetricLines.label($0, $1) }.joined(separator: ","))
+        },
+        .init("breaker_store_bytes", .gauge, "Size of the database, without its log") {
+            if let contents = $0.contents { $1.add(UInt64(clamping: contents.fileSize)) }
+        },
+        .init("breaker_workers", .gauge, "Processes that have the store open") {
+            if let contents = $0.contents { $1.add(UInt64(contents.workers)) }
+        },
+        .init("breaker_workers_degraded", .gauge, "Processes that guard their circuits in memory") {
+            if let contents = $0.contents { $1.add(UInt64(contents.degradedWorkers)) }
+        },
+        .init("breaker_circuits_left_out", .gauge, "Circuits beyond --max-circuits, of which nothing is told") {
+            if let contents = $0.contents { $1.add(UInt64(contents.leftOut)) }
+        },
+        .init("breaker_circuits_unreadable", .gauge, "Circuits whose rows cannot be read") {
+            if let contents = $0.contents { $1.add(UInt64(contents.unreadable)) }
+        },
+    ]
+}

@@ -1,0 +1,36 @@
+import BreakerStore
+import BreakerStoreJSON
+
+extension CircuitBreaker.Config {
+    /// What trips the circuit, and what follows, in lines.
+    var readableRules: [String] {
+        let recovery = self.recovery
+        var lines: [String] = []
+        switch self.trip.kind {
+        case .failures(let count, let window):
+            lines.append("trips at \(Int64(count).counted("failure")) within \(window.readable)")
+        case .consecutiveFailures(let count): lines.append("trips at \(Int64(count).counted("failure")) in a row")
+        case .failureRate: lines.append("trips at \(self.trip)")
+        case .unknown: lines.append("trips by \(self.trip): this version counts no calls")
+        }
+        if let slow = self.slow { lines.append("trips at \(slow)") }
+        if self.minimumReporters > 1 { lines[lines.count - 1] += ", seen by \(self.minimumReporters) workers" }
+        var open = "stays open for \(recovery.timeout.readable)"
+        if recovery.multiplier > 1 {
+            open +=
+                ", times \(MetricLines.number(recovery.multiplier)) for each further trip, at most \(recovery.cap.readable)"
+        }
+        if recovery.jitter > 0 { open += ", plus up to \(Int(recovery.jitter * 100)) %" }
+        lines.append(open)
+        lines.append(
+            "probes: \(self.probes.limit) at a time, \(self.probes.successesToClose) must succeed, "
+                + "each within \(self.probes.lease.readable)")
+        if self.mode == .observing { lines.append("observing: no call is refused") }
+        return lines
+    }
+}
+
+extension Int64 {
+    /// So many of something, such as `1 failure` and `2 failures`.
+    func counted(_ what: String) -> String { self == 1 ? "1 \(what)" : "\(self) \(what)s" }
+}

@@ -1,0 +1,59 @@
+import BreakerStore
+import BreakerStoreJSON
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a report tells, as of one instant.
+struct Report {
+    /// More of them would make a page that no browser likes to show.
+    private static let mostCircuits = 1_000
+    private static let mostEvents = 1_000
+    /// What the outages are found in.
+    private static let mostEventsRead = 20_000
+
+    let path: String
+    let schema: String
+    let fileSize: Int64
+    let now: Date
+    /// Those first that refuse calls.
+    let circuits: [CircuitSnapshot]
+    let leftOut: Int
+    let tally: Tally
+    let unreadable: [UnreadableCircuit]
+    let workers: [WorkerSnapshot]
+    /// The newest first.
+    let events: [CircuitEvent]
+    let eventsLeftOut: Int
+    /// Nothing before this time was read; nil if the whole history was.
+    let oldestRead: Date?
+    let spells: [Spell]
+
+    init(of inspection: StoreInspection, at path: String) throws(BreakerStoreError) {
+        var tally = Tally()
+        let none = FirstCircuits<CircuitSnapshot>(Self.mostCircuits) { ($0.standing.urgency, $0.name) }
+        let found = try inspection.circuits(nil, into: none) {
+            $0.append($1.snapshot)
+            tally.add($1.snapshot.standing.urgency)
+        }
+        var first = found.value
+        first.choose()
+        let history = try inspection.history(of: nil, limit: Self.mostEventsRead)
+        self.path = path
+        self.schema = try inspection.schemaVersion()
+        self.fileSize = inspection.fileSize
+        self.now = inspection.now
+        self.circuits = first.circuits
+        self.leftOut = first.leftOut
+        self.tally = tally
+        self.unreadable = found.unreadable
+        self.workers = try inspection.workers()
+        self.events = Array(history.prefix(Self.mostEvents))
+        self.eventsLeftOut = history.count - self.events.count
+        self.oldestRead = history.count == Self.mostEventsRead ? history.last?.at : nil
+        self.spells = Spell.all(history.reversed(), first.circuits, now: inspection.now)
+    }
+}

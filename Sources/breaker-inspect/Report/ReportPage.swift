@@ -1,0 +1,241 @@
+import BreakerStore
+import BreakerStoreJSON
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A report as one page without a script, an image or a link: it can be attached to a ticket.
+struct ReportPage {
+    private static let mostLines = 60
+    /// All bars of the timeline: each takes 150 bytes.
+    private static let mostBars = 1_000
+    /// How many bytes the rows of the parts may take: less than a megabyte in all.
+    private enum Size {
+        static let outages = 120_000
+        static let holds = 60_000
+        static let circuits = 380_000
+        static let workers = 30_000
+        static let history = 180_000
+    }
+
+    let report: Report
+    let host: String
+    let who: String
+
+    /// The parts of the page, one after the other.
+    var parts: [String] {
+        [
+            self.head, self.summary, self.timeline, self.spells(.outages), self.spells(.holds), self.circuits,
+            self.workers, self.history, "</body></html>\n",
+        ]
+    }
+
+    // MARK: - The parts
+
+    private var head: String {
+        let title = HTML.text("Circuit breakers of \(self.report.path)")
+        return """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+            <title>\(title)</title><style>\(ReportStyle.css)</style></head><body>
+            <h1>\(title)</h1>
+            <p class="dim">As of \(self.report.now.readable) on \(HTML.text(self.host)), made by \(HTML.text(self.who)) with \
+            \(Tool.name) \(Tool.version) (SQLite \(HTML.text(Versions.sqlite))). All times are in UTC.</p>
+
+            """
+    }
+
+    private var summary: String {
+        let outages = self.report.spells.count { $0.kind == .outage }
+        let degraded = self.report.workers.count { $0.degradedSince != nil }
+        let tiles: [(String, String)] = [
+            ("\(self.report.tally.total)", "circuits"), (self.report.tally.text, "states now"),
+            ("\(outages)", "outages in the history"),
+            ("\(self.report.workers.count)" + (degraded > 0 ? ", \(degraded) degraded" : ""), "processes"),
+            ("\((self.report.fileSize + 512) / 1_024) KiB", "database, schema \(self.report.schema)"),
+        ]
+        var text = "<div class=\"tiles\">"
+        for (value, name) in tiles { text += "<div class=\"tile\"><b>\(HTML.text(value))</b>\(HTML.text(name))</div>" }
+        text += "</div>\n"
+        if let failure = Unreadable(self.report.unreadable).failure {
+            text += "<p class=\"open\">\(HTML.text(failure.message))</p>\n"
+        }
+        return text
+    }
+
+    /// A line for each circuit that has had an outage or a hold, the newest first.
+    private var timeline: String {
+        guard let start = self.report.spells.map(\.start).min() else {
+            return "<h2>Timeline</h2><p>The history tells of no outage and no hold.</p>\n"
+        }
+        var lines: [(circuit: String, bars: String)] = []
+        // By bytes: two names that Swift takes for one are two circuits.
+        var places: [[UInt8]: Int] = [:]
+        var hidden: Set<[UInt8]> = []
+        // A little more than the whole time, so that what began just now is seen.
+        let span = max(self.report.now.since(start) / .seconds(1), 1) * 1.01
+        for spell in self.report.spells.prefix(Self.mostBars) {
+            let bar = self.bar(spell, from: start, span)
+            let name = Array(spell.circuit.utf8)
+            if let place = places[name] {
+                lines[place].bars += bar
+            } else if lines.count < Self.mostLines {
+                places[name] = lines.count
+                lines.append((spell.circuit, bar))
+            } else {
+                hidden.insert(name)
+            }
+        }
+        var text = "<h2>Timeline</h2><p class=\"key dim\">From \(start.readable) to now."
+        text += "<i></i>outage<i class=\"held\"></i>held</p>\n"
+        for line in lines {
+            let name = HTML.text(line.circuit)
+            text +=
+                "<div class=\"line\"><span title=\"\(name)\">\(name)</span><div class=\"track\">\(line.bars)</div></div>\n"
+        }
+        let marks = (0...4).map { (start + span / 1.01 * Double($0) / 4).readable }
+        text += "<div class=\"line\"><span></span><div class=\"axis\">"
+        text += marks.map { "<span>\($0)</span>" }.joined() + "</div></div>\n"
+        return hidden.isEmpty ? text : text + "<p class=\"dim\">\(hidden.count) more circuits are in the tables.</p>\n"
+    }
+
+    private func bar(_ spell: Spell, from start: Date, _ span: Double) -> String {
+        let left = spell.start.since(start) / .seconds(1) / span * 100
+        let width = (spell.end ?? self.report.now).since(spell.start) / .seconds(1) / span * 100
+        func percent(_ number: Double) -> String { MetricLines.number((number * 100).rounded() / 100) }
+        let what = spell.kind == .outage ? "outage" : "held"
+        let title = "\(what), \(self.length(spell)), \(spell.start.readable) to \(spell.end?.readable ?? "now")"
+        let look = spell.kind == .outage ? "bar" : "bar held"
+        return
+            "<div class=\"\(look)\" style=\"left:\(percent(left))%;width:\(percent(width))%\" title=\"\(title)\"></div>"
+    }
+
+    private enum SpellList {
+        case outages, holds
+    }
+
+    private func spells(_ list: SpellList) -> String {
+        let spells = self.report.spells.filter { ($0.kind == .outage) == (list == .outages) }
+        let heading = list == .outages ? "<h2>Outages</h2>" : "<h2>Holds</h2>"
+        guard !spells.isEmpty else { return "\(heading)<p>None in the history.</p>\n" }
+        var titles = ["Circuit", "From", "To", "How long"]
+        titles +=
+            list == .outages
+            ? ["Failed probes", "Tripped by", "Why", "Ended by"] : ["State", "Who", "Why", "Ended by"]
+        let observing = Set(self.report.circuits.filter { $0.config.mode == .observing }.map { Array($0.name.utf8) })
+        let rows = spells.lazy.map { spell in
+            let begun = spell.begunBy.map { ToldEvent($0) }
+            let state: String =
+                switch spell.kind {
+                case .outage: "\(spell.failedProbes)"
+                case .held(let state): "held \(state.rawValue)"
+                }
+            return [
+                HTML.text(spell.circuit) + (observing.contains(Array(spell.circuit.utf8)) ? " (observing)" : ""),
+                (spell.isStartKnown ? "" : "before ") + self.time(spell.start),
+                self.endTime(spell), self.length(spell), state, HTML.text(begun?.who ?? "the history does not tell"),
+                HTML.text(begun?.reason ?? ""), self.end(of: spell),
+            ]
+        }
+        return heading + HTML.table(titles, rows, size: list == .outages ? Size.outages : Size.holds)
+    }
+
+    private func endTime(_ spell: Spell) -> String {
+        guard let end = spell.end else { return "<span class=\"time\">lasts</span>" }
+        return (spell.isEndKnown ? "" : "not after ") + self.time(end)
+    }
+
+    private func end(of spell: Spell) -> String {
+        guard let event = spell.endedBy.map({ ToldEvent($0) }) else { return spell.isEndKnown ? "" : "by itself" }
+        let by = event.event.kind == .closed ? "a probe of \(event.who)" : "\(event.what) by \(event.who)"
+        return HTML.text(event.reason.isEmpty ? by : "\(by): \(event.reason)")
+    }
+
+    private var circuits: String {
+        let titles = [
+            "Circuit", "State", "Since", "Calls", "Failed", "Slow", "Refused", "Durations", "Last error", "Rules",
+        ]
+        let rows = self.report.circuits.map { circuit in
+            let standing = circuit.standing
+            let totals = circuit.totals
+            let group = circuit.config.group.map { "<br><span class=\"dim\">\(HTML.text($0))</span>" } ?? ""
+            // Sums of what a file says are as floating point safe from an overflow.
+            let calls = Double(totals.succeeded) + Double(totals.failed)
+            let share = calls > 0 ? " (\(CallShare.percent(Double(totals.failed) / calls)))" : ""
+            return [
+                HTML.text(circuit.name) + group,
+                "<span class=\"\(standing.word.rawValue)\">\(standing.text)</span>" + self.detail(circuit),
+                self.time(circuit.since), MetricLines.number(calls), "\(totals.failed)\(share)",
+                circuit.config.slow == nil ? "" : "\(totals.slow)", "\(totals.refused)",
+                HTML.text(totals.durations?.quantiles ?? ""), HTML.text(circuit.lastError ?? ""),
+                circuit.config.readableRules.map(HTML.text).joined(separator: "; "),
+            ]
+        }
+        return "<h2>Circuits</h2>" + HTML.table(titles, rows, size: Size.circuits, leftOut: self.report.leftOut)
+    }
+
+    /// What else is to be known of a circuit that is not closed.
+    private func detail(_ circuit: CircuitSnapshot) -> String {
+        var lines: [String] = []
+        if circuit.standing.isObserving {
+            if circuit.standing.wouldRefuse { lines.append("it only observes: no call is refused") }
+        } else if let retryAt = circuit.retryAt {
+            let left = retryAt.since(self.report.now)
+            lines.append(left > .zero ? "calls are refused for \(left.readable)" : "the next call is a probe")
+        }
+        if circuit.tripsInARow > 1 { lines.append("\(circuit.tripsInARow) trips in a row") }
+        for probe in circuit.probes {
+            let worker = self.report.workers.first { $0.id == probe.worker }
+            lines.append("probed by \(worker.map { "\($0.name)[\($0.pid)]" } ?? "a worker that is gone")")
+        }
+        if let hold = circuit.hold {
+            lines.append("by \(hold.by ?? "nobody that is known")" + (hold.reason.map { ": \($0)" } ?? ""))
+        }
+        return lines.map { "<br><span class=\"dim\">\(HTML.text($0))</span>" }.joined()
+    }
+
+    private var workers: String {
+        guard !self.report.workers.isEmpty else { return "<h2>Processes</h2><p>No process has the store open.</p>\n" }
+        let rows = self.report.workers.map { worker in
+            [
+                HTML.text(worker.name), "\(worker.pid)", self.time(worker.since),
+                worker.degradedSince.map { "<span class=\"open\">\($0.readable)</span>" } ?? "no",
+                HTML.text(worker.probing.joined(separator: ", ")),
+            ]
+        }
+        return "<h2>Processes</h2>"
+            + HTML.table(
+                ["Name", "Pid", "Since", "Degraded since", "Probes"], rows, size: Size.workers)
+    }
+
+    private var history: String {
+        let told = ToldEvent.all(self.report.events.reversed()).reversed()
+        guard !told.isEmpty else { return "<h2>History</h2><p>Nothing has happened.</p>\n" }
+        let rows = told.map { event in
+            [
+                self.time(event.event.at), HTML.text(event.event.circuit ?? "(the store)"), HTML.text(event.what),
+                HTML.text(event.change), HTML.text(event.who), HTML.text(event.reason),
+            ]
+        }
+        let cut =
+            self.report.oldestRead.map { " Nothing before \($0.readable) was read, for outages and holds, too." } ?? ""
+        return "<h2>History</h2><p class=\"dim\">The newest first.\(cut)</p>"
+            + HTML.table(
+                ["Time", "Circuit", "Event", "Change", "Who", "Why"], rows, size: Size.history,
+                leftOut: self.report.eventsLeftOut)
+    }
+
+    // MARK: - Times
+
+    private func time(_ date: Date) -> String { "<span class=\"time\">\(date.readable)</span>" }
+
+    private func length(_ spell: Spell) -> String {
+        let length = max(.zero, (spell.end ?? self.report.now).since(spell.start)).readable
+        if !spell.isEndKnown { return "at most \(length)" }
+        return spell.isStartKnown ? length : "more than \(length)"
+    }
+}

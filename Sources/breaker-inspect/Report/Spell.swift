@@ -1,0 +1,137 @@
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A time in which a circuit was not as it should be: an outage, or an operator's hold.
+struct Spell {
+    enum Kind: Equatable {
+        case outage
+        case held(HoldState)
+    }
+
+    let kind: Kind
+    let circuit: String
+    var start: Date
+    /// Nil while it lasts.
+    var end: Date?
+    /// Who or what began it, and why; nil where the history does not reach back so far.
+    let begunBy: CircuitEvent?
+    /// Who or what ended it; nil where nobody has told.
+    var endedBy: CircuitEvent?
+    /// Whether it began at `start`, not before.
+    var isStartKnown: Bool
+    /// Whether it ended at `end`, not before: a hold ends by itself, and the next change tells of it.
+    var isEndKnown = true
+    /// How many probes of an outage failed, or came to no end, as far as the history tells.
+    var failedProbes = 0
+}
+
+extension Spell {
+    /// The spells that a history tells of, the newest first.
+    ///
+    /// - Parameters:
+    ///   - events: in the order in which they happened; the oldest ones may be gone.
+    ///   - circuits: as they are now. They tell what has begun before the oldest event, and what lasts.
+    ///   - now: the time of the look.
+    static func all(_ events: [CircuitEvent], _ circuits: [CircuitSnapshot], now: Date) -> [Spell] {
+        var finder = SpellFinder()
+        for event in events { finder.take(event) }
+        return finder.finish(circuits, now)
+    }
+}
+
+/// Goes through a history.
+private struct SpellFinder {
+    private struct Place: Hashable {
+        /// Bytes: two names that Swift takes for one are two circuits.
+        let circuit: [UInt8]
+        let isHold: Bool
+
+        init(_ circuit: String, isHold: Bool) {
+            self.circuit = Array(circuit.utf8)
+            self.isHold = isHold
+        }
+    }
+
+    private var spells: [Spell] = []
+    /// Where those stand that last.
+    private var lasting: [Place: Int] = [:]
+
+    mutating func take(_ event: CircuitEvent) {
+        guard let circuit = event.circuit else { return }
+        let outage = Place(circuit, isHold: false)
+        let hold = Place(circuit, isHold: true)
+        switch event.kind {
+        case .tripped:
+            // A second trip without an end between them: the history has lost it, and the outage goes on.
+            if self.lasting[outage] == nil { self.begin(.outage, outage, circuit, event) }
+        case .probing, .reopened, .probeExpired, .closed:
+            // Only an outage has probes; where its trip is gone, it began before this.
+            if self.lasting[outage] == nil { self.begin(.outage, outage, circuit, event, isStartKnown: false) }
+            if event.kind == .closed { return self.end(outage, event) }
+            if event.kind != .probing, let place = self.lasting[outage] { self.spells[place].failedProbes += 1 }
+        case .reset, .forgotten:
+            self.end(outage, event)
+            if event.to?.hasPrefix("held") != true { self.end(hold, event) }
+        case .held:
+            self.end(hold, event)
+            self.begin(.held(event.to == "held-closed" ? .closed : .open), hold, circuit, event)
+        case .released: self.end(hold, event)
+        default: break
+        }
+    }
+
+    private mutating func begin(
+        _ kind: Spell.Kind, _ place: Place, _ circuit: String, _ event: CircuitEvent, isStartKnown: Bool = true
+    ) {
+        self.lasting[place] = self.spells.count
+        self.spells.append(
+            Spell(
+                kind: kind, circuit: circuit, start: event.at, begunBy: isStartKnown ? event : nil,
+                isStartKnown: isStartKnown))
+    }
+
+    private mutating func end(_ place: Place, _ event: CircuitEvent) {
+        guard let number = self.lasting.removeValue(forKey: place) else { return }
+        self.spells[number].end = max(event.at, self.spells[number].start)
+        // Whoever finds that a hold is over tells of it, however much later.
+        let isOverByItself = event.kind == .released && event.by == nil
+        self.spells[number].endedBy = isOverByItself ? nil : event
+        self.spells[number].isEndKnown = !isOverByItself
+    }
+
+    consuming func finish(_ circuits: [CircuitSnapshot], _ now: Date) -> [Spell] {
+        for circuit in circuits {
+            let isOpen = circuit.unheldState.isOpen || circuit.unheldState == .halfOpen
+            self.settle(.outage, circuit, since: circuit.trippedSince ?? (isOpen ? circuit.since : nil))
+            self.settle(circuit.hold.map { .held($0.state) } ?? .held(.open), circuit, since: circuit.hold?.since)
+        }
+        // What lasts by the history alone, of circuits that are closed or gone.
+        for number in self.lasting.values {
+            self.spells[number].end = now
+            self.spells[number].isEndKnown = false
+        }
+        return self.spells.sorted { $0.start > $1.start }
+    }
+
+    /// Makes what the history tells of one circuit agree with how the circuit is now.
+    private mutating func settle(_ kind: Spell.Kind, _ circuit: CircuitSnapshot, since: Date?) {
+        let place = Place(circuit.name, isHold: kind != .outage)
+        guard let since else { return }
+        if let number = self.lasting.removeValue(forKey: place) {
+            if !self.spells[number].isStartKnown { self.spells[number].start = since }
+        } else {
+            self.spells.append(
+                Spell(kind: kind, circuit: circuit.name, start: since, begunBy: nil, isStartKnown: true))
+        }
+    }
+}
+
+extension CircuitSnapshot {
+    /// The state that calls would meet without a hold.
+    fileprivate var unheldState: CircuitState { self.beneath ?? self.state }
+}

@@ -1,0 +1,34 @@
+/// `completions`: what makes a shell complete the tool's command line.
+struct CompletionsVerb: Verb {
+    static let name = "completions"
+    static let synopsis = "(bash|zsh|fish)"
+    static let summary = "print what makes a shell complete verbs, options and circuits"
+    static let details = """
+        For this session: source <(breaker-inspect completions bash), the same with
+        zsh, or in fish: breaker-inspect completions fish | source. 'make install' and
+        packages put the scripts where shells find them.
+        Circuits are those of the store that --store on the line names, else of
+        BREAKER_STORE.
+        """
+    static let options: [Option] = []
+    static let operands: [Operand] = [.one(.anyOf(Shell.self))]
+
+    private let shell: Shell
+
+    init(_ arguments: Arguments) throws(Failure) {
+        let shells = Shell.allCases.map(\.rawValue)
+        guard let word = arguments.operands.first, arguments.operands.count == 1, let shell = Shell(rawValue: word)
+        else {
+            let nearest = arguments.operands.first.flatMap { Spelling.nearest(to: $0, among: shells) }
+            throw .usage(
+                "'completions' takes one of \(shells.joined(separator: ", "))",
+                hint: nearest.map { "did you mean '\($0)'?" }, verb: Self.name)
+        }
+        self.shell = shell
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        context.console.write(self.shell.script)
+        return .done
+    }
+}

@@ -1,0 +1,290 @@
+import BreakerStore
+import Testing
+
+@testable import BreakerFleet
+
+/// What a link that knows nothing yet does first, for each state of the file and of the register.
+@Suite struct DecisionTableTests {
+    private static let files: [(name: String, file: LinkedCircuit)] = {
+        func file(
+            _ state: LinkedCircuit.State, trip: String?, newest: CircuitEvent.Kind?, isHeld: Bool
+        ) -> LinkedCircuit {
+            func event(_ kind: CircuitEvent.Kind, _ by: String?) -> LinkedCircuit.Event {
+                .init(key: .init(worker: 1, number: 1), kind: kind, age: 3_000_000, by: by)
+            }
+            let by = trip == "fleet" ? LinkOrder.fleet : nil
+            return LinkedCircuit(
+                name: "a", epoch: 7, state: state,
+                hold: isHeld ? .init(state: .open, age: 1_000_000, by: LinkOrder.fleet(for: "ann")) : nil,
+                counting: .init(failures: 5, window: 60_000_000), recovery: 30_000_000, longestRecovery: 600_000_000,
+                failures: [.init(key: .init(worker: 1, number: 1), age: 5_000_000)],
+                transition: newest.map { event($0, $0 == .probing ? nil : by) },
+                trip: trip.map { _ in event(.tripped, by) })
+        }
+        return [false, true].flatMap { isHeld in
+            let held = isHeld ? ", held" : ""
+            return [
+                ("closed\(held)", file(.closed, trip: nil, newest: nil, isHeld: isHeld)),
+                ("closed by own probe\(held)", file(.closed, trip: nil, newest: .closed, isHeld: isHeld)),
+                ("open, own\(held)", file(.open(left: 2_000_000), trip: "own", newest: .tripped, isHeld: isHeld)),
+                (
+                    "open, the fleet's\(held)",
+                    file(.open(left: 2_000_000), trip: "fleet", newest: .tripped, isHeld: isHeld)
+                ),
+                ("half-open, own\(held)", file(.halfOpen, trip: "own", newest: .probing, isHeld: isHeld)),
+                ("half-open, the fleet's\(held)", file(.halfOpen, trip: "fleet", newest: .probing, isHeld: isHeld)),
+                ("unknown\(held)", file(.unknown, trip: nil, newest: nil, isHeld: isHeld)),
+            ]
+        }
+    }()
+
+    private static let registers: [(name: String, register: Register)] = {
+        var closed = Register(name: "a", generation: 9, state: .closed, age: 4_000_000)
+        var open = closed
+        open.state = .open
+        open.left = 20_000_000
+        open.openFor = 30_000_000
+        open.trips = 1
+        var reset = closed
+        reset.isReset = true
+        reset.by = "ann"
+        var due = open
+        due.left = 0
+        var taken = due
+        taken.lease = .init(host: "other", left: 3_000_000)
+        var ours = due
+        ours.lease = .init(host: "me", left: 3_000_000)
+        var newer = open
+        newer.age = 0
+        closed.reason = "a probe succeeded"
+        let plain = [
+            ("closed", closed), ("closed by reset", reset), ("open", open), ("open anew", newer), ("due", due),
+            ("due, another probes", taken), ("due, this host probes", ours),
+        ]
+        return plain
+            + plain.map { name, register in
+                var register = register
+                register.hold = .init(state: .closed, by: "ann")
+                return ("\(name), held", register)
+            }
+    }()
+
+    private func firstStep(_ file: LinkedCircuit, _ register: Register) -> String {
+        var link = CircuitLink(.init(host: "me"))
+        link.learn(register, at: 1_000)
+        switch link.next(file, nil, at: 1_000, draw: 0) {
+        case nil: return "-"
+        case .order(let order, _, _): return "\(order)".replacing("BreakerStore.HoldState", with: "")
+        case .request(let request): return "\(request)".replacing("BreakerFleet.Request.", with: "")
+        }
+    }
+
+    @Test func firstSteps() {
+        var lines: [String] = []
+        for (name, file) in Self.files {
+            for (state, register) in Self.registers {
+                lines.append("\(name) | \(state) | \(self.firstStep(file, register))")
+            }
+        }
+        #expect(lines.joined(separator: "\n") == Self.expected)
+    }
+
+    private static let expected = """
+        closed | closed | -
+        closed | closed by reset | reset
+        closed | open | open(for: 30000000, trips: 1)
+        closed | open anew | open(for: 30000000, trips: 1)
+        closed | due | open(for: 10000000, trips: 1)
+        closed | due, another probes | open(for: 10000000, trips: 1)
+        closed | due, this host probes | open(for: 10000000, trips: 1)
+        closed | closed, held | hold(.closed, for: nil)
+        closed | closed by reset, held | reset
+        closed | open, held | open(for: 30000000, trips: 1)
+        closed | open anew, held | open(for: 30000000, trips: 1)
+        closed | due, held | open(for: 10000000, trips: 1)
+        closed | due, another probes, held | open(for: 10000000, trips: 1)
+        closed | due, this host probes, held | open(for: 10000000, trips: 1)
+        closed by own probe | closed | -
+        closed by own probe | closed by reset | reset
+        closed by own probe | open | -
+        closed by own probe | open anew | open(for: 30000000, trips: 1)
+        closed by own probe | due | verdict(generation: 9, Verdict.closed, isElected: false)
+        closed by own probe | due, another probes | -
+        closed by own probe | due, this host probes | verdict(generation: 9, Verdict.closed, isElected: true)
+        closed by own probe | closed, held | hold(.closed, for: nil)
+        closed by own probe | closed by reset, held | reset
+        closed by own probe | open, held | hold(.closed, for: nil)
+        closed by own probe | open anew, held | open(for: 30000000, trips: 1)
+        closed by own probe | due, held | hold(.closed, for: nil)
+        closed by own probe | due, another probes, held | hold(.closed, for: nil)
+        closed by own probe | due, this host probes, held | hold(.closed, for: nil)
+        open, own | closed | -
+        open, own | closed by reset | reset
+        open, own | open | extend(for: 30000000)
+        open, own | open anew | extend(for: 30000000)
+        open, own | due | extend(for: 10000000)
+        open, own | due, another probes | extend(for: 10000000)
+        open, own | due, this host probes | extend(for: 10000000)
+        open, own | closed, held | hold(.closed, for: nil)
+        open, own | closed by reset, held | reset
+        open, own | open, held | extend(for: 30000000)
+        open, own | open anew, held | extend(for: 30000000)
+        open, own | due, held | extend(for: 10000000)
+        open, own | due, another probes, held | extend(for: 10000000)
+        open, own | due, this host probes, held | extend(for: 10000000)
+        open, the fleet's | closed | close
+        open, the fleet's | closed by reset | reset
+        open, the fleet's | open | extend(for: 30000000)
+        open, the fleet's | open anew | open(for: 30000000, trips: 1)
+        open, the fleet's | due | extend(for: 10000000)
+        open, the fleet's | due, another probes | extend(for: 10000000)
+        open, the fleet's | due, this host probes | extend(for: 10000000)
+        open, the fleet's | closed, held | close
+        open, the fleet's | closed by reset, held | reset
+        open, the fleet's | open, held | extend(for: 30000000)
+        open, the fleet's | open anew, held | open(for: 30000000, trips: 1)
+        open, the fleet's | due, held | extend(for: 10000000)
+        open, the fleet's | due, another probes, held | extend(for: 10000000)
+        open, the fleet's | due, this host probes, held | extend(for: 10000000)
+        half-open, own | closed | -
+        half-open, own | closed by reset | reset
+        half-open, own | open | open(for: 30000000, trips: 1)
+        half-open, own | open anew | open(for: 30000000, trips: 1)
+        half-open, own | due | open(for: 10000000, trips: 1)
+        half-open, own | due, another probes | open(for: 10000000, trips: 1)
+        half-open, own | due, this host probes | -
+        half-open, own | closed, held | hold(.closed, for: nil)
+        half-open, own | closed by reset, held | reset
+        half-open, own | open, held | open(for: 30000000, trips: 1)
+        half-open, own | open anew, held | open(for: 30000000, trips: 1)
+        half-open, own | due, held | open(for: 10000000, trips: 1)
+        half-open, own | due, another probes, held | open(for: 10000000, trips: 1)
+        half-open, own | due, this host probes, held | hold(.closed, for: nil)
+        half-open, the fleet's | closed | close
+        half-open, the fleet's | closed by reset | reset
+        half-open, the fleet's | open | open(for: 30000000, trips: 1)
+        half-open, the fleet's | open anew | open(for: 30000000, trips: 1)
+        half-open, the fleet's | due | open(for: 10000000, trips: 1)
+        half-open, the fleet's | due, another probes | open(for: 10000000, trips: 1)
+        half-open, the fleet's | due, this host probes | -
+        half-open, the fleet's | closed, held | close
+        half-open, the fleet's | closed by reset, held | reset
+        half-open, the fleet's | open, held | open(for: 30000000, trips: 1)
+        half-open, the fleet's | open anew, held | open(for: 30000000, trips: 1)
+        half-open, the fleet's | due, held | open(for: 10000000, trips: 1)
+        half-open, the fleet's | due, another probes, held | open(for: 10000000, trips: 1)
+        half-open, the fleet's | due, this host probes, held | hold(.closed, for: nil)
+        unknown | closed | -
+        unknown | closed by reset | -
+        unknown | open | -
+        unknown | open anew | -
+        unknown | due | -
+        unknown | due, another probes | -
+        unknown | due, this host probes | -
+        unknown | closed, held | -
+        unknown | closed by reset, held | -
+        unknown | open, held | -
+        unknown | open anew, held | -
+        unknown | due, held | -
+        unknown | due, another probes, held | -
+        unknown | due, this host probes, held | -
+        closed, held | closed | release
+        closed, held | closed by reset | reset
+        closed, held | open | open(for: 30000000, trips: 1)
+        closed, held | open anew | open(for: 30000000, trips: 1)
+        closed, held | due | open(for: 10000000, trips: 1)
+        closed, held | due, another probes | open(for: 10000000, trips: 1)
+        closed, held | due, this host probes | open(for: 10000000, trips: 1)
+        closed, held | closed, held | hold(.closed, for: nil)
+        closed, held | closed by reset, held | reset
+        closed, held | open, held | open(for: 30000000, trips: 1)
+        closed, held | open anew, held | open(for: 30000000, trips: 1)
+        closed, held | due, held | open(for: 10000000, trips: 1)
+        closed, held | due, another probes, held | open(for: 10000000, trips: 1)
+        closed, held | due, this host probes, held | open(for: 10000000, trips: 1)
+        closed by own probe, held | closed | release
+        closed by own probe, held | closed by reset | reset
+        closed by own probe, held | open | release
+        closed by own probe, held | open anew | open(for: 30000000, trips: 1)
+        closed by own probe, held | due | release
+        closed by own probe, held | due, another probes | release
+        closed by own probe, held | due, this host probes | release
+        closed by own probe, held | closed, held | hold(.closed, for: nil)
+        closed by own probe, held | closed by reset, held | reset
+        closed by own probe, held | open, held | hold(.closed, for: nil)
+        closed by own probe, held | open anew, held | open(for: 30000000, trips: 1)
+        closed by own probe, held | due, held | hold(.closed, for: nil)
+        closed by own probe, held | due, another probes, held | hold(.closed, for: nil)
+        closed by own probe, held | due, this host probes, held | hold(.closed, for: nil)
+        open, own, held | closed | release
+        open, own, held | closed by reset | reset
+        open, own, held | open | extend(for: 30000000)
+        open, own, held | open anew | extend(for: 30000000)
+        open, own, held | due | extend(for: 10000000)
+        open, own, held | due, another probes | extend(for: 10000000)
+        open, own, held | due, this host probes | extend(for: 10000000)
+        open, own, held | closed, held | hold(.closed, for: nil)
+        open, own, held | closed by reset, held | reset
+        open, own, held | open, held | extend(for: 30000000)
+        open, own, held | open anew, held | extend(for: 30000000)
+        open, own, held | due, held | extend(for: 10000000)
+        open, own, held | due, another probes, held | extend(for: 10000000)
+        open, own, held | due, this host probes, held | extend(for: 10000000)
+        open, the fleet's, held | closed | close
+        open, the fleet's, held | closed by reset | reset
+        open, the fleet's, held | open | extend(for: 30000000)
+        open, the fleet's, held | open anew | open(for: 30000000, trips: 1)
+        open, the fleet's, held | due | extend(for: 10000000)
+        open, the fleet's, held | due, another probes | extend(for: 10000000)
+        open, the fleet's, held | due, this host probes | extend(for: 10000000)
+        open, the fleet's, held | closed, held | close
+        open, the fleet's, held | closed by reset, held | reset
+        open, the fleet's, held | open, held | extend(for: 30000000)
+        open, the fleet's, held | open anew, held | open(for: 30000000, trips: 1)
+        open, the fleet's, held | due, held | extend(for: 10000000)
+        open, the fleet's, held | due, another probes, held | extend(for: 10000000)
+        open, the fleet's, held | due, this host probes, held | extend(for: 10000000)
+        half-open, own, held | closed | release
+        half-open, own, held | closed by reset | reset
+        half-open, own, held | open | open(for: 30000000, trips: 1)
+        half-open, own, held | open anew | open(for: 30000000, trips: 1)
+        half-open, own, held | due | open(for: 10000000, trips: 1)
+        half-open, own, held | due, another probes | open(for: 10000000, trips: 1)
+        half-open, own, held | due, this host probes | release
+        half-open, own, held | closed, held | hold(.closed, for: nil)
+        half-open, own, held | closed by reset, held | reset
+        half-open, own, held | open, held | open(for: 30000000, trips: 1)
+        half-open, own, held | open anew, held | open(for: 30000000, trips: 1)
+        half-open, own, held | due, held | open(for: 10000000, trips: 1)
+        half-open, own, held | due, another probes, held | open(for: 10000000, trips: 1)
+        half-open, own, held | due, this host probes, held | hold(.closed, for: nil)
+        half-open, the fleet's, held | closed | close
+        half-open, the fleet's, held | closed by reset | reset
+        half-open, the fleet's, held | open | open(for: 30000000, trips: 1)
+        half-open, the fleet's, held | open anew | open(for: 30000000, trips: 1)
+        half-open, the fleet's, held | due | open(for: 10000000, trips: 1)
+        half-open, the fleet's, held | due, another probes | open(for: 10000000, trips: 1)
+        half-open, the fleet's, held | due, this host probes | release
+        half-open, the fleet's, held | closed, held | close
+        half-open, the fleet's, held | closed by reset, held | reset
+        half-open, the fleet's, held | open, held | open(for: 30000000, trips: 1)
+        half-open, the fleet's, held | open anew, held | open(for: 30000000, trips: 1)
+        half-open, the fleet's, held | due, held | open(for: 10000000, trips: 1)
+        half-open, the fleet's, held | due, another probes, held | open(for: 10000000, trips: 1)
+        half-open, the fleet's, held | due, this host probes, held | hold(.closed, for: nil)
+        unknown, held | closed | -
+        unknown, held | closed by reset | -
+        unknown, held | open | -
+        unknown, held | open anew | -
+        unknown, held | due | -
+        unknown, held | due, another probes | -
+        unknown, held | due, this host probes | -
+        unknown, held | closed, held | -
+        unknown, held | closed by reset, held | -
+        unknown, held | open, held | -
+        unknown, held | open anew, held | -
+        unknown, held | due, held | -
+        unknown, held | due, another probes, held | -
+        unknown, held | due, this host probes, held | -
+        """
+}

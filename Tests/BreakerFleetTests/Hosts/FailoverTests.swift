@@ -1,0 +1,95 @@
+#if PostgreSQL
+import BreakerStore
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerFleet
+
+/// A server that lost its newest commits gets them back from the links.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct FailoverTests {
+    /// A server as it was at some moment.
+    private struct Past {
+        let owner: ServerConnection
+
+        init(_ database: TestDatabase) throws {
+            self.owner = try database.connect()
+            for table in ["circuit", "failure"] {
+                try self.owner.run("CREATE TABLE public.\(table) AS SELECT * FROM fleet.\(table)")
+            }
+        }
+
+        /// All connections end, and what the links come back to is that past.
+        func failOver() throws {
+            for statement in [
+                "BEGIN", "LOCK TABLE fleet.circuit, fleet.failure",
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+                    + "AND pid <> pg_backend_pid()",
+                "DELETE FROM fleet.circuit", "DELETE FROM fleet.failure",
+                "INSERT INTO fleet.circuit SELECT * FROM public.circuit",
+                "INSERT INTO fleet.failure SELECT * FROM public.failure", "COMMIT",
+            ] {
+                try self.owner.run(statement)
+            }
+        }
+    }
+
+    private static let generation = "SELECT generation FROM fleet.circuit"
+    private static let config = FleetHost.config(recovery: .seconds(30))
+
+    @Test func aLostTripStaysOpen() async throws {
+        try await Fleet.with(3, config: Self.config) { hosts, database in
+            hosts[0].fail(3)
+            hosts[1].fail(1)
+            try await Fleet.wait("the failures are told") {
+                try database.number("SELECT count(*) FROM fleet.failure") == 4
+            }
+            let past = try Past(database)
+            let old = try database.number(Self.generation)
+            hosts[1].fail()
+            try await Fleet.wait("all are open") { hosts.allSatisfy(\.isOpen) }
+            let generation = try database.number(Self.generation)
+            #expect(generation > old)
+            try past.failOver()
+            try await Fleet.wait("the register is as before") {
+                #expect(hosts.allSatisfy { $0.isOpen })
+                return try database.number(Self.generation) == generation
+            }
+            try await Fleet.wait("all are joined") { hosts.allSatisfy(\.isJoined) }
+            try await Task.sleep(for: .milliseconds(1_200))
+            #expect(try database.number(Self.generation) == generation)
+            #expect(try database.number("SELECT count(*) FROM fleet.circuit WHERE state = 'open'") == 1)
+            for host in hosts {
+                #expect(host.isOpen)
+                #expect(try host.events(.tripped).count == 1)
+                #expect(try host.events(.closed).isEmpty)
+                #expect(try host.events(.reopened).isEmpty)
+            }
+        }
+    }
+
+    @Test func aLostResetStaysClosed() async throws {
+        try await Fleet.with(3, config: Self.config) { hosts, database in
+            try await Fleet.trip(hosts)
+            let past = try Past(database)
+            let old = try database.number(Self.generation)
+            try synchronously { try hosts[2].store.reset("api", by: "ann") }
+            try await Fleet.wait("all are closed") { hosts.allSatisfy { !$0.isOpen } }
+            let generation = try database.number(Self.generation)
+            #expect(generation > old)
+            try past.failOver()
+            try await Fleet.wait("the register is as before") {
+                #expect(hosts.allSatisfy { !$0.isOpen })
+                return try database.number(Self.generation) == generation
+            }
+            try await Fleet.wait("all are joined") { hosts.allSatisfy(\.isJoined) }
+            try await Task.sleep(for: .milliseconds(1_200))
+            #expect(try database.number(Self.generation) == generation)
+            for host in hosts {
+                #expect(!host.isOpen)
+                #expect(try host.events(.tripped).count == 1)
+                #expect(try host.events(.reset).count == 1)
+            }
+        }
+    }
+}
+#endif

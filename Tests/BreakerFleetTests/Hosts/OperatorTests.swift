@@ -1,0 +1,93 @@
+#if PostgreSQL
+import BreakerStore
+import BreakerTestSupport
+import Foundation
+import Testing
+
+@testable import BreakerFleet
+
+/// What a person does on any host reaches all.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct OperatorTests {
+    @Test func aHoldForATimeEndsOnAllHosts() async throws {
+        try await Fleet.with(3) { hosts, database in
+            try synchronously {
+                try hosts[0].store.hold("api", .open, for: .seconds(3), by: "ann", reason: "a move")
+            }
+            try await Fleet.wait("all are held") { hosts.allSatisfy(\.isHeld) }
+            for host in hosts.dropFirst() {
+                let hold = try #require(try host.snapshot()?.hold)
+                #expect(hold.state == .open)
+                #expect(hold.by == "fleet: ann")
+                #expect(hold.reason == "a move")
+                let length = try #require(hold.until).timeIntervalSince(hold.since)
+                #expect((1...3.001).contains(length))
+                #expect(!host.call())
+            }
+            // By each host's own clock, however slow this machine is.
+            let ends = try hosts.map { try #require(try $0.snapshot()?.hold?.until) }
+            let ended = try await Fleet.wait("no host is held") {
+                for (number, host) in hosts.enumerated() {
+                    let isOver = OtherHostClock(number: number).wallTime > ends[number].addingTimeInterval(0.2)
+                    if isOver { #expect(!host.isHeld) }
+                }
+                return hosts.allSatisfy { !$0.isHeld }
+            }
+            print("the hold had ended on all hosts after \(ended) s")
+            try await Task.sleep(for: .milliseconds(1_200))
+            for host in hosts {
+                #expect(host.call())
+                #expect(try host.events(.held).count == 1)
+            }
+        }
+    }
+
+    @Test func aProbeThatAnOperatorAllowsClosesAll() async throws {
+        try await Fleet.with(3, config: FleetHost.config(recovery: .seconds(60))) { hosts, database in
+            try await Fleet.trip(hosts)
+            #expect(hosts.allSatisfy { !$0.call() })
+            try synchronously { try hosts[2].store.probe("api", by: "ann", reason: "try now") }
+            try await Fleet.wait("the right to probe is the operator's host's") {
+                try database.number("SELECT count(*) FROM fleet.circuit WHERE lease_host = 'h2'") == 1
+            }
+            #expect(!hosts[0].call())
+            #expect(try database.number("SELECT count(*) FROM fleet.circuit WHERE said_by = 'ann'") == 1)
+            #expect(hosts[2].call())
+            try await Fleet.wait("all are closed") { hosts.allSatisfy { !$0.isOpen } }
+            for host in hosts.dropLast() { #expect(try host.events(.closed).map(\.by) == ["fleet"]) }
+        }
+    }
+
+    @Test func aHoldOutlivesAFleetsCloseAtTheSameMoment() async throws {
+        try await Fleet.with(3, config: FleetHost.config(recovery: .milliseconds(200))) { hosts, database in
+            for round in 0..<8 {
+                try await Fleet.trip(hosts)
+                let (isProbed, isHeld) = (Locked(false), Locked(false))
+                _ = try await Threads { number in
+                    let patience = ContinuousClock.now + .seconds(10)
+                    func wait(for flag: Locked<Bool>) {
+                        while !flag.withLock({ $0 }), ContinuousClock.now < patience {}
+                    }
+                    guard number == 0 else {
+                        wait(for: isProbed)
+                        try synchronously { try hosts[2].store.hold("api", .open, by: "ann") }
+                        return true
+                    }
+                    while !isHeld.withLock({ $0 }), ContinuousClock.now < patience {
+                        hosts[0].call {
+                            isProbed.withLock { $0 = true }
+                            isHeld.withLock { $0 = true }
+                        }
+                    }
+                    return true
+                }.run(2)
+                try await Fleet.wait("all are held in round \(round)") { hosts.allSatisfy(\.isHeld) }
+                try await Task.sleep(for: .milliseconds(300))
+                #expect(hosts.allSatisfy { $0.isHeld })
+                #expect(try database.number("SELECT count(*) FROM fleet.circuit WHERE hold = 'open'") == 1)
+                try synchronously { try hosts[1].store.reset("api", by: "bob") }
+                try await Fleet.wait("all are closed in round \(round)") { hosts.allSatisfy { !$0.isOpen } }
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,59 @@
+#if PostgreSQL
+import BreakerStore
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerFleet
+
+/// What happens at the same moment on several hosts.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RaceTests {
+    /// The failure that each host tells last is the fifth for nobody until both are committed.
+    @Test func twoLastFailuresAtOnceTrip() async throws {
+        try await Fleet.with(2, config: FleetHost.config(recovery: .seconds(60))) { hosts, database in
+            let owner = try database.connect()
+            // What led to an earlier trip may stay for a moment, and counts no more.
+            let told = "SELECT count(*) FROM fleet.failure AS f JOIN fleet.circuit AS c ON c.since <= f.at"
+            func number(_ sql: String) throws -> Int64 { try owner.run(sql).first?.number(0) ?? -1 }
+            for round in 0..<50 {
+                hosts[0].fail(2)
+                hosts[1].fail()
+                try await Fleet.wait("3 failures are told in round \(round)") {
+                    try number(told) == 3
+                }
+                #expect(hosts.allSatisfy { !$0.isOpen })
+                let ready = Locked(0)
+                _ = try await Threads { host in
+                    ready.withLock { $0 += 1 }
+                    while ready.withLock({ $0 }) < 2 {}
+                    hosts[host].fail()
+                    return true
+                }.run(2)
+                try await Fleet.wait("both are open in round \(round)") { hosts.allSatisfy(\.isOpen) }
+                let generation = try number("SELECT generation FROM fleet.circuit")
+                try synchronously { try hosts[round % 2].store.reset("api", by: "ann") }
+                try await Fleet.wait("both are closed in round \(round)") {
+                    try hosts.allSatisfy { !$0.isOpen }
+                        && number("SELECT generation FROM fleet.circuit WHERE state = 'closed'") > generation
+                }
+            }
+            for host in hosts { #expect(try host.events(.tripped).count == 50) }
+        }
+    }
+
+    @Test(arguments: [1, -1]) func aSteppedServerClockCostsNoMoreThanARecovery(hours: Int) async throws {
+        try await Fleet.with(2, config: FleetHost.config(recovery: .seconds(2))) { hosts, database in
+            try await Fleet.trip(hosts)
+            try database.stepClock(byHours: hours)
+            let closed = try await Fleet.wait("both are closed", for: .seconds(8)) {
+                for host in hosts where host.isOpen { host.call() }
+                return hosts.allSatisfy { !$0.isOpen }
+            }
+            print("closed \(closed) s after the server's clock stepped by \(hours) h")
+            // They trip as before.
+            try await Fleet.trip(hosts)
+            try await Fleet.close(hosts)
+            for host in hosts { #expect(try host.events(.tripped).count == 2) }
+        }
+    }
+}
+#endif

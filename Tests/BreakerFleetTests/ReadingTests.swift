@@ -1,0 +1,146 @@
+#if PostgreSQL
+import BreakerStore
+import Testing
+
+@testable import BreakerFleet
+
+/// Registers as they are read, whatever stands in the tables.
+@Suite(.timeLimit(.minutes(10))) struct ReadingTests {
+    @Test func readsTheNamesThatAreAskedFor() async throws {
+        let registers = try await TestDatabase().registers(host: "a")
+        #expect(try registers.read(["x"]).registers.isEmpty)
+        try registers.insertMissing(["x", "y", "z"])
+        let first = try registers.one("x")
+        try registers.insertMissing(["x", "{\"q\\", "w"])
+        #expect(try registers.one("x")?.generation == first?.generation)
+        let read = try registers.read(["x", "{\"q\\", "absent"])
+        #expect(Set(read.registers.map(\.name)) == ["x", "{\"q\\"])
+        #expect(read.registers.allSatisfy { $0.state == .closed && $0.trips == 0 && $0.hold == nil && $0.lease == nil })
+    }
+
+    @Test func readsWhatChangedSince() async throws {
+        let registers = try await TestDatabase().registers(host: "a")
+        let names: Set = ["x", "y"]
+        try registers.insertMissing(["x", "y", "other"])
+        let first = try registers.read(names)
+        #expect(first.registers.count == 2)
+        let settled = try await untilNothingIsNew(first) { try registers.read(names, changedSince: $0) }
+        let generation = try registers.makeOpen("x", for: 0)
+        let second = try registers.read(names, changedSince: settled.seen)
+        #expect(second.registers.map(\.name) == ["x"])
+        let old = try await untilNothingIsNew(second) { try registers.read(names, changedSince: $0) }
+        // The right to probe is no new generation, but is read.
+        _ = try registers.perform(.elect(generation: generation), on: "x")
+        #expect(try registers.read(names, changedSince: old.seen).registers.first?.lease?.host == "a")
+        // What a sweep writes is no change.
+        let third = try await untilNothingIsNew(try registers.read(names)) {
+            try registers.read(names, changedSince: $0)
+        }
+        try registers.connection.run("UPDATE fleet.circuit SET used = 0")
+        try registers.sweep(having: names, longestWindow: 0, forgetIdleAfter: nil)
+        #expect(try registers.read(names, changedSince: third.seen).registers.isEmpty)
+        // A number of a server that has had more transactions.
+        #expect(try registers.read(names, changedSince: "999999999999").registers.count == 2)
+    }
+
+    /// A transaction that began before the reading, and commits after it, is in the next reading.
+    @Test func readsWhatCommitsLater() async throws {
+        let database = try await TestDatabase()
+        let (a, b) = (try database.registers(host: "a"), try database.registers(host: "b"))
+        try a.insertMissing(["x", "y"])
+        try b.connection.run("BEGIN")
+        try b.set("trips = 7", of: "x")
+        // Later ones that commit first.
+        for _ in 0..<10 { try a.set("trips = 1", of: "y") }
+        let first = try a.read(["x", "y"])
+        let second = try a.read(["x", "y"], changedSince: first.seen)
+        try b.connection.run("COMMIT")
+        let third = try a.read(["x", "y"], changedSince: second.seen)
+        #expect(third.registers.first { $0.name == "x" }?.trips == 7)
+    }
+
+    @Test(arguments: [-1, 1]) func aServersClockThatWasSetCostsOneSpan(_ hours: Int) async throws {
+        let database = try await TestDatabase()
+        let registers = try database.registers(host: "a")
+        let generation = try registers.makeOpen("x", for: 60_000_000)
+        try registers.set(
+            """
+            hold = 'open', hold_until = fleet.now() + 60000000, hold_for = 60000000, lease_host = 'b',
+            lease_ends = fleet.now() + 60000000, lease_for = 60000000
+            """, of: "x")
+        try database.stepClock(byHours: hours)
+        let register = try #require(try registers.one("x"))
+        #expect(register.left == 0 && register.hold == nil && register.lease == nil)
+        #expect(register.openFor == 60_000_000)
+        #expect(try registers.perform(.elect(generation: generation), on: "x") != .refused)
+        // People are heard as before.
+        for operation in [Request.Operation.hold(.open, left: nil), .release, .reset] {
+            let key = LinkedCircuit.Key(worker: 1, number: Int64(operation.hashValue))
+            let request = Request.operate(operation, key: key, age: 0, by: nil, reason: nil)
+            #expect(try registers.perform(request, on: "x") != .refused)
+        }
+        // A new span has its length.
+        _ = try registers.makeOpen("y", for: 60_000_000)
+        #expect((1...60_000_000).contains(try registers.one("y")?.left ?? 0))
+    }
+
+    @Test(arguments: [
+        // Left out.
+        ("state = 'ajar'", false), ("state = ''", false), ("generation = 0", false), ("generation = -5", false),
+        ("generation = 9223372036854775807", false), ("hold = 'loosely'", false), ("generation = NULL", false),
+        ("state = NULL", false),
+        // Clamped.
+        ("since = NULL, trips = NULL, is_reset = NULL, used = NULL, op_at = NULL", true),
+        ("since = -9223372036854775808", true), ("since = 9223372036854775807", true), ("trips = -3", true),
+        ("open_until = 9223372036854775807, open_for = 9223372036854775807", true),
+        ("open_until = -9223372036854775808, open_for = -1", true), ("open_until = NULL, open_for = NULL", true),
+        ("open_until = fleet.now() + 1000000, open_for = NULL", true),
+        ("hold = 'open', hold_until = 9223372036854775807, hold_for = 1", true),
+        ("hold = 'closed', hold_until = NULL, hold_for = 5", true),
+        ("lease_host = 'b', lease_ends = 9223372036854775807, lease_for = 9223372036854775807", true),
+        ("lease_host = 'b', lease_ends = NULL", true), ("reason = repeat('x', 100000), said_by = E'a\\nb'", true),
+    ]) func badValuesDoNoHarm(_ values: String, _ isRead: Bool) async throws {
+        let registers = try await TestDatabase().registers(host: "a")
+        let generation = try registers.makeOpen("x")
+        _ = try registers.make("sound")
+        try Self.dropChecks(registers.connection)
+        try registers.set(values, of: "x")
+        let read = try registers.read(["x", "sound"]).registers
+        #expect(read.count == (isRead ? 2 : 1))
+        if let register = read.first(where: { $0.name == "x" }) {
+            #expect((0...FleetLimits.duration).contains(register.left))
+            #expect((0...FleetLimits.duration).contains(register.openFor))
+            #expect((0...FleetLimits.duration).contains(register.age))
+            #expect(register.trips >= 0)
+            #expect(register.hold?.left.map { (1...FleetLimits.duration).contains($0) } ?? true)
+            #expect(register.lease.map { (1...FleetLimits.duration).contains($0.left) } ?? true)
+            #expect((register.reason?.utf8.count ?? 0) <= 1_000)
+            #expect(register.by?.contains("\n") != true)
+        }
+        // Requests are carried out, refused or fail in order.
+        let key = LinkedCircuit.Key(worker: 1, number: 1)
+        for request in [
+            Request.elect(generation: generation), .renew(generation: generation),
+            .verdict(generation: generation, .closed, isElected: false),
+            .operate(.reset, key: key, age: 0, by: nil, reason: nil),
+        ] {
+            do throws(FleetError) { _ = try registers.perform(request, on: "x") } catch {
+                #expect(error.code == .unavailable)
+            }
+        }
+        _ = try registers.count([.init(circuit: "sound", counting: .init(failures: 1, window: 1))])
+        #expect(registers.connection.isOpen)
+    }
+
+    static func dropChecks(_ connection: ServerConnection) throws {
+        let found = try connection.run(
+            """
+            SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) FROM pg_constraint
+            WHERE connamespace = 'fleet'::regnamespace AND contype = 'c'
+            UNION ALL SELECT format('ALTER TABLE %s ALTER %I DROP NOT NULL', attrelid::regclass, attname) FROM pg_attribute
+            WHERE attrelid = 'fleet.circuit'::regclass AND attnum > 2 AND attnotnull
+            """)
+        for statement in found.compactMap({ $0.text(0) }) { try connection.run(statement) }
+    }
+}
+#endif

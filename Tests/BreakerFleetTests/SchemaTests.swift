@@ -1,0 +1,155 @@
+#if PostgreSQL
+import BreakerStore
+import Testing
+
+@testable import BreakerFleet
+
+/// The schema, who may do what in it, and how it stays small.
+@Suite(.timeLimit(.minutes(10))) struct SchemaTests {
+    @Test func theVersionIsChecked() async throws {
+        let registers = Registers(try await TestDatabase(withSchema: false).connect(), fleet: "default", host: "a")
+        func refusal() -> FleetError? { #expect(throws: FleetError.self) { try registers.checkSchema() } }
+        #expect(refusal()?.code == .wrongSchema)
+        #expect(#expect(throws: FleetError.self) { try registers.read(["x"]) }?.code == .wrongSchema)
+        // Made twice, it stays.
+        try FleetSchema.install(on: registers.connection)
+        try FleetSchema.install(on: registers.connection)
+        try registers.checkSchema()
+        try registers.connection.run("UPDATE fleet.meta SET version = 1007")
+        try registers.checkSchema()
+        for version in [2_000, 999] {
+            try registers.connection.run("UPDATE fleet.meta SET version = $1::integer", [String(version)])
+            #expect(refusal()?.code == .wrongSchema)
+        }
+        try registers.connection.run("DELETE FROM fleet.meta")
+        #expect(refusal()?.code == .wrongSchema)
+    }
+
+    /// The grants are those of the documentation of `FleetSchema`.
+    @Test func aLinkNeedsNoDDL() async throws {
+        let database = try await TestDatabase()
+        let owner = try database.connect()
+        for statement in [
+            "DO $$ BEGIN CREATE ROLE breaker LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$",
+            "GRANT USAGE ON SCHEMA fleet TO breaker", "GRANT SELECT ON fleet.meta TO breaker",
+            """
+            GRANT SELECT, INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link
+            TO breaker
+            """, "REVOKE ALL ON FUNCTION fleet.now() FROM PUBLIC", "GRANT EXECUTE ON FUNCTION fleet.now() TO breaker",
+        ] { try owner.run(statement) }
+        let registers = try database.registers(host: "a", as: "breaker")
+        try registers.checkSchema()
+        try registers.listen()
+        let link = Registers.Link(session: 1, file: "f", program: "p")
+        _ = try registers.beat(link, rules: ["x": "r"], reading: ["x"])
+        _ = try registers.differingRules()
+        let generation = try registers.makeOpen("x", for: 0)
+        try registers.push(new: [.init(circuit: "x", failure: .init(key: .init(worker: 1, number: 1), age: 0))])
+        try registers.push(sums: [.init(circuit: "x")])
+        _ = try registers.count([.init(circuit: "x")])
+        let key = LinkedCircuit.Key(worker: 1, number: 1)
+        for request in [
+            Request.elect(generation: generation), .renew(generation: generation), .yield(generation: generation),
+            .verdict(generation: generation, .closed, isElected: false),
+            .operate(.reset, key: key, age: 0, by: nil, reason: nil),
+            .offer(Register(name: "x", generation: 1 << 60, state: .closed, age: 0)),
+        ] { #expect(try registers.perform(request, on: "x") != .refused) }
+        try registers.sweep(having: ["x"], longestWindow: 1, forgetIdleAfter: 1)
+        try registers.leave(link)
+        for statement in [
+            "CREATE TABLE fleet.more (a int)", "DROP TABLE fleet.op", "ALTER TABLE fleet.op ADD a int",
+            "UPDATE fleet.meta SET version = 2000",
+            "CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql AS 'SELECT 1'",
+        ] {
+            let error = #expect(throws: FleetError.self) { try registers.connection.run(statement) }
+            #expect(error?.code == .refused)
+        }
+    }
+
+    // MARK: - Links
+
+    @Test func oneFileHasAHostsName() async throws {
+        let database = try await TestDatabase()
+        let registers = try database.registers(host: "a")
+        try registers.insertMissing(["x"])
+        let first = Registers.Link(session: 1, file: "one", program: "p")
+        let other = Registers.Link(session: 2, file: "two", program: "p")
+        let reading = try registers.beat(first, reading: ["x"])
+        #expect(reading.registers.map(\.name) == ["x"])
+        try await untilNothingIsNew(reading) { try registers.beat(first, reading: ["x"], changedSince: $0) }
+        // Another link of the same file takes over.
+        _ = try registers.beat(.init(session: 3, file: "one", program: "p"), reading: [])
+        let error = #expect(throws: FleetError.self) { try registers.beat(other, reading: []) }
+        #expect(error?.code == .duplicateHost)
+        _ = try database.registers(host: "b").beat(other, reading: [])
+        // Once the first one is silent for five seconds, or has left.
+        try registers.connection.run("UPDATE fleet.link SET beat = beat - 5000000 WHERE host = 'a'")
+        _ = try registers.beat(other, reading: [])
+        #expect(#expect(throws: FleetError.self) { try registers.beat(first, reading: []) }?.code == .duplicateHost)
+        try registers.leave(first)
+        #expect(#expect(throws: FleetError.self) { try registers.beat(first, reading: []) }?.code == .duplicateHost)
+        try registers.leave(other)
+        _ = try registers.beat(first, reading: [])
+        // A server's clock that was set back keeps nobody out.
+        try database.stepClock(byHours: -1)
+        _ = try registers.beat(other, reading: [])
+    }
+
+    @Test func differingRulesAreTold() async throws {
+        let database = try await TestDatabase()
+        let hosts = try ["a", "b", "c"].map { try database.registers(host: $0) }
+        func beat(_ number: Int, _ rules: [String: String]?) throws {
+            let link = Registers.Link(session: 1, file: "\(number)", program: "p")
+            _ = try hosts[number].beat(link, rules: rules, reading: [])
+        }
+        try beat(0, ["x": "5 in 60 s", "y": "1"])
+        try beat(1, ["x": "5 in 60 s", "z": "2"])
+        try beat(2, ["x": "9 in 60 s", "y": "1"])
+        #expect(try hosts[0].differingRules() == ["x": 1])
+        #expect(try hosts[2].differingRules() == ["x": 2])
+        // Not told anew, they stay.
+        try beat(2, nil)
+        #expect(try hosts[1].differingRules() == ["x": 1])
+        try beat(2, ["x": "5 in 60 s"])
+        #expect(try hosts[0].differingRules().isEmpty)
+    }
+
+    // MARK: - Growth
+
+    @Test func aSweepKeepsWhatIsNeeded() async throws {
+        let database = try await TestDatabase()
+        let (a, other) = (try database.registers(host: "a"), try database.registers(host: "a", fleet: "other"))
+        for registers in [a, other] {
+            try registers.insertMissing(["mine", "idle", "used"])
+            for (number, circuit) in ["mine", "idle"].enumerated() {
+                let key = LinkedCircuit.Key(worker: 1, number: Int64(number))
+                try registers.push(new: [.init(circuit: circuit, failure: .init(key: key, age: 0))])
+                try registers.push(sums: [.init(circuit: circuit)])
+                _ = try registers.perform(.operate(.release, key: key, age: 0, by: nil, reason: nil), on: circuit)
+            }
+            _ = try registers.beat(.init(session: 1, file: "f", program: "p"), reading: [])
+        }
+        func counts(_ fleet: String) throws -> [Int64?] {
+            try ["circuit", "failure", "rate", "op", "link"].map { table in
+                try a.connection.run("SELECT count(*) FROM fleet.\(table) WHERE fleet = $1", [fleet]).first?.number(0)
+            }
+        }
+        let day: Int64 = 86_400_000_000
+        try a.sweep(having: ["mine"], longestWindow: day, forgetIdleAfter: day)
+        #expect(try counts("default") == [3, 2, 2, 2, 1])
+        // A little over a day later; one of the failures is of a rule with two days.
+        for (table, stamp) in [("op", "at"), ("failure", "at"), ("rate", "at"), ("link", "beat"), ("circuit", "used")] {
+            try a.connection.run(
+                "UPDATE fleet.\(table) SET \(stamp) = \(stamp) - $1::bigint", [String(day + 60_000_000)])
+        }
+        try a.connection.run("UPDATE fleet.circuit SET used = fleet.now() WHERE name = 'used'")
+        try a.sweep(having: ["mine"], longestWindow: 2 * day, forgetIdleAfter: nil)
+        #expect(try counts("default") == [3, 2, 2, 0, 0])
+        try a.sweep(having: ["mine"], longestWindow: 0, forgetIdleAfter: day)
+        #expect(try counts("default") == [2, 0, 0, 0, 0])
+        #expect(Set(try a.read(["mine", "idle", "used"]).registers.map(\.name)) == ["mine", "used"])
+        // Another fleet's rows are its own.
+        #expect(try counts("other") == [3, 2, 2, 2, 1])
+    }
+}
+#endif

@@ -1,0 +1,212 @@
+import BreakerStore
+
+@testable import BreakerFleet
+
+/// The server in the walk: what the statements of design section 7 do, on one register.
+struct SimulatedServer {
+    struct Row {
+        var generation: Int64
+        var state = Register.State.closed
+        var since: Int64
+        var openUntil: Int64 = 0
+        var openFor: Int64 = 0
+        var trips = 0
+        var reason: String?
+        var by: String?
+        var isReset = false
+        var hold: (state: HoldState, until: Int64?, time: Int64?, by: String?)?
+        var operatedAt: Int64 = 0
+        var lease: (host: String, ends: Int64, time: Int64)?
+    }
+
+    struct Failure: Hashable {
+        var host: String
+        var key: LinkedCircuit.Key
+    }
+
+    private(set) var row: Row?
+    private var failures: [Failure: Int64] = [:]
+    private var operations: Set<LinkedCircuit.Key> = []
+    /// How far the server's clock is from the walk's.
+    var offset: Int64 = 1_000_000_000
+    let alteration: Alteration?
+
+    init(_ alteration: Alteration?) { self.alteration = alteration }
+
+    private func time(_ now: Int64) -> Int64 { now + self.offset }
+
+    /// Creates the register, and returns it in durations.
+    mutating func read(at now: Int64) -> Register {
+        let now = self.time(now)
+        let row = self.row ?? Row(generation: now, since: 0)
+        self.row = row
+        func left(_ end: Int64, _ whole: Int64) -> Int64 {
+            let left = end - now
+            if left > whole, self.alteration != .trustsStamps { return 0 }
+            return max(0, left)
+        }
+        var register = Register(
+            name: "a", generation: row.generation, state: row.state, age: max(0, now - row.since),
+            trips: row.trips, reason: row.reason, by: row.by, isReset: row.isReset)
+        if row.state == .open {
+            register.left = left(row.openUntil, row.openFor)
+            register.openFor = row.openFor
+        }
+        if let hold = row.hold {
+            let rest = hold.until.map { left($0, hold.time ?? 0) }
+            if rest != 0 { register.hold = .init(state: hold.state, left: rest, by: hold.by) }
+        }
+        if let lease = row.lease {
+            let rest = left(lease.ends, lease.time)
+            if rest > 0 { register.lease = .init(host: lease.host, left: rest) }
+        }
+        return register
+    }
+
+    mutating func mirror(_ host: String, _ file: LinkedCircuit, at now: Int64) {
+        let isShared = self.alteration == .successForgetsAll && file.failures.isEmpty
+        let keys = Set(file.failures.map(\.key))
+        self.failures = self.failures.filter { !isShared && ($0.key.host != host || keys.contains($0.key.key)) }
+        for failure in file.failures {
+            var key = Failure(host: host, key: failure.key)
+            if self.alteration == .countsRepeats { key.key.worker = .random(in: 0..<Int64.max) }
+            if self.failures[key] == nil { self.failures[key] = self.time(now) - failure.age }
+        }
+    }
+
+    func count(_ rule: LinkedCircuit.Counting, at now: Int64) -> Count? {
+        guard let row = self.row else { return nil }
+        let start = max(row.since, rule.window.map { self.time(now) - $0 } ?? .min)
+        let counted = self.failures.filter { row.state == .closed && $0.value >= start }
+        return Count(
+            generation: row.generation, failures: Int64(counted.count), hosts: Set(counted.keys.map(\.host)).count)
+    }
+
+    mutating func perform(_ request: Request, of host: String, at real: Int64) -> Outcome {
+        let now = self.time(real)
+        guard var row = self.row else { return .refused }
+        func isOver(_ end: Int64, _ whole: Int64) -> Bool { end <= now || end > now + whole }
+        let isDue = row.state == .open && isOver(row.openUntil, row.openFor)
+        let isFree = row.lease.map { isOver($0.ends, $0.time) } ?? true
+        func accept(isNew: Bool) -> Outcome {
+            if isNew { row.generation = max(row.generation + 1, now) }
+            self.row = row
+            return .accepted(generation: row.generation)
+        }
+        func open(for time: Int64) {
+            row.state = .open
+            row.since = now
+            row.openUntil = now + time
+            row.openFor = time
+            row.trips += 1
+            row.lease = nil
+            row.isReset = false
+            row.by = nil
+        }
+        func close() {
+            row.state = .closed
+            row.since = now
+            row.trips = 0
+            row.lease = nil
+            row.isReset = false
+            row.by = nil
+        }
+        switch request {
+        case .trip(let generation, let time, let reason):
+            guard row.generation == generation, row.state == .closed else { return .refused }
+            open(for: time)
+            row.reason = reason
+            self.failures.removeAll()
+            return accept(isNew: true)
+        case .elect(let generation):
+            if self.alteration == .electsAll { return .accepted(generation: row.generation) }
+            let isHeld = row.hold.map { hold in hold.until.map { !isOver($0, hold.time ?? 0) } ?? true } ?? false
+            guard row.generation == generation, isDue, !isHeld, isFree || row.lease?.host == host else {
+                return .refused
+            }
+            row.lease = (host, now + Walk.lease, Walk.lease)
+            return accept(isNew: false)
+        case .renew(let generation):
+            guard row.generation == generation, row.lease?.host == host else { return .refused }
+            row.lease = (host, now + Walk.lease, Walk.lease)
+            return accept(isNew: false)
+        case .yield(let generation):
+            guard row.generation == generation, row.lease?.host == host else { return .refused }
+            row.lease = nil
+            return accept(isNew: false)
+        case .verdict(let generation, let verdict, let isElected):
+            guard row.generation == generation, row.state == .open,
+                isElected ? row.lease?.host == host : isDue && isFree
+            else { return .refused }
+            switch verdict {
+            case .closed: close()
+            case .open(let time): open(for: time)
+            }
+            return accept(isNew: true)
+        case .operate(let operation, let key, let age, let by, _):
+            // A stamp ahead of now is of a clock that was set back since.
+            func isNewer(_ stamp: Int64) -> Bool { stamp > now - age && stamp <= now }
+            guard self.operations.insert(key).inserted, !isNewer(row.operatedAt) else { return .refused }
+            if operation == .reset || operation == .probe, isNewer(row.since) { return .refused }
+            if operation != .probe { row.operatedAt = now - age }
+            switch operation {
+            case .reset:
+                close()
+                row.isReset = true
+                row.hold = nil
+            case .hold(let state, let left): row.hold = (state, left.map { now + $0 }, left, by)
+            case .release: row.hold = nil
+            case .probe:
+                guard row.state == .open else { return .refused }
+                row.openUntil = now
+                row.lease = (host, now + Walk.lease, Walk.lease)
+            }
+            row.by = by
+            return accept(isNew: true)
+        case .offer(let register):
+            guard register.generation > row.generation else { return .refused }
+            row.generation = register.generation
+            row.state = register.state
+            row.since = now - register.age
+            row.openUntil = now + register.left
+            row.openFor = register.openFor
+            row.trips = register.trips
+            row.by = register.by
+            row.isReset = register.isReset
+            row.hold = register.hold.map { ($0.state, $0.left.map { $0 + now }, $0.left, $0.by) }
+            row.lease = nil
+            return accept(isNew: false)
+        }
+    }
+
+    /// Another server takes over that has not got the newest commits.
+    mutating func failOver(to old: SimulatedServer) {
+        self = old
+    }
+}
+
+/// A rule of design section 7, broken on purpose: the walk must notice each.
+enum Alteration: String, CaseIterable, Sendable {
+    /// Rule 2: a failure that is pushed again counts again.
+    case countsRepeats
+    /// Rule 3: one host's failures suffice.
+    case needsOneHost
+    /// Rule 4: an order is carried out whatever the file's epoch is.
+    case ignoresEpochs
+    /// Rule 5: a host's own trip looks like the fleet's.
+    case closesOwnTrips
+    /// Rule 6: nothing is extended.
+    case extendsNothing
+    /// Rule 7: everybody gets the right to probe.
+    case electsAll
+    /// Rule 8: no operator's word goes up.
+    case keepsOperations
+    /// Rule 9: nothing is offered to a server that has lost it.
+    case offersNothing
+    /// Rule 10: stamps of the server's clock are trusted however far ahead they are.
+    case trustsStamps
+    /// Rule 11: nobody remembers that a probe of the host's own closed the file.
+    case forgetsOwnProbes
+    /// Rule 12: a success forgets the failures of all hosts.
+    case successForgetsAll
+}

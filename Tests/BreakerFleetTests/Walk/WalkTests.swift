@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@testable import BreakerFleet
+
+/// Random histories of simulated hosts keep what links promise, and fail when any one rule is altered.
+@Suite struct WalkTests {
+    /// How many histories: `FLEET_HISTORIES=100000` walks for long.
+    private static let histories = ProcessInfo.processInfo.environment["FLEET_HISTORIES"].flatMap(Int.init) ?? 200
+
+    /// The first history that breaks a promise.
+    private static func firstViolation(_ alteration: Alteration?, among count: Int) -> (seed: UInt64, what: String)? {
+        for seed in 0..<UInt64(count) {
+            var walk = Walk(seed: seed, alteration: alteration)
+            walk.run(steps: 80)
+            if let what = walk.violations.first { return (seed, what) }
+        }
+        return nil
+    }
+
+    @Test func historiesKeepThePromises() {
+        guard let (seed, what) = Self.firstViolation(nil, among: Self.histories) else { return }
+        var walk = Walk(seed: seed, keepsTrace: true)
+        walk.run(steps: 80)
+        Issue.record("history \(seed): \(what)\n\(walk.log.lines.suffix(60).joined(separator: "\n"))")
+    }
+
+    @Test(arguments: Alteration.allCases) func eachAlteredRuleIsNoticed(alteration: Alteration) {
+        let found = Self.firstViolation(alteration, among: 3_000)
+        #expect(found != nil)
+        if let (seed, what) = found { print("\(alteration) is noticed in history \(seed): \(what)") }
+    }
+}

@@ -1,0 +1,74 @@
+import BreakerStore
+import Foundation
+import Testing
+
+@testable import breaker_inspect
+
+/// What the tool tells of the file in which the calls are counted.
+@Suite(.timeLimit(.minutes(10))) struct BoardTests {
+    private func finding(_ shop: Shop) throws -> (status: String, finding: String) {
+        let document = try JSONSerialization.jsonObject(with: Data(shop.inspect("doctor", "--json").output.utf8))
+        let findings = (document as? [String: Any])?["findings"] as? [[String: Any]] ?? []
+        let board = try #require(findings.first { $0["check"] as? String == "board" })
+        return (board["status"] as? String ?? "", "\(board["finding"] ?? "") \(board["advice"] ?? "")")
+    }
+
+    @Test func doctorFindsItInPlace() throws {
+        let shop = try Shop()
+        try shop.circuit("a", failures: 1)
+        #expect(try self.finding(shop) == ("ok", "it is in place <null>"))
+    }
+
+    static let faults: [(line: String, status: String, finding: String)] = [
+        ("rm \"$BREAKER_STORE-board\"", "note", "there is none: "),
+        ("rm \"$BREAKER_STORE-board\"; mkdir -m 0600 \"$BREAKER_STORE-board\"", "wrong", "it is no board: "),
+        ("head -c 70000 /dev/zero >\"$BREAKER_STORE-board\"", "wrong", "it is no board: "),
+        ("chmod 0644 \"$BREAKER_STORE-board\"", "ok", "it is in place"),
+    ]
+
+    @Test(arguments: Self.faults) func doctorFindsWhatIsWrong(line: String, status: String, finding: String) throws {
+        let shop = try Shop()
+        try shop.circuit("a", failures: 1)
+        try #require(try Child.shell(line, store: shop.path).code == 0)
+        let found = try self.finding(shop)
+        #expect(found.status == status && found.finding.hasPrefix(finding), "\(found)")
+        if line.hasPrefix("chmod") {
+            #expect(shop.inspect("doctor").output.contains("shop.db-board' is 0644"))
+        }
+    }
+
+    /// A board of another file, as after a backup was restored.
+    @Test func doctorFindsAStranger() throws {
+        let (shop, other) = (try Shop(), try Shop())
+        for shop in [shop, other] { try shop.circuit("a", failures: 1) }
+        let line = "cp '\(other.path)-board' \"$BREAKER_STORE-board\""
+        try #require(try Child.shell(line, store: shop.path).code == 0)
+        let found = try self.finding(shop)
+        #expect(found.status == "note" && found.finding.hasPrefix("it is of another boot or another "), "\(found)")
+        shop.store.close()
+        #expect(try self.finding(shop).status == "ok")
+    }
+
+    // MARK: - Degraded workers
+
+    @Test func tellsWhoIsDegraded() async throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock, busyTimeout: .milliseconds(1))
+        try shop.circuit("a", failures: 1)
+        #expect(!shop.inspect("workers").output.contains("DEGRADED"))
+        let json = shop.inspect("workers", "--json").output
+        #expect(json.contains(#"{"degradedSince":null,"degradedSinceMs":null,"id""#))
+        let lock = try LockHolder(shop.path, ["BEGIN IMMEDIATE"])
+        #expect(throws: BreakerStoreError.self) { try { try shop.store.hold("a", .open) }() }
+        while !shop.inspect("workers").output.contains("DEGRADED") { try await Task.sleep(for: .milliseconds(10)) }
+        clock.advance(by: .seconds(7))
+        let output = shop.inspect("workers").output
+        #expect(output.contains(#/^NAME +PID +SINCE +DEGRADED +PROBING\n.* 7 s ago +7 s ago +-\n/#), "\(output)")
+        #expect(shop.inspect("workers", "--json").output.contains(#""degradedSince":"2026-01-01T00:00:00"#))
+        let console = RecordingConsole()
+        (console.outputIsTerminal, console.width, console.height) = (true, 120, 24)
+        let screen = shop.inspect("list", "--watch", "--color=never", on: console).output
+        #expect(screen.contains("1 circuit: all closed, 1 worker degraded"), "\(screen)")
+        _ = lock.pid
+    }
+}

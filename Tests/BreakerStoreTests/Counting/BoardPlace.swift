@@ -1,0 +1,49 @@
+import BreakerTestSupport
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A directory's board and lock file, without a store.
+struct BoardPlace: Sendable {
+    let path: String
+    let lock: LockFile
+
+    init(_ directory: String) throws {
+        self.path = directory + "/circuits.db-board"
+        self.lock = try LockFile(path: directory + "/circuits.db-lock", creatingWith: 0o600, owner: nil)
+    }
+
+    /// Runs `body` with a board in a directory of its own.
+    static func withBoard<Result>(_ body: (BoardPlace, Board) throws -> Result) throws -> Result {
+        try Files.withDirectory { directory in
+            let place = try BoardPlace(directory)
+            return try body(place, try place.open())
+        }
+    }
+
+    func open(birth: Int64 = 7, boot: String = "this boot") throws -> Board {
+        try self.lock.withGuard(until: Deadline(after: .seconds(20))) { () throws(BreakerStoreError) in
+            try Board.openOrCreate(
+                at: self.path, of: .init(bootID: boot, birth: birth), mode: 0o600, user: geteuid(), group: getegid())
+        }
+    }
+
+    /// One process at a time.
+    func grow(_ body: () throws(BreakerStoreError) -> Void) throws(BreakerStoreError) {
+        try self.lock.withGuard(until: Deadline(after: .seconds(20)), body)
+    }
+
+    func counter(_ board: Board, _ birth: Int64, _ rules: CountingRules = Self.rules) throws -> CircuitCounter {
+        try CircuitCounter(birth: birth, rules, on: board, growing: self.grow)
+    }
+
+    /// Windows of 16 s: a tick is a second.
+    static let rules = CountingRules(failureWindow: 16_000_000, slowWindow: 16_000_000, measuresDurations: true)
+}

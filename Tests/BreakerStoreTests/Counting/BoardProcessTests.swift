@@ -1,0 +1,266 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Several processes on one board, some of them killed.
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct BoardProcessTests {
+    /// What one process of a test does until it is killed, and what it told about that in shared memory.
+    private struct Member: Sendable {
+        /// For each member: failures begun and failures acknowledged, successes begun.
+        static let (begun, acknowledged, succeeded) = (0, 1, 2)
+        static let mostMembers = 100
+
+        let directory: String
+        let number: Int
+        let told: SharedNumbers
+
+        init(_ directory: String, _ number: Int) throws {
+            self.directory = directory
+            self.number = number
+            self.told = try SharedNumbers(path: directory + "/told")
+        }
+
+        func tell(_ what: Int) { self.told.add(1, at: self.number * 3 + what) }
+
+        /// Fails and succeeds on a circuit of its own, on eight threads, for ever.
+        func add() throws -> Never {
+            let place = try BoardPlace(self.directory)
+            let board = try place.open()
+            let counter = try place.counter(board, Int64(self.number + 1))
+            let lanes = Shared()
+            for _ in 0..<8 {
+                let thread = StoreThread()
+                _ = thread.start {
+                    while true {
+                        for _ in 0..<9 {
+                            self.tell(Self.succeeded)
+                            lanes.lanes.add(.succeeded)
+                        }
+                        self.tell(Self.begun)
+                        let end = BadEnd(isFailed: true, isSlow: false)
+                        counter.count(end, by: Int64(self.number + 1), epoch: 1, lanes: lanes.lanes) {
+                            SystemHostClock.uptimeNanoseconds / 1_000
+                        }
+                        self.tell(Self.acknowledged)
+                    }
+                }
+            }
+            while true { pause() }
+        }
+    }
+
+    private final class Shared: Sendable {
+        let lanes = Lanes()
+    }
+
+    /// Failures that were acknowledged are there, each once, however many processes were killed; and no others.
+    @Test func noFailureIsLostOrCountedTwice() async throws {
+        await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String] in
+            var living: [(pid_t, Int)] = []
+            var random = SplitMix64(seed: 3)
+            var born = 0
+            func bear() {
+                let number = born
+                born += 1
+                let child = Forked.start {
+                    do { try Member(directory, number).add() } catch { return 1 }
+                }
+                living.append((child, number))
+            }
+            for _ in 0..<8 { bear() }
+            while born < Member.mostMembers {
+                usleep(UInt32(random.number(in: 2_000...20_000)))
+                let (child, _) = living.remove(at: random.number(in: 0...living.count - 1))
+                Forked.kill(child)
+                bear()
+            }
+            for (child, _) in living { Forked.kill(child) }
+            let told = try SharedNumbers(path: directory + "/told")
+            let totals = try BoardReader(at: BoardPlace(directory).path)?.totals() ?? [:]
+            var (acknowledged, wrong) = (Int64(0), [Int]())
+            for number in 0..<born {
+                // Killed before it was on the board, perhaps.
+                let own = totals[Int64(number + 1)] ?? BlockTotals()
+                let told = { told[number * 3 + $0] }
+                acknowledged += told(Member.acknowledged)
+                let failed = told(Member.acknowledged)...told(Member.begun)
+                // Of successes a kill loses what was not published: ten for each of eight threads.
+                let succeeded = told(Member.succeeded) - 100...told(Member.succeeded)
+                if !failed.contains(Int64(own.failed)) || !succeeded.contains(Int64(own.succeeded)) {
+                    wrong.append(number)
+                }
+            }
+            Forked.say("\(born) processes killed, \(acknowledged) acknowledged failures; wrong: \(wrong)")
+            exit(wrong.isEmpty && acknowledged > 1_000 ? 0 : 1)
+        }
+    }
+
+    /// Whoever registers new circuits at once comes to the same cells, though the board grows under all of them, and
+    /// though those who make it grow are killed at it.
+    @Test func processesGrowOneBoard() async throws {
+        await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String] in
+            let births = 400
+            func grow(_ number: Int) -> Int32 {
+                do {
+                    let place = try BoardPlace(directory)
+                    let board = try place.open()
+                    for index in 0..<births {
+                        let birth = Int64((index &* 7 + number * 50) % births + 1)
+                        let counter = try place.counter(board, birth, CountingRules(failureWindow: 16_000_000))
+                        counter.block.add(1, to: .failed)
+                    }
+                    return 0
+                } catch {
+                    Forked.say("\(error)")
+                    return 1
+                }
+            }
+            // Die at each step of creating and growing, one after the other.
+            for step in ["board.filled", "board.allocated", "board.described"] {
+                let end = Forked.run {
+                    Hook.install { if $0 == step { Forked.die() } }
+                    return grow(0)
+                }
+                if end != .killed(SIGKILL) {
+                    Forked.say("\(step): \(end)")
+                    exit(2)
+                }
+            }
+            let place = try BoardPlace(directory)
+            var before: [Int64: UInt64] = [:]
+            for (birth, totals) in BoardReader(at: place.path)?.totals() ?? [:] { before[birth] = totals.failed }
+            // One of them takes its time while it makes the board grow.
+            let children = (0..<6).map { number in
+                Forked.start {
+                    if number == 0 { Hook.install { if $0 == "board.described" { usleep(100_000) } } }
+                    return grow(number)
+                }
+            }
+            let ends = children.map(Forked.wait)
+            let totals = BoardReader(at: place.path)?.totals() ?? [:]
+            let bad = (1...Int64(births)).filter { totals[$0]?.failed != 6 + (before[$0] ?? 0) }
+            if !bad.isEmpty { Forked.say("circuits whose cells are not one: \(bad.prefix(5)), ends \(ends)") }
+            exit(bad.isEmpty && ends.allSatisfy { $0 == .exited(0) } ? 0 : 1)
+        }
+    }
+
+    /// The file is cut, removed and replaced while others add, over and over.
+    @Test func nobodyDiesWhenTheFileGoes() async throws {
+        await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String] in
+            let rounds = try SharedNumbers(path: directory + "/rounds")
+            func add(_ number: Int) -> Int32 {
+                do {
+                    let place = try BoardPlace(directory)
+                    let lanes = Lanes()
+                    while rounds[0] < 40 {
+                        let board = try place.open()
+                        let counter = try place.counter(board, 11)
+                        rounds.add(1, at: 10 + number)
+                        while board.isInPlace(), rounds[0] < 40 {
+                            for _ in 0..<20 {
+                                counter.count(
+                                    BadEnd(isFailed: true, isSlow: true), by: Int64(number + 1), epoch: 1, lanes: lanes
+                                ) { SystemHostClock.uptimeNanoseconds / 1_000 }
+                                _ = counter.sums(.slow, at: SystemHostClock.uptimeNanoseconds / 1_000, epoch: 1)
+                            }
+                        }
+                    }
+                    return 0
+                } catch {
+                    // The file was taken away just while the board was opened or grown.
+                    if rounds[0] < 40, error is BreakerStoreError { return add(number) }
+                    Forked.say("\(error)")
+                    return 1
+                }
+            }
+            let children = (0..<4).map { number in Forked.start { add(number) } }
+            let path = try BoardPlace(directory).path
+            var random = SplitMix64(seed: 5)
+            for _ in 0..<40 {
+                usleep(UInt32(random.number(in: 500...6_000)))
+                switch random.number(in: 0...4) {
+                case 0: unsafe truncate(path, 0)
+                case 1: unsafe truncate(path, off_t(random.number(in: 1...200_000)))
+                case 2: unsafe unlink(path)
+                case 3:
+                    Files.write((0..<300_000).map { UInt8(truncatingIfNeeded: $0) }, to: path + "-other")
+                    unsafe rename(path + "-other", path)
+                default:
+                    // In place, under those who have it in memory.
+                    Files.write((0..<300_000).map { _ in random.next() > .max / 2 ? 0xFF : 0 }, to: path)
+                }
+                rounds.add(1, at: 0)
+            }
+            let ends = children.map(Forked.wait)
+            let opened = (0..<4).map { rounds[10 + $0] }
+            Forked.say("boards opened: \(opened), ends \(ends)")
+            exit(ends.allSatisfy { $0 == .exited(0) } && opened.reduce(0, +) > 20 ? 0 : 1)
+        }
+    }
+
+    /// A call in flight over a fork is counted by the parent alone.
+    @Test func aForkCountsNothing() async throws {
+        await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String] in
+            let place = try BoardPlace(directory)
+            let board = try place.open()
+            let counter = try place.counter(board, 11)
+            let lanes = Lanes()
+            func end() {
+                lanes.add(.succeeded)
+                counter.count(BadEnd(isFailed: true, isSlow: false), by: 1, epoch: 1, lanes: lanes) { 20_000_000 }
+            }
+            end()
+            let child = Forked.run {
+                end()
+                let isPrivate = counter.isLost && counter.sums(.failed, at: 20_000_000, epoch: 1) == nil
+                // A child that opens a board of its own counts as any process.
+                guard isPrivate, !board.isInPlace(), let other = try? BoardPlace(directory),
+                    let own = try? other.counter(other.open(), 12)
+                else { return 1 }
+                own.block.add(1, to: .failed)
+                return own.totals.failed == 1 ? 0 : 1
+            }
+            end()
+            let isRight =
+                child == .exited(0) && counter.totals == BlockTotals(succeeded: 2, failed: 2)
+                && !board.isLost && board.isInPlace()
+            exit(isRight ? 0 : 1)
+        }
+    }
+
+    /// Twenty processes fail nineteen times between them, then one more: the last one alone sees twenty.
+    @Test func theTwentiethFailureOfACrashLoopIsTheOneThatTrips() async throws {
+        await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String] in
+            func fail(_ times: Int) -> Int32 {
+                do {
+                    let place = try BoardPlace(directory)
+                    let counter = try place.counter(try place.open(), 11)
+                    let lanes = Lanes()
+                    let clock = { SystemHostClock.uptimeNanoseconds / 1_000 }
+                    for _ in 0..<times {
+                        let end = BadEnd(isFailed: true, isSlow: false)
+                        counter.count(end, by: 1, epoch: 1, lanes: lanes, clock: clock)
+                    }
+                    return Int32(counter.sums(.failed, at: clock(), epoch: 1)?.bad ?? -1)
+                } catch {
+                    return -1
+                }
+            }
+            let first = Forked.run {
+                let seen = fail(19)
+                Forked.say("\(seen)")
+                Forked.die()
+            }
+            exit(first == .killed(SIGKILL) && Forked.run { fail(1) } == .exited(20) ? 0 : 1)
+        }
+    }
+}

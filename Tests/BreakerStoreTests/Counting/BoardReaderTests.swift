@@ -1,0 +1,43 @@
+import Testing
+
+@testable import BreakerStore
+
+/// Those who only look: they map nothing and write nothing.
+@Suite(.timeLimit(.minutes(10))) struct BoardReaderTests {
+    @Test func readsWhatWorkersCounted() throws {
+        try BoardPlace.withBoard { place, board in
+            let lanes = Lanes()
+            for birth in 1...300 as ClosedRange<Int64> {
+                let counter = try place.counter(board, birth)
+                for _ in 0..<birth { lanes.add(.succeeded) }
+                counter.publish(lanes)
+                counter.count(BadEnd(isFailed: true, isSlow: false), by: 9, epoch: 1, lanes: lanes) { 20_000_000 }
+            }
+            #expect(board.setDegraded(9, since: 77, isAlive: { _ in true }))
+            let before = Files.read(place.path)
+            let reader = try #require(BoardReader(at: place.path))
+            #expect(reader.header.owner == .init(bootID: "this boot", birth: 7))
+            #expect(reader.header.number == board.number)
+            let totals = reader.totals()
+            #expect(totals.count == 300)
+            for birth in 1...300 as ClosedRange<Int64> {
+                let counter = try #require(reader.counter(birth: birth, BoardPlace.rules))
+                #expect(counter.totals == totals[birth])
+                #expect(totals[birth] == BlockTotals(succeeded: UInt64(birth), failed: 1))
+                #expect(counter.sums(.failed, at: 20_000_000, epoch: 1)?.bad == 1)
+                #expect(counter.reporters(.failed, since: 0) == [.init(worker: 9, uptime: 20_000_000)])
+            }
+            #expect(reader.counter(birth: 301, BoardPlace.rules) == nil)
+            #expect(reader.degraded() == [.init(worker: 9, since: 77)])
+            #expect(Files.read(place.path) == before)
+        }
+    }
+
+    @Test func readsNoBoardWhereThereIsNone() throws {
+        try Files.withDirectory { directory in
+            #expect(BoardReader(at: directory + "/none") == nil)
+            Files.write((0..<100_000).map { _ in UInt8.random(in: 0...255) }, to: directory + "/garbage")
+            #expect(BoardReader(at: directory + "/garbage") == nil)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import BreakerStore
+
+/// The thread that adds to the board for tasks.
+@Suite(.timeLimit(.minutes(10))) struct CountingThreadTests {
+    private final class Ticks: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
+    /// An end that nobody waits for hangs with the file system: those who wait do so to their own deadline.
+    @Test func whoWaitsIsToldAtTheDeadlineWhateverCameBefore() async {
+        let thread = CountingThread()
+        defer { thread.stop() }
+        let end = DispatchSemaphore(value: 0)
+        thread.run({}, { end.wait() })
+        let value = await thread.value(until: Deadline(after: .milliseconds(20)), {}, { 1 })
+        #expect(value == nil)
+        end.signal()
+        #expect(await thread.value(until: Deadline(after: .seconds(20)), {}, { 2 }) == 2)
+    }
+
+    /// Ends that come without a pause do not keep the thread from looking at the windows of other circuits.
+    @Test func looksWhileThereIsAlwaysSomethingToDo() async {
+        let thread = CountingThread()
+        defer { thread.stop() }
+        let ticks = Ticks()
+        let end = ContinuousClock.now + .seconds(5)
+        thread.look(every: .milliseconds(1), for: .seconds(20)) { ticks.count.add(1, ordering: .relaxed) }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            @Sendable func goOn() {
+                if ticks.count.load(ordering: .relaxed) > 10 || .now > end { return continuation.resume() }
+                // Each job leaves another one behind.
+                thread.run({}, { goOn() })
+            }
+            goOn()
+        }
+        #expect(ticks.count.load(ordering: .relaxed) > 10)
+    }
+}

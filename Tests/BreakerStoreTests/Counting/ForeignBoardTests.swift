@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import BreakerStore
+
+/// A program in Python that follows docs/store-format.md reads what workers counted.
+@Suite(.timeLimit(.minutes(10))) struct ForeignBoardTests {
+    private struct Told: Decodable {
+        struct Circuit: Decodable {
+            let succeeded, failed, slow, ignored, refused, lateFailed, lateSlow, lateSucceeded: UInt64
+            let durations: [UInt64]?
+            let durationSum: UInt64?
+            let window: [Int64]?
+        }
+
+        let boot, birth, number: UInt64
+        let circuits: [String: Circuit]
+        let degraded: [String: UInt64]
+    }
+
+    private static let script =
+        #filePath.split(separator: "/", omittingEmptySubsequences: false)
+        .dropLast(4).joined(separator: "/") + "/Tests/Python/board_reader.py"
+
+    private static func output(_ arguments: [String]) throws -> Data {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["python3", self.script] + arguments
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return data
+    }
+
+    @Test func readsWhatTheDocumentSays() throws {
+        try BoardPlace.withBoard { place, board in
+            let lanes = Lanes()
+            let durations = DurationCell()
+            for birth in 1...200 as ClosedRange<Int64> {
+                let counter = try place.counter(board, birth)
+                counter.tick(lanes, epoch: 3) { 20_000_000 }
+                for _ in 0..<birth { lanes.add(.succeeded) }
+                for _ in 0..<birth % 7 { lanes.add(.ignored) }
+                lanes.add(.refused)
+                durations.add(birth * 1_000)
+                counter.publish(durations)
+                for (failed, slow, late) in [
+                    (true, true, false), (true, false, false), (false, true, false), (true, true, true),
+                ] {
+                    let end = BadEnd(isFailed: failed, isSlow: slow, isLate: late)
+                    counter.count(end, by: 9, epoch: 3, lanes: lanes) { 21_500_000 }
+                }
+            }
+            board.setDegraded(1 << 40, since: 77, isAlive: { _ in true })
+            let data = try Self.output([place.path, "22000000", "3", "16000000"])
+            let told = try JSONDecoder().decode(Told.self, from: data)
+            #expect(told.boot == board.owner.boot && told.birth == 7 && told.number == board.number)
+            #expect(told.circuits.count == 200)
+            #expect(told.degraded == [String(1 << 40): 77])
+            for birth in 1...200 as ClosedRange<Int64> {
+                let counter = try place.counter(board, birth)
+                let circuit = try #require(told.circuits[String(birth)])
+                #expect(
+                    counter.totals
+                        == BlockTotals(
+                            succeeded: circuit.succeeded + circuit.lateSucceeded,
+                            failed: circuit.failed + circuit.lateFailed,
+                            slow: circuit.slow + circuit.lateSlow, ignored: circuit.ignored,
+                            refused: circuit.refused))
+                #expect(circuit.lateFailed == 1 && circuit.lateSlow == 1)
+                #expect(circuit.durations == counter.durationBuckets?.calls)
+                #expect(circuit.durationSum == counter.durationBuckets?.sum)
+                let sums = counter.sums(.failed, at: 22_000_000, epoch: 3)
+                #expect(circuit.window == sums.map { [$0.bad, $0.good] })
+                #expect(sums?.bad == 2 && sums?.good == birth + 1)
+            }
+        }
+    }
+
+    @Test func readsNoGarbage() throws {
+        try Files.withDirectory { directory in
+            for size in [0, 100, 4_096, 300_000] {
+                Files.write((0..<size).map { _ in UInt8.random(in: 0...255) }, to: directory + "/garbage")
+                let output = try Self.output([directory + "/garbage"])
+                #expect(output.isEmpty)
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import BreakerTestSupport
+import Testing
+
+/// Observing circuits in several processes, one of them of a release that does not know of observing.
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ObservingProcessTests {
+    private static let rules = ["failures=3", "consecutive=3", "rate=0.5 minimum=3"]
+
+    @Test(arguments: Self.rules) func allCallsRun(rules: String) async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users \(rules) recovery=30 observing")
+        for reply in try await workers.ask("fail users 500") {
+            #expect(reply.number("failed") == 500 && reply.number("refused") == 0, "\(reply)")
+        }
+        #expect(try await workers[0].ask("history users tripped").number("count") == 1)
+        let look = try await workers[1].ask("look users")
+        #expect(look["state"] == "open" && look["permitted"] == "true", "\(look)")
+        let totals = try await self.totals(of: 1_000, in: workers[1], place)
+        #expect(totals.number("failed") == 1_000, "\(totals)")
+        #expect(try #require(totals.number("refused")) >= 900, "\(totals)")
+    }
+
+    /// The totals, once so many failures are among them.
+    ///
+    /// A worker to which the board was late moves its failures there within two seconds.
+    private func totals(of failures: Int, in worker: WorkerProcess, _ place: Workplace) async throws -> Reply {
+        let end = ContinuousClock.now + .seconds(20)
+        while true {
+            let totals = try await worker.ask("totals users")
+            if totals.number("failed") == failures || ContinuousClock.now > end { return totals }
+            place.clock.advance(by: .milliseconds(100))
+            try await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    /// The older program refuses nothing, whatever it sees, until it registers a configuration of its own.
+    @Test(arguments: Self.rules) func anOlderProgramRefusesNothingBeside(rules: String) async throws {
+        let place = try Workplace.here
+        let older = try place.start("breaker-worker_0_1_2", [place.clock.path])
+        try await older.ask("open \(place.store)")
+        try await older.ask("breaker users failures=3 recovery=30")
+        let newer = try await place.openWorker()
+        try await newer.ask("breaker users \(rules) recovery=30 observing")
+        #expect(try await newer.ask("fail users 1000").number("failed") == 1_000)
+        let reply = try await older.ask("fail users 1000")
+        #expect(reply.number("ran") == 1_000 && reply.number("refused") == 0, "\(reply)")
+        #expect(try await newer.ask("history users tripped").number("count") == 1)
+        #expect(try await newer.ask("look users")["state"] == "open")
+        // Its configuration rules, the mode included.
+        try await older.ask("breaker users failures=4 recovery=30")
+        try await older.ask("reset users")
+        #expect(try await newer.ask("fail users 3").number("failed") == 3)
+        #expect(try await older.ask("fail users 10").number("ran") == 1)
+        for worker in [older, newer] { #expect(try await worker.ask("call users").number("refused") == 1) }
+        #expect(try await newer.ask("look users")["permitted"] == "false")
+        for worker in [older, newer] { #expect(try await worker.ask("health")["health"] == "healthy") }
+        #expect(await older.quit() == 0)
+    }
+}

@@ -1,0 +1,139 @@
+import BreakerTestSupport
+import Testing
+
+/// Rules about shares of the calls, in several processes.
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct RateProcessTests {
+    /// A process that hung through a trip and a recovery does not trip the circuit again, and its calls are counted.
+    @Test(arguments: ["rate=0.5 minimum=5", "rate=0.9 minimum=5 slow=100", "failures=5", "failures=5 slow=100"])
+    func timeOutsOfCallsThatBeganBeforeTheTripOpenNothing(rules: String) async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users \(rules)")
+        #expect(try await workers[0].ask("hang users 200 1500").number("running") == 200)
+        #expect(try await workers[1].ask("fail users 10").number("failed") == 5)
+        #expect(try await workers[1].ask("look users")["state"] == "open")
+        place.clock.advance(by: .seconds(30))
+        #expect(try await workers[1].ask("call users").number("ran") == 1)
+        #expect(try await workers[0].ask("hung").number("timed-out") == 200)
+        for worker in workers {
+            #expect(try await worker.ask("look users")["state"] == "closed")
+            #expect(try await worker.ask("call users").number("ran") == 1)
+        }
+        #expect(try await workers[1].ask("history users tripped").number("count") == 1)
+        let totals = try await workers[0].ask("totals users")
+        #expect(totals.number("failed") == 205, "\(totals)")
+        if rules.contains("slow") { #expect(totals.number("slow") == 200, "\(totals)") }
+    }
+
+    /// Whoever counted last has ended: nobody has looked since, and the next process comes after two windows.
+    @Test(arguments: [false, true]) func callsOfAProcessThatIsGoneLeaveTheWindow(killed: Bool) async throws {
+        let place = try Workplace.here
+        let first = try await place.openWorker()
+        try await first.ask("breaker users rate=0.5 minimum=10 window=5")
+        try await first.ask("call users 100")
+        // The process moves its calls to the board.
+        #expect(try await first.ask("totals users").number("succeeded") == 100)
+        if killed { await first.die() } else { #expect(await first.quit() == 0) }
+        place.clock.advance(by: .seconds(15))
+        let second = try await place.openWorker()
+        try await second.ask("breaker users rate=0.5 minimum=10 window=5")
+        #expect(try await second.ask("recent users").number("calls") == 0)
+        #expect(try await second.ask("fail users 9").number("failed") == 9)
+        #expect(try await second.ask("look users")["state"] == "closed")
+        #expect(try await second.ask("fail users").number("failed") == 1)
+        #expect(try await second.ask("look users")["state"] == "open")
+    }
+
+    @Test(arguments: ["rate=0.5", "rate=1 slow=10 slow-share=0.5"])
+    func twoNoisyWorkersNeverTripWhereThreeMust(rules: String) async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(3)
+        try await workers.ask("breaker users \(rules) minimum=5 reporters=3")
+        let isSlow = rules.contains("slow")
+        // A slow call goes well: under the second rule nothing fails.
+        let bad = isSlow ? "slow users 1 11" : "fail users"
+        for worker in workers[..<2] {
+            for _ in 0..<100 { #expect(try await worker.ask(bad)["refused"] == "0") }
+        }
+        for look in try await workers.ask("look users") { #expect(look["state"] == "closed") }
+        #expect(try await workers[0].ask("history users tripped").number("count") == 0)
+        try await workers[2].ask(bad)
+        for reply in try await workers.ask("call users") { #expect(reply["cause"] == "open") }
+        #expect(try await workers[0].ask("history users tripped").number("count") == 1)
+    }
+
+    /// Killed as soon as the trip is committed: what failed before it is not in the next window.
+    @Test(arguments: ["commit.made", "commit.done"], ["reset users", "call users"])
+    func aTripIsTheEndOfItsWindowThoughItsProcessDies(point: String, recovery: String) async throws {
+        let place = try Workplace.here
+        let victim = try await place.openWorker()
+        try await victim.ask("breaker users rate=0.5 minimum=5")
+        try await victim.ask("fail users 3")
+        // A failure that trips nothing may commit something, too.
+        try await victim.ask("die-at \(point) 0")
+        try await victim.ask("fail users")
+        let commits = try #require(try await victim.ask("reached").number("times"))
+        try await victim.ask("die-at \(point) \(commits + 1)")
+        await #expect(throws: WorkerProcess.Failure.self) { try await victim.ask("fail users") }
+        #expect(await victim.end() == -9)
+        let next = try await place.openWorker()
+        try await next.ask("breaker users rate=0.5 minimum=5")
+        #expect(try await next.ask("look users")["state"] == "open")
+        place.clock.advance(by: .seconds(30))
+        try await next.ask(recovery)
+        #expect(try await next.ask("look users")["state"] == "closed")
+        #expect(try await next.ask("fail users").number("failed") == 1)
+        #expect(try await next.ask("look users")["state"] == "closed")
+        #expect(try await next.ask("totals users").number("failed") == 6)
+        // The window has begun: four or five more, as the probe went well.
+        #expect(try await next.ask("fail users 5").number("failed") ?? 5 < 5)
+        #expect(try await next.ask("history users tripped").number("count") == 2)
+    }
+
+    /// Two programs of a deployment register a window of a minute and one of ten seconds in turn.
+    @Test func aWindowThatChangesTripsNothingByItself() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users rate=0.5 minimum=10 window=60")
+        for step in 0..<120 {
+            place.clock.advance(by: .milliseconds(500))
+            for worker in workers {
+                // A third of the calls fails.
+                #expect(try await worker.ask("call users 2").number("ran") == 2, "step \(step)")
+                #expect(try await worker.ask("fail users").number("failed") == 1, "step \(step)")
+            }
+            if step % 7 == 3 {
+                let window = step / 7 % 2 == 0 ? 10 : 60
+                try await workers[step % 2].ask("breaker users rate=0.5 minimum=10 window=\(window)")
+            }
+        }
+        #expect(try await workers[0].ask("history users tripped").number("count") == 0)
+        #expect(try await workers[0].ask("totals users").number("failed") == 240)
+        // All that is in the last ten seconds, if not in the last minute, is known.
+        try await workers[0].ask("breaker users rate=0.5 minimum=10 window=10")
+        let recent = try #require(try await workers[1].ask("recent users").number("calls"))
+        #expect((100...132).contains(recent), "\(recent)")
+        // As many failures as there were good calls in the window, and no more, are needed at most.
+        let failed = try #require(try await workers[1].ask("fail users 200").number("failed"))
+        #expect((30...80).contains(failed), "\(failed)")
+        #expect(try await workers[0].ask("look users")["state"] == "open")
+    }
+
+    /// A call whose operation forks ends in two processes, and is counted once.
+    @Test(arguments: ["rate=0.5", "failures=50", "consecutive=50", "rate=0.5 slow=1"], ["succeed", "fail"])
+    func aForkInsideACallIsCountedOnce(rules: String, end: String) async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users \(rules) minimum=50")
+        for form in ["", "async"] {
+            #expect(try await workers[0].ask("fork-inside users \(end) \(form)").number("exit") == 0, "\(form)")
+        }
+        #expect(await workers[0].quit() == 0)
+        let totals = try await workers[1].ask("totals users")
+        #expect(totals.number("succeeded") == (end == "succeed" ? 2 : 0), "\(totals)")
+        #expect(totals.number("failed") == (end == "fail" ? 2 : 0), "\(totals)")
+        if rules == "failures=50" {
+            #expect(try await workers[1].ask("look users").number("counted") == (end == "fail" ? 2 : 0))
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What was counted comes into the file, whoever dies or fails meanwhile.
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct TellingTests {
+    private struct Failure: Error {}
+
+    private static let rules = Rules(
+        CircuitBreaker.Config(name: "a", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(16))))
+
+    private static func grow(_ body: () throws(BreakerStoreError) -> Void) throws(BreakerStoreError) { try body() }
+
+    private static func fail(_ counts: CircuitCounts, on board: Board?) {
+        counts.count(
+            BadEnd(isFailed: true, isSlow: false), by: 1, epoch: 5, ownEpoch: nil,
+            in: counts.counters(on: board, growing: Self.grow), clock: { 1_000_000 })
+    }
+
+    /// A process was killed when it had taken the numbers, and before its commit: another one tells them.
+    @Test func whatAKilledProcessTookIsToldByAnother() throws {
+        try BoardPlace.withBoard { _, board in
+            let (killed, other) = (CircuitCounts(), CircuitCounts())
+            for counts in [killed, other] { counts.know(birth: 7, Self.rules, epoch: 5) }
+            func taken(by counts: CircuitCounts, at uptime: Int64) -> [UInt64] {
+                _ = counts.counters(on: board, growing: Self.grow)
+                return counts.takeTallies(at: uptime, pause: 5_000_000, by: 1).map(\.totals.failed)
+            }
+            Self.fail(killed, on: board)
+            #expect(taken(by: killed, at: 1_000_000) == [1])
+            #expect(!killed.isTold)
+            #expect(taken(by: other, at: 5_999_999) == [], "the first may be committing just now")
+            #expect(taken(by: other, at: 6_000_000) == [1])
+        }
+    }
+
+    /// Both tell what they know; they don't take each other's word for news.
+    @Test func aProcessThatMeasuresAndOneThatDoesNotTellNothingTwice() throws {
+        try BoardPlace.withBoard { _, board in
+            let (measuring, other) = (CircuitCounts(), CircuitCounts())
+            measuring.measureDurations()
+            for counts in [measuring, other] {
+                counts.know(birth: 7, Self.rules, epoch: 5)
+                Self.fail(counts, on: board)
+            }
+            measuring.add(duration: 7)
+            measuring.publish(clock: { 1_000_000 }, { measuring.counters(on: board, growing: Self.grow) })
+            var tellings = 0
+            for second in 1...60 {
+                for counts in [measuring, other] {
+                    let tallies = counts.takeTallies(at: Int64(second) * 6_000_000, pause: 5_000_000, by: 1)
+                    tellings += tallies.count
+                    counts.told(tallies)
+                }
+            }
+            #expect(tellings <= 2)
+        }
+    }
+
+    /// The circuit's birth was read after its calls were counted.
+    @Test func whatWasCountedBeforeTheBirthWasKnownIsTold() {
+        let counts = CircuitCounts()
+        counts.know(birth: nil, Self.rules, epoch: 5)
+        Self.fail(counts, on: nil)
+        #expect(counts.takeTallies(at: 0, pause: 0, by: 1).isEmpty)
+        counts.know(birth: 7, Self.rules, epoch: 5)
+        let tallies = counts.takeTallies(at: 0, pause: 0, by: 1)
+        #expect(tallies.map(\.totals.failed) == [1] && tallies.map(\.birth) == [7])
+    }
+
+    /// The numbers of processes that are gone are told by one that does not use their circuit.
+    @Test func whatIsLeftOnTheBoardIsTold() async throws {
+        let fixture = try StoreFixture()
+        let core = try #require(fixture.core)
+        let path = fixture.store.backend.file.path
+        for name in ["left", "used"] { _ = try fixture.breaker(name) }
+        let used = try fixture.breaker("used")
+        await used.recordFailure(Failure())
+        let board = try #require(core.counting.board)
+        let birth = try #require(
+            Foreign.value(path, "SELECT birth FROM circuit WHERE name = 'left'").flatMap { Int64($0) })
+        let dead = try CircuitCounter(
+            birth: birth, CountingRules(measuresDurations: true), on: board,
+            growing: { (body) throws(BreakerStoreError) in try body() })
+        dead.count(
+            BadEnd(isFailed: true, isSlow: false), by: 9, epoch: 1,
+            clock: { core.clock.uptime })
+        let durations = DurationCell()
+        _ = durations.open()
+        for _ in 0..<3 { durations.add(2_000) }
+        dead.publish(durations)
+        core.tellTalliesIfDue()
+        let isTold = await eventually {
+            fixture.clock.advance(by: .seconds(5))
+            core.tellTalliesIfDue()
+            return Foreign.value(path, "SELECT sum(failed) FROM tally") == "2"
+        }
+        #expect(isTold)
+        #expect(Foreign.value(path, "SELECT group_concat(count) FROM duration") == "3,6000")
+    }
+
+    /// A process was killed before it told anything; the next one makes no calls, and has other circuits.
+    @Test(arguments: ["failures=1000 slow=1000", "rate=0.5 minimum=1000"])
+    func theNextProcessTellsForAKilledOne(rules: String) async throws {
+        let place = try Workplace.here
+        let victim = try await place.openWorker()
+        for name in ["users", "mail"] { try await victim.ask("breaker \(name) \(rules)") }
+        try await victim.ask("fail users 3")
+        try await victim.ask("fail mail 4")
+        await victim.die()
+        let next = try await place.openWorker()
+        try await next.ask("breaker other failures=3")
+        let isTold = await eventually {
+            place.clock.advance(by: .seconds(5))
+            return Foreign.value(place.store, "SELECT group_concat(failed) FROM tally") == "3,4"
+        }
+        #expect(isTold)
+        #expect(await next.quit() == 0)
+    }
+
+    /// The error of a telling that failed is told later.
+    @Test func theErrorOfAFailedTellingIsNotLost() async throws {
+        let fixture = try StoreFixture(busyTimeout: .milliseconds(1))
+        let core = try #require(fixture.core)
+        let breaker = try fixture.breaker(
+            trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(600)),
+            calls: CallPolicy(describe: { _ in "the first" }))
+        #expect(await eventually { fixture.isHealthy })
+        try? await breaker.run { throw Failure() }
+        let lock = try WriteLock(fixture.store)
+        let hasFailed = await eventually {
+            core.tellTalliesIfDue()
+            fixture.clock.advance(by: .seconds(5))
+            return !fixture.isHealthy
+        }
+        #expect(hasFailed)
+        try lock.release()
+        #expect(await eventually { fixture.isHealthy })
+        let isTold = await eventually {
+            core.tellTalliesIfDue()
+            fixture.clock.advance(by: .seconds(5))
+            return (try? fixture.store.circuit(named: "a"))??.lastError == "the first"
+        }
+        #expect(isTold)
+    }
+
+    /// Processes without a board are killed: the file does not grow with each of them, and keeps what they told.
+    @Test func killedProcessesWithoutABoardLeaveOneRow() async throws {
+        let place = try Workplace.here
+        unsafe mkdir(place.store + "-board", 0o700)
+        for round in 1...2 {
+            let workers = try await place.openWorkers(2)
+            try await workers.ask("breaker users failures=1000 slow=1000")
+            try await workers.ask("fail users 3")
+            let isTold = await eventually {
+                place.clock.advance(by: .seconds(5))
+                return Foreign.value(place.store, "SELECT sum(failed) FROM tally") == "\(round * 6)"
+            }
+            #expect(isTold)
+            for worker in workers { await worker.die() }
+        }
+        let next = try await place.openWorker()
+        #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM tally") == "0")
+        #expect(Foreign.value(place.store, "SELECT group_concat(DISTINCT board) FROM duration") == "0")
+        try await next.ask("breaker users failures=1000")
+        #expect(try await next.ask("totals users").number("failed") == 12)
+    }
+
+    /// Another process took the worker for dead, and has added its numbers to those of the dead: it goes on counting.
+    @Test(arguments: [false, true]) func whoWasTakenForDeadTellsNothingTwice(leavesAtOnce: Bool) async throws {
+        let place = try Workplace.here
+        unsafe mkdir(place.store + "-board", 0o700)
+        let worker = try await place.openWorker()
+        try await worker.ask("breaker users failures=1000 slow=1000")
+        func isTold(_ failed: Int) async -> Bool {
+            await eventually {
+                place.clock.advance(by: .seconds(5))
+                return Foreign.value(place.store, "SELECT sum(failed) FROM tally") == "\(failed)"
+            }
+        }
+        try await worker.ask("fail users 3")
+        #expect(await isTold(3))
+        worker.stop()
+        let id = try #require(Foreign.value(place.store, "SELECT id FROM worker").flatMap { Int64($0) })
+        do {
+            let connection = try Connection(path: place.store, access: .readWrite)
+            try connection.configureForSharing()
+            try Database(connection).removeWorker(id, at: StoreTime(microseconds: 1))
+        }
+        #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM tally") == "0")
+        worker.goOn()
+        try await worker.ask("fail users 4")
+        if !leavesAtOnce { #expect(await isTold(7)) }
+        try await worker.ask("fail users 5")
+        #expect(await worker.quit() == 0)
+        #expect(Foreign.value(place.store, "SELECT sum(failed) FROM tally") == "12")
+        #expect(Foreign.value(place.store, "SELECT group_concat(board) FROM tally") == "0")
+        #expect(Foreign.value(place.store, "SELECT sum(count) FROM duration WHERE bucket < 16") == "12")
+    }
+}

@@ -1,0 +1,163 @@
+import BreakerTestSupport
+
+@testable import BreakerStore
+
+/// A random life of a circuit in several processes, and a log of it that knows when each call ended.
+struct WindowWalk {
+    /// What the log says of one failing end, and what the sums say.
+    struct Judgement {
+        let sums: WindowSums?
+        /// Failures and successes that may be in the window, at most and at least, by what the promise allows.
+        let mostFailures, leastFailures, mostSuccesses, leastSuccesses: Int
+
+        func trips(_ share: Double, _ minimum: Int) -> Bool {
+            guard let sums, sums.calls >= minimum else { return false }
+            return Double(sums.bad) / Double(sums.calls) >= share
+        }
+
+        func mustNotTrip(_ share: Double) -> Bool {
+            Double(self.mostFailures) < share * Double(self.mostFailures + self.leastSuccesses)
+        }
+
+        func mustTrip(_ share: Double, _ minimum: Int) -> Bool {
+            let calls = self.leastFailures + self.leastSuccesses
+            return calls >= minimum && self.leastFailures > 0
+                && Double(self.leastFailures) / Double(self.leastFailures + self.mostSuccesses) >= share
+        }
+    }
+
+    private final class Process {
+        let lanes = Lanes()
+        /// Calls in a tick.
+        var rate: Double
+        var failing: Double
+        var nextTick: Int64
+        var stoppedUntil: Int64 = 0
+
+        init(rate: Double, failing: Double, nextTick: Int64) {
+            self.rate = rate
+            self.failing = failing
+            self.nextTick = nextTick
+        }
+    }
+
+    let window: Int64
+    let tick: Int64
+    var random: SplitMix64
+    private let counter: CircuitCounter
+    private var processes: [Process] = []
+    private var now: Int64 = 1_000_000_000
+    private var epoch: Int64 = 1
+    private var epochStart: Int64 = 1_000_000_000
+    private var failures: [Int64] = []
+    private var successes: [Int64] = []
+    /// When somebody looked, and when each process published.
+    private var looks: [Int64]
+    private var publishes: [[Int64]]
+
+    init(seed: UInt64, processes count: Int) {
+        self.random = SplitMix64(seed: seed)
+        self.window = [1_000_000, 16_000_000, 60_000_000][self.random.number(in: 0...2)]
+        self.tick = LookRing.tick(of: self.window)
+        self.counter = CircuitCounter(privately: CountingRules(failureWindow: self.window))
+        for _ in 0..<count {
+            self.processes.append(
+                Process(
+                    rate: [0.2, 2, 20, 200][self.random.number(in: 0...3)],
+                    failing: [0, 0.02, 0.3, 0.6, 1][self.random.number(in: 0...4)],
+                    nextTick: self.now + Int64(self.random.number(in: 0...Int(self.tick)))))
+        }
+        self.looks = [self.now]
+        self.publishes = Array(repeating: [self.now], count: count)
+        self.processes.first.map(self.look)
+    }
+
+    private func look(_ process: Process) {
+        self.counter.tick(process.lanes, epoch: self.epoch) { [now = self.now] in now }
+    }
+
+    /// Lets a piece of a tick pass; judges at its last failing end.
+    mutating func step() -> Judgement? {
+        self.now += self.tick / 8
+        self.change()
+        let failures = self.failures.count
+        for index in self.processes.indices where self.processes[index].stoppedUntil <= self.now {
+            let process = self.processes[index]
+            var calls = Int(process.rate / 8)
+            if self.share() < process.rate / 8 - Double(calls) { calls += 1 }
+            for _ in 0..<calls {
+                if self.share() < process.failing {
+                    self.fail(index, process)
+                } else {
+                    process.lanes.add(.succeeded)
+                    self.successes.append(self.now)
+                }
+            }
+            if process.nextTick <= self.now {
+                self.look(process)
+                self.looks.append(self.now)
+                self.publishes[index].append(self.now)
+                process.nextTick = self.now + self.tick + Int64(self.random.number(in: 0...Int(self.tick / 4)))
+            }
+        }
+        return self.failures.count > failures ? self.judgement() : nil
+    }
+
+    private mutating func fail(_ index: Int, _ process: Process) {
+        self.failures.append(self.now)
+        if self.looks.last != self.now { self.looks.append(self.now) }
+        if self.publishes[index].last != self.now { self.publishes[index].append(self.now) }
+        self.counter.count(
+            BadEnd(isFailed: true, isSlow: false), by: Int64(index + 1), epoch: self.epoch, lanes: process.lanes
+        ) { [now = self.now] in now }
+    }
+
+    /// Loads change, processes are stopped, everybody is idle, the circuit changes its state.
+    private mutating func change() {
+        switch self.random.number(in: 0...2_000) {
+        case 0...10:
+            let process = self.processes[self.random.number(in: 0...self.processes.count - 1)]
+            process.rate = [0, 0.2, 2, 20, 200][self.random.number(in: 0...4)]
+            process.failing = [0, 0.02, 0.3, 0.6, 1][self.random.number(in: 0...4)]
+        case 11...12:
+            let process = self.processes[self.random.number(in: 0...self.processes.count - 1)]
+            process.stoppedUntil = self.now + self.tick * Int64(self.random.number(in: 1...4))
+        case 13: self.now += self.window + self.tick
+        case 14:
+            self.epoch += 1
+            self.epochStart = self.now
+            self.failures = []
+            self.looks.append(self.now)
+        default: break
+        }
+        if self.failures.count > 40_000 { self.failures.removeFirst(20_000) }
+        if self.successes.count > 400_000 { self.successes.removeFirst(200_000) }
+    }
+
+    private mutating func share() -> Double { Double(self.random.next() >> 11) * 0x1p-53 }
+
+    private func judgement() -> Judgement {
+        let start = self.now - 2 * self.window
+        func longest(_ times: [Int64]) -> Int64 {
+            var (gap, next) = (Int64(0), self.now)
+            for time in times.reversed() {
+                gap = max(gap, next - time)
+                next = time
+                if time < start { break }
+            }
+            return gap
+        }
+        // Between two looks that are written there is one tick at least: a look that came before that wrote nothing.
+        let gap = max(longest(self.looks), self.publishes.map(longest).max() ?? 0) + self.tick
+        func count(_ times: [Int64], _ from: Int64, _ to: Int64) -> Int {
+            times.countOfSorted(before: to + 1) - times.countOfSorted(before: from)
+        }
+        return Judgement(
+            sums: self.counter.sums(.failed, at: self.now, epoch: self.epoch),
+            mostFailures: count(self.failures, self.now - self.window - gap, self.now),
+            leastFailures: count(self.failures, self.now - self.window + gap, self.now),
+            // What the lanes still have when the circuit changes its state counts as of afterwards.
+            mostSuccesses: count(self.successes, max(self.now - self.window, self.epochStart) - gap, self.now),
+            leastSuccesses: count(self.successes, max(self.now - self.window, self.epochStart) + gap, self.now - gap))
+    }
+}

@@ -1,0 +1,122 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// Whatever somebody has written into the file: a link sees the other circuits, within bounds.
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct HostileLinkTests {
+    private static let long = "replace(hex(zeroblob(1500000)), '0', 'x')"
+
+    /// What a link sees of a store with the circuits a, b and c, after `sql`.
+    private func seen(after sql: String, access: Access = .existing) throws -> [LinkedCircuit] {
+        let path = try Workplace.here.store
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        for name in ["a", "b", "c"] {
+            try store.breaker(Stores.config(name)).recordFailure()
+            try store.reset(name, by: "ann")
+            try store.breaker(Stores.config(name)).recordFailure()
+        }
+        store.close()
+        Foreign.run(path, "PRAGMA ignore_check_constraints = ON; \(sql.replacing("LONG", with: Self.long))")
+        let other = try CircuitStore(path: path, configuration: Stores.configuration(access))
+        defer { other.close() }
+        return try other.linkedCircuits(matching: "*")
+    }
+
+    @Test(arguments: [
+        "name = LONG", "last_error = LONG", "hold_reason = LONG", "state = LONG", "name = CAST(x'ff61fe' AS TEXT)",
+        "name = replace(hex(zeroblob(150)), '0', 'x')", "name = ''", "state = 'closed', open_until = 5", "trips = -5",
+        "trip_rule = ''", "epoch = 9223372036854775807", "hold = 'sideways', hold_since = 1",
+        "recovery_multiplier = 9e999",
+    ])
+    func aRowThatCannotBeReadIsLeftOut(change: String) throws {
+        for access in [Access.readOnly, .existing] {
+            let seen = try self.seen(after: "UPDATE circuit SET \(change) WHERE name = 'b'", access: access)
+            #expect(seen.map(\.name) == ["a", "c"])
+            #expect(seen.allSatisfy { $0.failures.count == 1 && $0.operations.count == 1 && $0.transition != nil })
+            Foreign.run(try Workplace.here.store, "DELETE FROM circuit; DELETE FROM failure; DELETE FROM event")
+        }
+    }
+
+    @Test(arguments: ["kind", "reason", "operator"])
+    func aLongTextHarmsItsEventAlone(column: String) throws {
+        let seen = try self.seen(after: "UPDATE event SET \(column) = LONG WHERE circuit = 'b'")
+        #expect(seen.map(\.name) == ["a", "b", "c"])
+        #expect(seen.map(\.operations.count) == [1, 0, 1])
+        #expect(seen.map { $0.transition == nil } == [false, true, false])
+        #expect(seen.allSatisfy { $0.failures.count == 1 })
+    }
+
+    @Test func textsAreCut() throws {
+        let text = "replace(hex(zeroblob(20000)), '00', 'ä')"
+        let seen = try self.seen(
+            after: """
+                UPDATE event SET reason = \(text), operator = \(text);
+                UPDATE circuit SET last_error = \(text), hold = 'open', hold_since = 1, hold_by = \(text),
+                hold_reason = \(text)
+                """)
+        #expect(seen.count == 3)
+        let cut = String(repeating: "ä", count: 1_000)
+        for circuit in seen {
+            #expect(circuit.lastError == cut)
+            #expect(circuit.hold?.by == cut)
+            #expect(circuit.hold?.reason == cut)
+            #expect(circuit.transition?.reason == cut)
+            #expect(circuit.operations.map(\.by) == [cut])
+        }
+    }
+
+    @Test func numbersAreBounded() throws {
+        let seen = try self.seen(
+            after: """
+                DELETE FROM failure;
+                WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 130000)
+                INSERT INTO failure SELECT circuit.id, 9223372036854775807 - n, -n, n FROM numbers, circuit
+                WHERE name <> 'c';
+                INSERT INTO failure SELECT id, -9223372036854775808, 1, 1 FROM circuit;
+                INSERT INTO failure SELECT circuit.id, highest, 1, 1 FROM circuit, clock;
+                WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 5000)
+                INSERT INTO failure SELECT 4000 + n, 5, 5, 5 FROM numbers;
+                UPDATE circuit SET trip_count = 500000 WHERE name = 'a';
+                UPDATE event SET at = 9223372036854775807 WHERE id % 2;
+                UPDATE circuit SET hold = 'open', hold_since = 9223372036854775807, hold_until = 9223372036854775807;
+                UPDATE circuit SET state = 'open', open_until = 9223372036854775807, refusals = 9223372036854775807;
+                INSERT INTO tally SELECT id, 5, 1, 1, 1, 1, 9223372036854775807 FROM circuit;
+                INSERT INTO tally SELECT id, 6, 1, 1, 1, 1, 9223372036854775807 FROM circuit
+                """)
+        #expect(seen.map(\.name) == ["a", "b", "c"])
+        // Of b the rule keeps two, and some more for the reporters.
+        #expect(seen.map(\.failures.count) == [100_000, 2_003, 1])
+        for circuit in seen {
+            #expect(circuit.failures.allSatisfy { $0.age >= 0 })
+            #expect(circuit.operations.allSatisfy { $0.age >= 0 })
+            #expect(circuit.transition.map { $0.age >= 0 } == true)
+            #expect(circuit.hold?.age == 0)
+            #expect(circuit.state == .open(left: circuit.longestRecovery))
+            #expect(circuit.refusals == .max)
+        }
+    }
+
+    /// A program in another language writes no worker: the file's own number stands for it, which no other file has.
+    @Test func anEventOfNobodyHasTheFilesOwnNumber() throws {
+        let seen = try self.seen(after: "UPDATE event SET worker = NULL")
+        let birth = Foreign.value(try Workplace.here.store, "SELECT birth FROM clock").flatMap(Int64.init)
+        #expect(birth != nil)
+        #expect(seen.allSatisfy { $0.operations.map(\.key.worker) == [birth] })
+    }
+
+    @Test func aFileOfSchemaOnePointZeroIsRead() async throws {
+        let place = try Workplace.here
+        let older = try place.start("breaker-worker_0_1_2", [place.clock.path])
+        try await older.ask("open \(place.store)")
+        try await older.ask("breaker users failures=3 recovery=30")
+        try await older.ask("fail users 2")
+        var configuration = Stores.configuration(.readOnly)
+        configuration.clock = place.clock
+        let store = try CircuitStore(path: place.store, configuration: configuration)
+        defer { store.close() }
+        let seen = try store.linkedCircuits(matching: "*")
+        #expect(seen.map(\.failures.count) == [2])
+        #expect(seen.map(\.state) == [.closed])
+    }
+}

@@ -1,0 +1,81 @@
+import BreakerTestSupport
+import CTestSupport
+import Testing
+
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Files of a store that somebody removes, or takes away and puts back, while the store is open.
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct RemovedFileTests {
+    /// Names that fill pages of the database and of its index.
+    private static func name(_ number: Int) -> String { "\(number)" + String(repeating: "n", count: 180) }
+
+    /// A checkpoint beside a reader leaves out pages that were changed again after the reader had begun.
+    @Test func aDatabaseThatIsTornWithoutItsLogIsSetAside() async throws {
+        let directory = try Workplace.here.directory
+        let path = directory + "/a.db"
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        for number in 140..<180 { _ = try store.breaker(Stores.config(Self.name(number))) }
+        Foreign.run(path, "PRAGMA wal_checkpoint(PASSIVE)", keepsLog: true)
+        for number in 100..<112 { _ = try store.breaker(Stores.config(Self.name(number))) }
+        var reader: Foreign? = Foreign(path, keepsLog: true)
+        reader?.run("BEGIN; SELECT count(*) FROM circuit")
+        for number in 180..<192 { _ = try store.breaker(Stores.config(Self.name(number))) }
+        Foreign.run(path, "PRAGMA wal_checkpoint(PASSIVE)", keepsLog: true)
+        reader?.run("COMMIT")
+        reader = nil
+        #expect(unsafe unlink(path + "-wal") == 0)
+        let breaker = try store.breaker(named: Self.name(150))
+        await breaker.recordFailure()
+        #expect(await eventually { store.isHealthy })
+        #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
+        #expect(Directory.names(in: directory).contains { $0.hasPrefix("a.db.corrupt-") })
+        await breaker.recordFailure()
+        #expect(breaker.failureCount == 1)
+    }
+
+    /// Nothing is set aside that SQLite finds whole.
+    @Test func aDatabaseThatIsWholeWithoutItsLogIsKept() async throws {
+        let directory = try Workplace.here.directory
+        let path = directory + "/a.db"
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config(maxFailures: 100))
+        for _ in 0..<3 { await breaker.recordFailure() }
+        Foreign.run(path, "PRAGMA wal_checkpoint(PASSIVE)", keepsLog: true)
+        #expect(unsafe unlink(path + "-wal") == 0)
+        await breaker.recordFailure()
+        // The failure may be told to the file that was opened anew only some time after that.
+        #expect(await eventually { store.isHealthy && breaker.failureCount == 4 })
+        #expect(!Directory.names(in: directory).contains { $0.contains(".corrupt-") })
+    }
+
+    #if BREAKERSTORE_HOOKS
+    /// A database is put back while a worker makes another one in its place: the log beside it is no stray.
+    @Test(arguments: ["creation.begin", "strays.moved"])
+    func aDatabaseThatComesBackHasItsLog(moment: String) async throws {
+        await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String, moment] in
+            let path = directory + "/a.db"
+            let parked = directory + "/parked.db"
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            let breaker = try store.breaker(Stores.config(maxFailures: 100))
+            for _ in 0..<3 { breaker.recordFailure() }
+            Hook.install { name in if name == moment { unsafe rename(parked, path) } }
+            #expect(unsafe rename(path, parked) == 0)
+            breaker.recordFailure()
+            while !store.isHealthy || breaker.failureCount != 4 { usleep(1_000) }
+            #expect(!Directory.names(in: directory).contains { $0.contains(".stray-") })
+            store.close()
+            #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
+        }
+    }
+    #endif
+}

@@ -1,0 +1,124 @@
+import BreakerStore
+import BreakerTestSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Eight processes of very different loads on one circuit, which is closed again after each trip: it trips no earlier
+/// and no later than their own logs allow.
+final class CountsWindows {
+    private static let (eras, shortEras) = (60, 2)
+    private static let roundsPerEra = 5
+
+    private let stage: Stage
+    private var random: SeededRandom
+    private var report: Report { self.stage.report }
+    private var directory = ""
+    private var looks: Set<Int64> = []
+
+    init(_ stage: Stage) {
+        self.stage = stage
+        self.random = SeededRandom(seed: stage.options.seed &+ 1)
+    }
+
+    func run() async throws {
+        #if BREAKERSTORE_HOOKS
+        for era in 0..<(self.stage.options.isShort ? Self.shortEras : .max) where self.report.goesOn {
+            if self.stage.options.duration == nil, era >= Self.eras { break }
+            try await self.era(era)
+        }
+        #else
+        Report.say("counts: no hooks in this build, which knows of no publish")
+        #endif
+    }
+
+    /// A new file, a new rule and new processes.
+    private func era(_ number: Int) async throws {
+        self.directory = "\(self.stage.directory)/windows-\(number)"
+        guard unsafe mkdir(self.directory, 0o700) == 0 else { throw SystemError("make a directory") }
+        defer { Directory.remove(self.directory) }
+        let windows: [Int64] =
+            self.stage.options.isShort ? [200_000, 400_000] : [200_000, 500_000, 1_000_000, 2_000_000]
+        let rule = CountsRule(
+            share: [0.05, 0.1, 0.3, 0.5, 0.9].randomElement(using: &self.random) ?? 0.5,
+            minimum: [10, 50, 200].randomElement(using: &self.random) ?? 10,
+            window: windows.randomElement(using: &self.random) ?? windows[0])
+        let store = try CountsCaller.openStore(self.directory)
+        let breaker = try rule.register(in: store)
+        let logs = try (0..<CountsLog.processes).map { try CountsTimes(self.directory, $0) }
+        let processes = try (0..<CountsLog.processes).map { process in
+            try StaleAnswersProcess(
+                ["counts-traffic", self.directory, "\(process)", "\(self.random.next())"] + rule.words, through: [],
+                self.report)
+        }
+        self.looks = []
+        for round in 1...Int64(self.stage.options.isShort ? 3 : Self.roundsPerEra) where self.report.goesOn {
+            guard try await self.rest(logs, after: round - 1), !logs.contains(where: \.isNearlyFull) else { break }
+            try await self.round(round, rule, breaker, store, logs)
+        }
+        logs[0].isOver = true
+        for process in processes { await process.finish() }
+        store.close()
+    }
+
+    /// Waits until nobody calls; false if that takes too long.
+    private func rest(_ logs: [CountsTimes], after round: Int64) async throws -> Bool {
+        logs[0].phase = -round - 1
+        let deadline = ContinuousClock.now + .seconds(60)
+        while !logs.allSatisfy({ $0.isResting(in: -round - 1) }) {
+            guard ContinuousClock.now < deadline else {
+                self.report.violated("the processes of \(self.directory) don't come to rest")
+                return false
+            }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        return true
+    }
+
+    private func round(
+        _ number: Int64, _ rule: CountsRule, _ breaker: CircuitBreaker, _ store: CircuitStore, _ logs: [CountsTimes]
+    ) async throws {
+        try await breaker.reset()
+        let start = KillLoop.uptime
+        let refusals = logs[0].refusals
+        guard let birth = CountsBoard.births(in: self.directory + "/circuits.db")[CountsRule.circuit] else {
+            return self.report.violated("the circuit has no birth")
+        }
+        logs[0].course = CountsTimes.Course.allCases.randomElement(using: &self.random) ?? .wild
+        logs[0].start = start
+        logs[0].phase = number
+        let end = start + rule.window * Int64(Int.random(in: 4...6, using: &self.random))
+        while KillLoop.uptime < end, logs[0].refusals == refusals {
+            try await Task.sleep(for: .microseconds(rule.tick))
+            self.collectLooks(birth)
+        }
+        guard try await self.rest(logs, after: number) else { return }
+        self.collectLooks(birth)
+        let snapshot = try await store.circuit(named: CountsRule.circuit)
+        guard let state = snapshot?.state else { return self.report.violated("the circuit is gone") }
+        let isTripped = if case .open = state { true } else { false }
+        let records = logs.map { $0.records(from: 0) }
+        let failures = Int64(records.joined().count { $0.kind == .failed })
+        let counted = CountsBoard(of: self.directory + "/circuits.db")?.cell(birth).failed
+        if counted != failures {
+            self.report.violated("round \(number): \(counted ?? -1) failures on the board, \(failures) in the logs")
+        }
+        let judge = CountsJudge(rule, since: start, looks: self.looks, records)
+        let verdict = judge.judge(isTripped: isTripped)
+        for violation in verdict.violations.prefix(3) { self.report.violated("round \(number): \(violation)") }
+        self.report.add(1, "windows judged")
+        if isTripped { self.report.add(1, "trips") }
+        self.report.add(verdict.musts, "trips that had to be")
+        self.report.add(verdict.mustNots, "failures that must not")
+    }
+
+    private func collectLooks(_ birth: UInt64) {
+        guard let board = CountsBoard(of: self.directory + "/circuits.db") else { return }
+        self.looks.formUnion(board.looks(birth))
+    }
+}
