@@ -36,6 +36,8 @@ public final class FleetLink: Sendable {
         public var listens: Bool = true
         /// Called on the link's own thread with each change of health.
         public var onHealth: (@Sendable (FleetHealth) -> Void)? = nil
+        /// Called on the link's own thread with each thing that the link has done to a circuit.
+        package var onNews: (@Sendable (FleetNews) -> Void)? = nil
 
         /// The defaults.
         public init() {}

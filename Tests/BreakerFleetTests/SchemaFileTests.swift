@@ -10,7 +10,7 @@ import Testing
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: "docs/fleet.sql"), encoding: .utf8)
-        #expect(text.hasSuffix("BEGIN;\n\n\(FleetSchema.statements.joined(separator: ";\n\n"));\n\nCOMMIT;\n"))
+        #expect(text == FleetSchema.script)
     }
 }
 #endif

@@ -34,6 +34,8 @@ final class LinkLoop {
     /// What is known outlives each connection.
     private let circuits: LinkedCircuits
     private var cutOffSince: Date?
+    /// Beside the file, where the tools of this host read it.
+    private var note: LinkNote?
 
     init(
         _ store: CircuitStore, _ settings: ConnectionSettings, _ configuration: FleetLink.Configuration, host: String,
@@ -54,7 +56,8 @@ final class LinkLoop {
             CircuitLink.Settings(
                 host: host, minimumHosts: configuration.minimumHosts,
                 guardTime: configuration.guardTime.saturatingMicroseconds,
-                lease: configuration.lease.saturatingMicroseconds))
+                lease: configuration.lease.saturatingMicroseconds),
+            tell: configuration.onNews)
     }
 
     /// Works until it is stopped, or the store is closed.
@@ -65,6 +68,7 @@ final class LinkLoop {
                 if self.store.isClosed { return }
                 self.cutOffSince = nil
                 self.circuits.forget()
+                self.note = nil
                 self.tell(.standby)
                 _ = self.wakeUp.wait(for: Self.patience)
                 continue
@@ -74,12 +78,23 @@ final class LinkLoop {
             } catch {
                 let since = self.cutOffSince ?? Date()
                 self.cutOffSince = since
-                self.tell(.cutOff(since: since, error: error))
+                self.say(.cutOff(since: since, error: error))
                 _ = self.wakeUp.wait(for: backOff * Double.random(in: 0.5...1))
                 backOff = min(backOff * 2, Self.longestBackOff(after: error))
             }
             if self.store.isClosed { return }
         }
+    }
+
+    /// Tells the owner, and beside the file, how things stand: there only what has changed.
+    private func say(_ health: FleetHealth) {
+        let reason: String? = if case .cutOff(_, let error) = health { error.description } else { nil }
+        if self.note?.isJoined != (reason == nil) || self.note?.reason != reason ?? "" {
+            let note = LinkNote(isJoined: reason == nil, since: self.cutOffSince ?? Date(), reason: reason ?? "")
+            self.note = note
+            self.store.note(note)
+        }
+        self.tell(health)
     }
 
     /// Works on one connection, until that is lost, the seat is another's, or the loop is stopped.
@@ -100,7 +115,7 @@ final class LinkLoop {
             try self.circuits.keepTogether(with: registers)
             self.cutOffSince = nil
             onJoined()
-            self.tell(.joined)
+            self.say(.joined)
             let wait = max(.milliseconds(1), min(Self.poll, self.circuits.untilNextWaking))
             _ = try connection.wait(for: wait, orWoken: self.wakeUp)
         }

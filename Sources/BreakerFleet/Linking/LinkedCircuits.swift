@@ -14,6 +14,7 @@ final class LinkedCircuits {
 
     private let store: CircuitStore
     private let settings: CircuitLink.Settings
+    private let tell: ((FleetNews) -> Void)?
     private let started = ContinuousClock.now
 
     /// The file, as it was looked at last.
@@ -35,8 +36,12 @@ final class LinkedCircuits {
     private var rulesOf: Int64?
     private let session = Int64.random(in: 1...Int64.max)
 
-    init(_ store: CircuitStore, matching pattern: String, _ settings: CircuitLink.Settings) {
+    init(
+        _ store: CircuitStore, matching pattern: String, _ settings: CircuitLink.Settings,
+        tell: ((FleetNews) -> Void)? = nil
+    ) {
         self.store = store
+        self.tell = tell
         self.file = LookedFile(store, matching: pattern)
         self.settings = settings
     }
@@ -113,7 +118,7 @@ final class LinkedCircuits {
 
     /// By which the server knows this link.
     private var link: Registers.Link {
-        Registers.Link(session: self.session, file: self.store.linkIdentity, program: "BreakerFleet 0.4")
+        Registers.Link(session: self.session, file: self.store.linkIdentity, program: self.store.linkProgram)
     }
 
     private func beat(_ registers: Registers) throws(FleetError) {
@@ -214,6 +219,7 @@ final class LinkedCircuits {
                     return
                 }
                 link.done(order, epoch: epoch, at: self.now)
+                if let news = FleetNews(order, on: name, by: who, reason: reason) { self.tell?(news) }
                 file = after
             case .request(let request):
                 let outcome: Outcome
@@ -226,6 +232,7 @@ final class LinkedCircuits {
                     return
                 }
                 link.done(request, outcome, file, at: self.now)
+                if case .accepted = outcome, let news = FleetNews(request, on: name) { self.tell?(news) }
                 if link.needsRead {
                     // What others have told until now is read with it.
                     guard let register = try registers.read([name]).registers.first else { return }

@@ -2,16 +2,8 @@
 
 /// What a link needs in the database: the schema `fleet`, in the words of PostgreSQL 13.
 ///
-/// An owner makes it. A link's role needs no more than this:
-///
-///     GRANT USAGE ON SCHEMA fleet TO breaker;
-///     GRANT SELECT ON fleet.meta TO breaker;
-///     GRANT SELECT, INSERT, UPDATE, DELETE
-///         ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link TO breaker;
-///     GRANT EXECUTE ON FUNCTION fleet.now() TO breaker;
-///
-/// All stamps are microseconds of the server's clock since 1970, and durations are microseconds. The limits of the
-/// numbers keep every sum of two of them a bigint.
+/// An owner makes it. All stamps are microseconds of the server's clock since 1970, and durations are microseconds. The
+/// limits of the numbers keep every sum of two of them a bigint.
 enum FleetSchema {
     /// Major times 1,000, plus minor.
     ///
@@ -21,6 +13,42 @@ enum FleetSchema {
 
     /// The channel that transitions are notified on.
     static let channel = "fleet"
+
+    /// The version, as people write it.
+    static var name: String { self.name(of: self.version) }
+
+    static func name(of version: Int64) -> String { "\(version / 1_000).\(version % 1_000)" }
+
+    /// What psql runs to make the schema, with what is to be known of it; docs/fleet.sql has the same.
+    static var script: String {
+        let grants = self.grants.map { "--     \($0);\n" }.joined()
+        return """
+            -- What BreakerFleet needs in a database: the schema fleet, version \(self.name), in the words of PostgreSQL 13.
+            --
+            -- Its owner makes it, once:
+            --
+            --     psql -v ON_ERROR_STOP=1 -f docs/fleet.sql
+            --
+            -- A schema that is there stays as it is. The role of the links makes nothing, and needs no more than this:
+            --
+            \(grants)
+            BEGIN;
+
+            \(self.statements.joined(separator: ";\n\n"));
+
+            COMMIT;
+
+            """
+    }
+
+    /// What the role of the links, here `breaker`, may do.
+    private static let grants = [
+        "GRANT USAGE ON SCHEMA fleet TO breaker",
+        "GRANT SELECT ON fleet.meta TO breaker",
+        "GRANT SELECT, INSERT, UPDATE, DELETE\n"
+            + "--         ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link TO breaker",
+        "GRANT EXECUTE ON FUNCTION fleet.now() TO breaker",
+    ]
 
     /// Makes the schema where there is none; one that is there stays as it is.
     static func install(on connection: ServerConnection) throws(FleetError) {

@@ -44,6 +44,9 @@ struct ConnectionSettings: Sendable {
         self.servers = Self.separated(settings)
     }
 
+    /// Whether a password stands in the string, where a process list or a unit file shows it.
+    var holdsSecret: Bool { !self.secrets.isEmpty }
+
     /// What libpq makes of the string; nil if it is malformed.
     private static func parse(_ text: String) -> [Setting]? {
         // PQconninfoParse: "If an error occurs, then NULL is returned", and the message, which may repeat the string,

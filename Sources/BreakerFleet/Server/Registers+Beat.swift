@@ -55,22 +55,6 @@ extension Registers {
         return reading
     }
 
-    /// The circuits for which links that are there have other rules than this host, and how many such hosts there are.
-    func differingRules() throws(FleetError) -> [String: Int] {
-        let rows = try self.connection.run(
-            """
-            WITH \(Self.time)
-            SELECT mine.key, count(*) FROM t, fleet.link AS me, jsonb_each_text(me.rules) AS mine, fleet.link AS other
-            WHERE me.fleet = $1 AND me.host = $2 AND other.fleet = $1 AND other.host <> $2
-            AND abs(t.now - other.beat) < \(Self.beatHolds) AND other.rules ->> mine.key <> mine.value
-            GROUP BY mine.key LIMIT \(FleetLimits.registers)
-            """, [self.fleet, self.host])
-        return rows.reduce(into: [:]) { found, row in
-            guard let name = row.text(0), let count = row.number(1), count > 0 else { return }
-            found[name] = Int(count)
-        }
-    }
-
     /// Says that this host is there no longer: another file may take its name at once.
     func leave(_ link: Link) throws(FleetError) {
         try self.connection.run(

@@ -61,7 +61,7 @@ extension Registers {
 
 extension Register {
     /// A row of `Registers.columns`; nil if it makes no sense.
-    fileprivate init?(row: ServerRow) {
+    init?(row: ServerRow) {
         guard let now = row.number(1), (0...FleetLimits.stamp).contains(now), let name = row.text(2),
             let generation = row.number(3), (1...FleetLimits.generation).contains(generation),
             let state = row.text(4).flatMap({ State(rawValue: $0) })

@@ -143,6 +143,14 @@ final class LockFile: Sendable {
     /// Takes the byte of the link; false if another link has it.
     func lockLink() -> Bool { ByteLock.set(self.descriptor, Self.link, true) }
 
+    /// Whether any process has the byte of the link; touches nothing.
+    static func isLinkTaken(at path: String) -> Bool {
+        let descriptor = Self.open(path, O_RDONLY, 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return ByteLock.isHeldByAnother(descriptor, Self.link)
+    }
+
     func unlockLink() { _ = ByteLock.set(self.descriptor, Self.link, false) }
 
     /// The numbers that workers draw, each once: away from the offsets of the lock file's own bytes.

@@ -27,6 +27,8 @@ struct StoreFile: Sendable, Hashable {
     let journal: String
     let lock: String
     let board: String
+    /// What the link to other hosts says of itself.
+    var link: String { self.path + "-link" }
 
     var directory: String { Self.directory(of: self.path) }
 

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// What a link says of its file, and asks of its store.
 extension CircuitStore {
     /// The same for all links of this file on this host, and another one for each other file.
@@ -6,6 +14,11 @@ extension CircuitStore {
     package var linkIdentity: String {
         let number = FileNumber(self.backend.file.lock)
         return "\(self.configuration.clock.bootID) \(number.map { "\($0.device):\($0.inode)" } ?? self.path)"
+    }
+
+    /// By which people know the process that a link runs in.
+    package var linkProgram: String {
+        "\(self.configuration.workerName ?? Worker.processName) (\(getpid())), BreakerFleet \(Versions.library)"
     }
 
     /// Whether a link can do anything with this store: to one that is only read it can't.

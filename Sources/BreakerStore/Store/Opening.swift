@@ -386,7 +386,7 @@ extension Database {
 
 extension Worker {
     /// The name of the program, without its folders.
-    fileprivate static var processName: String {
+    static var processName: String {
         let program = CommandLine.arguments.first ?? ""
         let name = program.split(separator: "/").last.map(String.init) ?? ""
         return name.isEmpty ? "worker" : String(name.prefix(200))

@@ -26,7 +26,7 @@ struct UserNames {
 // end of snippet
 
 // snippet
-@Suite(.timeLimit(.minutes(10))) struct UserNamesTests {
+@Suite(.timeLimit(.minutes(1))) struct UserNamesTests {
     let clock = ManualHostClock()
     let store: CircuitStore
     let users: CircuitBreaker

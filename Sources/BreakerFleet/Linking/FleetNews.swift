@@ -1,0 +1,65 @@
+#if PostgreSQL
+import BreakerStore
+
+/// What a link has done to a circuit, for a log.
+package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
+    package var circuit: String
+    package var text: String
+
+    /// One line.
+    package var description: String { "\(self.circuit.quoted) \(self.text)" }
+
+    /// An order that the file has obeyed; nil for what is done again and again while nothing changes.
+    init?(_ order: LinkOrder, on circuit: String, by who: String, reason: String?) {
+        let why = reason.map { ": \($0.escaped)" } ?? ""
+        let person =
+            who == LinkOrder.fleet ? "the fleet" : who.dropFirst("\(LinkOrder.fleet): ".count).description.escaped
+        let text: String? =
+            switch order {
+            // Without a reason the gate of a half-open file was closed, or a probe's time is over.
+            case .open: reason.map { "is opened by \(person): \($0.escaped)" }
+            case .close: "is closed by \(person)\(why)"
+            case .reset: "is reset by \(person)\(why)"
+            case .hold(let state, let left):
+                "is held \(state.rawValue) by \(person)"
+                    + (left.map { " for \(Duration.microseconds($0).readable)" } ?? "") + why
+            case .release: "is released by \(person)\(why)"
+            case .extend, .probe: nil
+            }
+        guard let text else { return nil }
+        self.circuit = circuit
+        self.text = text
+    }
+
+    /// A request that the server has accepted.
+    init?(_ request: Request, on circuit: String) {
+        let text: String? =
+            switch request {
+            case .trip(_, let openFor, let reason):
+                "trips on all hosts for \(Duration.microseconds(openFor).readable): \(reason.escaped)"
+            case .elect: "may probe here"
+            case .verdict(_, .closed, _): "is closed on all hosts: the probe here succeeded"
+            case .verdict(_, .open(let left), _):
+                "stays open on all hosts for \(Duration.microseconds(left).readable): the probe here failed"
+            case .operate(let operation, _, _, let by, _):
+                "is \(operation.word) on all hosts\(by.map { " by \($0.escaped)" } ?? "")"
+            case .offer: "was lost by the server, which is told of it anew"
+            case .renew, .yield: nil
+            }
+        guard let text else { return nil }
+        self.circuit = circuit
+        self.text = text
+    }
+}
+
+extension Request.Operation {
+    fileprivate var word: String {
+        switch self {
+        case .reset: "reset"
+        case .hold(let state, _): "held \(state.rawValue)"
+        case .release: "released"
+        case .probe: "let probe"
+        }
+    }
+}
+#endif

@@ -1,0 +1,86 @@
+#if PostgreSQL
+import BreakerStore
+
+/// A person's connection to the server: for what is asked or made once.
+///
+/// It blocks the thread, to its deadline and no longer. Behind a pooler it sets nothing that others would get.
+package struct FleetServer {
+    /// Longer than a link would: a person waits.
+    private static let patience = Duration.seconds(5)
+
+    private let connection: ServerConnection
+
+    /// Connects.
+    ///
+    /// - Parameter connection: libpq's connection string or URI.
+    package init(connection: String) throws(FleetError) {
+        self.connection = try ServerConnection(
+            ConnectionSettings(parsing: connection), manner: .init(timeout: Self.patience, hasOwnSession: false))
+    }
+
+    // MARK: - The schema
+
+    /// What makes the schema, for psql.
+    package static var script: String { FleetSchema.script }
+
+    /// The version of the schema in the database, such as `1.0`; nil if there is none.
+    package func schemaVersion() throws(FleetError) -> String? {
+        do throws(FleetError) {
+            let version = try self.connection.run("SELECT version FROM fleet.meta").first?.number(0)
+            return version.map { FleetSchema.name(of: $0) }
+        } catch {
+            guard error.code == .wrongSchema else { throw error }
+            return nil
+        }
+    }
+
+    /// Makes the schema where there is none; one that is there stays as it is.
+    package func makeSchema() throws(FleetError) {
+        if try self.schemaVersion() != nil { return try self.requireSchema() }
+        try FleetSchema.install(on: self.connection)
+        try self.requireSchema()
+    }
+
+    /// Throws `wrongSchema` where links of this release can't work with what is there.
+    package func requireSchema() throws(FleetError) { try self.registers(of: "").checkSchema() }
+
+    /// What this user lacks to be the user of a link, such as `INSERT on fleet.failure`.
+    package func missingRights() throws(FleetError) -> [String] {
+        // Without this one, no other can be asked for.
+        guard try self.connection.run("SELECT has_schema_privilege('fleet', 'USAGE')").first?.flag(0) == true else {
+            return ["USAGE on schema fleet"]
+        }
+        let rows = try self.connection.run(
+            """
+            SELECT r.what || ' on ' || r.place FROM (
+                SELECT 'EXECUTE' AS what, 'fleet.now()' AS place, has_function_privilege('fleet.now()', 'EXECUTE') AS has
+                UNION ALL SELECT 'SELECT', 'fleet.meta', has_table_privilege('fleet.meta', 'SELECT')
+                UNION ALL SELECT what, place, has_table_privilege(place, what)
+                FROM unnest(ARRAY['fleet.circuit', 'fleet.failure', 'fleet.rate', 'fleet.op', 'fleet.link']) AS place,
+                unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS what
+            ) AS r WHERE NOT r.has ORDER BY 1
+            """)
+        return rows.compactMap { $0.text(0).map { ServerText.told($0) } }
+    }
+
+    /// Whether this user may change the schema, which no link needs.
+    package func mayChangeSchema() throws(FleetError) -> Bool {
+        try self.connection.run("SELECT has_schema_privilege('fleet', 'CREATE')").first?.flag(0) ?? false
+    }
+
+    // MARK: - What the fleet knows
+
+    /// Hosts, registers, and where the hosts' rules differ.
+    package func status(of fleet: String) throws(FleetError) -> FleetStatus {
+        try self.requireSchema()
+        let registers = self.registers(of: fleet)
+        let sent = ContinuousClock.now
+        let hosts = try registers.hosts()
+        return FleetStatus(
+            fleet: fleet, lag: sent.duration(to: .now).saturatingMicroseconds, hosts: hosts,
+            circuits: try registers.all(), differing: try registers.differingRules())
+    }
+
+    private func registers(of fleet: String) -> Registers { Registers(self.connection, fleet: fleet, host: "") }
+}
+#endif

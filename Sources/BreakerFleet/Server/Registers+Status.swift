@@ -1,0 +1,58 @@
+#if PostgreSQL
+import BreakerStore
+
+/// What people are shown.
+extension Registers {
+    /// More hosts, or rules that differ, are left out.
+    private static let most = 10_000
+
+    /// All hosts that were there within a day, those that are there first.
+    func hosts() throws(FleetError) -> [FleetStatus.Host] {
+        let rows = try self.connection.run(
+            """
+            WITH \(Self.time)
+            SELECT host, program, session::text, greatest(0, t.now - beat),
+            (SELECT count(*) FROM jsonb_object_keys(CASE jsonb_typeof(rules) WHEN 'object' THEN rules ELSE '{}' END))
+            FROM fleet.link, t WHERE fleet = $1 ORDER BY t.now - beat >= \(Self.beatHolds), host LIMIT \(Self.most)
+            """, [self.fleet])
+        return rows.compactMap { row in
+            guard let host = row.text(0) else { return nil }
+            return FleetStatus.Host(
+                name: ServerText.told(host), program: ServerText.told(row.text(1) ?? ""),
+                session: ServerText.told(row.text(2) ?? ""), beat: FleetLimits.duration(row.number(3) ?? .max),
+                circuits: Int(min(max(0, row.number(4) ?? 0), Int64(FleetLimits.registers))))
+        }
+    }
+
+    /// All registers, those first that are open or held; one that makes no sense is left out.
+    func all() throws(FleetError) -> [FleetCircuit] {
+        let rows = try self.connection.run(
+            """
+            WITH \(Self.seen(at: 2)) SELECT \(Self.columns) FROM t JOIN fleet.circuit AS c ON c.fleet = $1
+            ORDER BY c.state = 'open' OR c.hold IS NOT NULL DESC, c.name LIMIT \(FleetLimits.registers)
+            """, [self.fleet, nil])
+        return rows.compactMap { Register(row: $0).map { FleetCircuit($0) } }
+    }
+
+    /// The rules of circuits for which hosts that are there have different ones: each host judges by its own.
+    func differingRules() throws(FleetError) -> [FleetStatus.Rule] {
+        let rows = try self.connection.run(
+            """
+            WITH \(Self.time),
+            told AS (
+                SELECT l.host, r.key AS circuit, r.value AS rule
+                FROM t, fleet.link AS l, jsonb_each_text(CASE jsonb_typeof(l.rules) WHEN 'object' THEN l.rules ELSE '{}' END) AS r
+                WHERE l.fleet = $1 AND abs(t.now - l.beat) < \(Self.beatHolds)
+            )
+            SELECT circuit, host, rule FROM told
+            WHERE circuit IN (SELECT circuit FROM told GROUP BY circuit HAVING count(DISTINCT rule) > 1)
+            ORDER BY circuit, rule, host LIMIT \(Self.most)
+            """, [self.fleet])
+        return rows.compactMap { row in
+            guard let circuit = row.text(0), let host = row.text(1) else { return nil }
+            return FleetStatus.Rule(
+                circuit: circuit, host: ServerText.told(host), rule: ServerText.told(row.text(2) ?? ""))
+        }
+    }
+}
+#endif
