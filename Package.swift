@@ -89,9 +89,11 @@ let package = Package(
         ),
         // The JSON that breaker-inspect prints, made of the library's public values. No product.
         .target(name: "BreakerStoreJSON", dependencies: ["BreakerStore"], swiftSettings: settings),
+        // What the command-line programs share: how they read arguments, print, help and end. No product.
+        .target(name: "BreakerTool", dependencies: ["BreakerStore", "BreakerStoreJSON"], swiftSettings: settings),
         .executableTarget(
             name: "breaker-inspect",
-            dependencies: ["BreakerStore", "BreakerStoreJSON"],
+            dependencies: ["BreakerStore", "BreakerStoreJSON", "BreakerTool"],
             swiftSettings: settings
         ),
         // Joins the circuits of several hosts through PostgreSQL.
@@ -165,8 +167,8 @@ let package = Package(
         .testTarget(
             name: "BreakerInspectTests",
             dependencies: [
-                "BreakerStore", "BreakerStoreJSON", "BreakerTestSupport", "CSQLite", "CTestSupport", "breaker-inspect",
-                "breaker-worker", "breaker-worker_0_1_2",
+                "BreakerStore", "BreakerStoreJSON", "BreakerTestSupport", "BreakerTool", "CSQLite", "CTestSupport",
+                "breaker-inspect", "breaker-worker", "breaker-worker_0_1_2",
             ],
             // What lies in `Fuzzing` is a link to the fuzzers' targets, which a test feeds with the kept inputs.
             exclude: ["Fuzzing/Fuzzing.swift", "Fuzzing/breaker-inspect"],
@@ -188,7 +190,7 @@ if Context.environment["BREAKERSTORE_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "breaker-fuzz",
-            dependencies: ["BreakerStore", "BreakerStoreJSON", "BreakerTestSupport", "CSQLite"],
+            dependencies: ["BreakerStore", "BreakerStoreJSON", "BreakerTestSupport", "BreakerTool", "CSQLite"],
             path: "Tests/breaker-fuzz",
             // What lies in `breaker-inspect` there is a link to the tool's sources: no program but a test can be linked
             // with another one.

@@ -11,6 +11,9 @@ import sys
 LIBRARY = pathlib.Path("Sources/BreakerStore")
 # Made of the library's public types alone, so that other programs can use it with any values.
 PUBLIC_ONLY = pathlib.Path("Sources/BreakerStoreJSON")
+# What the command-line programs share. It knows neither stores nor fleets: of the library it has how texts are shown.
+SHARED = pathlib.Path("Sources/BreakerTool")
+SHARED_MODULES = {"BreakerStore", "BreakerStoreJSON", "Foundation", "FoundationEssentials", "Darwin", "Glibc", "Musl"}
 
 # A folder may name the types of the folders that stand before it, and those of the root. Folders in one line stand
 # beside each other. What extends a type of a lower folder is where it is needed.
@@ -93,6 +96,15 @@ for path in sorted(PUBLIC_ONLY.rglob("*.swift")):
     for number, line in enumerate(code(path.read_text()).split("\n"), 1):
         for name in sorted(hidden.intersection(re.findall(r"\b[A-Z]\w*", line))):
             problems.append(f"{path}:{number}: names {name}, which is no public type of the library")
+
+for path in sorted(SHARED.rglob("*.swift")):
+    for number, line in enumerate(code(path.read_text()).split("\n"), 1):
+        for module in re.findall(r"\bimport\s+(\w+)", line):
+            if module not in SHARED_MODULES:
+                problems.append(f"{path}:{number}: imports {module}, which not all programs have")
+        for name in re.findall(r"(?<!\.)\b[A-Z]\w*", line):
+            if declared.get(name) == "":
+                problems.append(f"{path}:{number}: names {name} of the library; what is about stores is each program's own")
 
 for directory, folders, names in os.walk("."):
     folders[:] = [name for name in folders if name not in SKIPPED and f"{directory[2:]}/{name}" not in SKIPPED]

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 #if canImport(Glibc)
 import Glibc
@@ -21,19 +22,10 @@ import Darwin
         let console = ProcessConsole()
         let code = run(
             arguments: Array(CommandLine.arguments.dropFirst()),
-            environment: Self.environment,
+            environment: Environment(ofProcessFor: Tool.program),
             console: console
         )
         // All is written: nothing is left for the libraries to clean up, which would be read in for that.
-        _exit(console.finish(code).rawValue)
-    }
-
-    /// The variables of the environment that the tool asks for: Foundation's reading of all of them costs memory.
-    private static var environment: Environment {
-        var environment: Environment = [:]
-        for (name, _) in Environment.known {
-            if let value = unsafe getenv(name) { environment[name] = unsafe String(cString: value) }
-        }
-        return environment
+        _exit(console.finish(code, of: Tool.program).rawValue)
     }
 }

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -17,13 +18,64 @@ enum Tool {
         HelpVerb.self,
     ]
     /// What no person asks for.
-    private static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
+    static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
 
-    static func verb(named name: String) throws(Failure) -> any Verb.Type {
-        if let verb = (self.verbs + self.hiddenVerbs).first(where: { $0.name == name }) { return verb }
-        let nearest = Spelling.nearest(to: name, among: self.verbs.map { $0.name })
-        throw .usage("unknown verb \(name.quoted)", hint: nearest.map { "did you mean '\($0)'?" })
-    }
+    static let program = Program(
+        name: Self.name,
+        version: Self.version,
+        sentence: "Shows and operates the circuit breakers that the services of this host share.",
+        synopsis: "VERB [--store PATH] [OPTION…]",
+        verbs: Self.verbs.map { $0 },
+        hiddenVerbs: Self.hiddenVerbs.map { $0 },
+        commonOptions: [.store, .json, .color, .help, .version],
+        exitCodes: [
+            (.done, "done"),
+            (.failed, "failed"),
+            (.declined, "you said no"),
+            (.notClosed, "check: some circuit is not closed"),
+            (.noSuchCircuit, "no such circuit"),
+            (.usage, "wrong command line"),
+            (.busy, "the store is busy"),
+            (.timedOut, "wait: the time was over"),
+            (.interrupted, "interrupted"),
+        ],
+        variables: [
+            ("BREAKER_STORE", "the store's file, where --store names none"),
+            ("NO_COLOR", "if it is set and not empty, nothing is coloured unless --color says so"),
+            ("TERM", "with dumb nothing is coloured either"),
+        ],
+        examples: [
+            "export BREAKER_STORE=/var/lib/shop/breakers.db",
+            "\(Self.name) list --state open,half-open",
+            "\(Self.name) reset payments --reason \"provider is back\"",
+        ],
+        manual: Self.manual
+    )
+
+    private static let manual = Manual(
+        date: "November 23, 2026",
+        purpose: "show and operate circuit breakers",
+        description: """
+            The circuits are in one file, which
+            .Fl Fl store
+            names, or
+            .Ev BREAKER_STORE .
+
+            """,
+        files: """
+            The file that
+            .Fl Fl store
+            names has others beside it, whose names begin with its own:
+
+            """,
+        fileList: [
+            ("-wal", "SQLite's log: commits that are not in the file yet"),
+            ("-shm", "the index of the log, which all processes map into memory"),
+            ("-lock", "who has the store open: a byte of it is locked for each"),
+            ("-board", "counters of the calls, which live no longer than the boot"),
+        ].map { (macros: "Pa \(Mdoc.argument("PATH" + $0.0))", help: $0.1) },
+        seeAlso: ["sqlite3 1"]
+    )
 }
 
 /// Runs the tool: reads the command line, does what it says, and returns the code to end with.
@@ -40,15 +92,15 @@ func run(
     clock: any HostClock = SystemHostClock()
 ) -> ExitCode {
     do throws(Failure) {
-        let parsed = try Arguments(arguments)
+        let parsed = try Arguments(arguments, of: Tool.program)
         let context = try Context(parsed, environment: environment, console: console, clock: clock)
         if parsed.has(.version) { return HelpVerb.printVersion(in: context) }
-        guard let verb = parsed.verb else {
-            if parsed.has(.help) { return try HelpVerb(verb: nil).run(in: context) }
-            console.writeError(HelpText.short)
+        guard let verb = (Tool.verbs + Tool.hiddenVerbs).first(where: { $0.name == parsed.verb?.name }) else {
+            if parsed.has(.help) { return try HelpVerb(about: .program).run(in: context) }
+            console.writeError(HelpText(of: Tool.program).short)
             return .usage
         }
-        if parsed.has(.help) { return try HelpVerb(verb: verb).run(in: context) }
+        if parsed.has(.help) { return try HelpVerb(about: .verb(verb)).run(in: context) }
         return try verb.init(parsed).run(in: context)
     } catch {
         console.writeError(error)

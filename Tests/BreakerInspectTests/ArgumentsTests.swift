@@ -1,3 +1,4 @@
+import BreakerTool
 import Testing
 
 @testable import breaker_inspect
@@ -60,7 +61,7 @@ import Testing
             ["--group=g", "--store", "s", "list", "--", "a"],
         ]
         for line in lines {
-            let arguments = try Arguments(line)
+            let arguments = try Arguments(line, of: Tool.program)
             #expect(arguments.verb?.name == "list")
             #expect(arguments.operands == ["a"])
             #expect(arguments[.store] == "s")
@@ -69,13 +70,13 @@ import Testing
     }
 
     @Test func takesAllBehindTwoDashesAsOperands() throws {
-        let arguments = try Arguments(["list", "--", "--json", "--", "-"])
+        let arguments = try Arguments(["list", "--", "--json", "--", "-"], of: Tool.program)
         #expect(arguments.operands == ["--json", "--", "-"])
         #expect(!arguments.has(.json))
     }
 
     @Test func takesTheLastOfTwoValuesAndAValueThatLooksLikeAnOption() throws {
-        let arguments = try Arguments(["reset", "a", "--reason=x", "--reason", "--as"])
+        let arguments = try Arguments(["reset", "a", "--reason=x", "--reason", "--as"], of: Tool.program)
         #expect(arguments[.reason] == "--as")
         #expect(!arguments.has(.asName))
     }

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 import Foundation
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
     /// A person waits, but not as long as a service that opens the store: for ten seconds.
     @Test func isPatientForSeconds() throws {
         let context = try Context(
-            Arguments([]), environment: [:], console: RecordingConsole(), clock: ManualHostClock())
+            Arguments([], of: Tool.program), environment: [:], console: RecordingConsole(), clock: ManualHostClock())
         let configuration = context.configuration(.existing)
         #expect(configuration.openingPatience == .seconds(3))
         #expect(configuration.busyTimeout == .seconds(2))

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 import Foundation
 import Testing
 
@@ -19,9 +20,9 @@ import Testing
         #expect(self.texts(shop, "") == Tool.verbs.map { $0.name })
         #expect(self.texts(shop, "help", "") == Tool.verbs.map { $0.name })
         for verb in Tool.verbs {
-            #expect(self.texts(shop, verb.name, "--") == (verb.options + Option.common).map(\.spelling))
+            #expect(self.texts(shop, verb.name, "--") == (verb.options + Tool.program.commonOptions).map(\.spelling))
             #expect(verb.operands.isEmpty == verb.synopsis.isEmpty, "\(verb.name)")
-            for option in verb.options + Option.common {
+            for option in verb.options + Tool.program.commonOptions {
                 #expect(option.kind == .text || option.placeholder != nil, "\(option.spelling)")
             }
         }

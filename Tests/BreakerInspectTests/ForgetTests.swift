@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 import Testing
 
 @testable import breaker_inspect

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 import Testing
 
 @testable import breaker_inspect
@@ -21,7 +22,7 @@ import Testing
             let help = self.inspect("help", verb.name)
             #expect(help.code == .done)
             #expect(help.output.hasPrefix("usage: breaker-inspect \(verb.name) "))
-            for option in verb.options + Option.common {
+            for option in verb.options + Tool.program.commonOptions {
                 let shown = option.isValueOptional ? "\(option.spelling)[=" : "\(option.spelling) "
                 #expect(help.output.contains("  \(shown)"))
             }
@@ -30,9 +31,10 @@ import Testing
     }
 
     @Test func fitsATerminal() {
-        let texts = [HelpText.short, HelpText.long] + Tool.verbs.map { HelpText.of($0) }
+        let help = HelpText(of: Tool.program)
+        let texts = [help.short, help.long] + Tool.verbs.map { help.about($0) }
         for line in texts.flatMap({ $0.split(separator: "\n") }) { #expect(String(line).displayWidth <= 80) }
-        #expect(HelpText.of(WorkersVerb.self).hasPrefix("usage: breaker-inspect workers [OPTION…]\n"))
+        #expect(help.about(WorkersVerb.self).hasPrefix("usage: breaker-inspect workers [OPTION…]\n"))
     }
 
     @Test func tellsItInJSON() {

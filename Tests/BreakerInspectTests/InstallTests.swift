@@ -1,3 +1,4 @@
+import BreakerTool
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerTestSupport
+import BreakerTool
 import Foundation
 import Testing
 

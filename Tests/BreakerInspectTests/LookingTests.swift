@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerTestSupport
+import BreakerTool
 import CTestSupport
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 import Foundation
 import Testing
 
@@ -32,11 +33,11 @@ import Testing
             expect("breaker-inspect \(verb.name) \(verb.synopsis)")
             expect(HelpText.sentence(verb.summary))
             if !verb.details.isEmpty { expect(verb.details) }
-            for option in verb.options + Option.common { expect("\(option.usage) \(option.help)") }
+            for option in verb.options + Tool.program.commonOptions { expect("\(option.usage) \(option.help)") }
         }
-        for code in ExitCode.allCases { expect("\(code.rawValue) \(code.meaning)") }
-        for example in HelpText.examples { expect(example) }
-        for (name, help) in Environment.known { expect("\(name) \(help)") }
+        for (code, meaning) in Tool.program.exitCodes { expect("\(code.rawValue) \(meaning)") }
+        for example in Tool.program.examples { expect(example) }
+        for (name, help) in Tool.program.variables { expect("\(name) \(help)") }
     }
 
     /// Whatever a text has in it, it is shown as it is.

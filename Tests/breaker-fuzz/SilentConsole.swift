@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 #if !BREAKERSTORE_FUZZ
 @testable import breaker_inspect

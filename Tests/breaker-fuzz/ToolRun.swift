@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 import Foundation
 
 #if !BREAKERSTORE_FUZZ
@@ -22,7 +23,8 @@ struct ToolRun {
 
     /// Whether nothing that is on the disk may change.
     var isReading: Bool {
-        guard let parsed = try? Arguments(self.arguments), !parsed.has(.help), !parsed.has(.version) else {
+        guard let parsed = try? Arguments(self.arguments, of: Tool.program), !parsed.has(.help), !parsed.has(.version)
+        else {
             return true
         }
         let verb = parsed.verb?.name ?? ""
@@ -30,7 +32,7 @@ struct ToolRun {
     }
 
     func check() throws {
-        let parsed = try? Arguments(self.arguments)
+        let parsed = try? Arguments(self.arguments, of: Tool.program)
         let verb = parsed?.verb?.name
         switch self.code {
         case .done, .failed, .noSuchCircuit: break
@@ -38,6 +40,7 @@ struct ToolRun {
         case .notClosed: try self.require(verb == "check", "it does not check")
         case .usage: try self.require(self.console.output.isEmpty, "a wrong usage has output")
         case .timedOut: try self.require(verb == "wait", "it does not wait")
+        case .cutOff: try self.require(false, "it has no link")
         case .busy, .interrupted: try self.require(false, "nobody is in the way")
         }
         // What `doctor` and `check` find is data.

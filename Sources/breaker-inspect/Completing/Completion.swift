@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 /// What may stand where somebody has pressed Tab.
 enum Completion: Equatable {

@@ -1,3 +1,5 @@
+import BreakerTool
+
 /// What stands before the word that is being completed, as far as it matters for that word.
 ///
 /// Unlike `Arguments` it takes nothing amiss: the line is not finished.
@@ -41,7 +43,7 @@ struct TypedWords {
     private(set) var isUnknown = false
 
     /// The options that may stand here.
-    var options: [Option] { (self.verb?.options ?? []) + Option.common }
+    var options: [Option] { (self.verb?.options ?? []) + Tool.program.commonOptions }
 
     /// Options may stand before their verb.
     func option(_ spelling: String) -> Option? {

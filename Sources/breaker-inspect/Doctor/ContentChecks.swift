@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 /// What the doctor makes of what is in the file.
 struct ContentChecks {

@@ -1,3 +1,5 @@
+import BreakerTool
+
 /// What the doctor says of one thing that it looked at.
 struct Finding: Equatable, Sendable {
     enum Status: String, Sendable {

@@ -1,3 +1,5 @@
+import BreakerTool
+
 /// All that is told, in Prometheus' text format: the series of a family stand together.
 struct MetricsText {
     private static let pieceSize = 16_384

@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// What is told of one store, and of its circuits.
 struct StoreMetrics {

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 extension CallTotals {
     /// - Parameter isSlowTold: whether somebody counts slow calls.

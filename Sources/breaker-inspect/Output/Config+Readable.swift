@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 extension CircuitBreaker.Config {
     /// What trips the circuit, and what follows, in lines.

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 extension Table {
     /// Events for people, in the order given.

@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// An event as people are told of it: a failed probe, which makes two events, is one line.
 struct ToldEvent {

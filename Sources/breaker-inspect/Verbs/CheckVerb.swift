@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// `check`: the exit code says whether all is well.
 struct CheckVerb: Verb {

@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// Which of the circuits that were found are wanted.
 struct CircuitFilter: Sendable {

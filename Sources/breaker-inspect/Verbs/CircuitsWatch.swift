@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 /// The selected circuits, read again whenever the file has changed.
 struct CircuitsWatch {

@@ -1,3 +1,5 @@
+import BreakerTool
+
 /// `complete`: what the scripts of `completions` ask at each Tab; the help does not tell of it.
 ///
 /// It prints nothing on whatever is wrong, and changes nothing. The first line of an answer says what follows: `words`,

@@ -1,3 +1,5 @@
+import BreakerTool
+
 /// `completions`: what makes a shell complete the tool's command line.
 struct CompletionsVerb: Verb {
     static let name = "completions"

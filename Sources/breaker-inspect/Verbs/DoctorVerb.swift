@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// `doctor`: looks for all that can be wrong with the store.
 struct DoctorVerb: Verb {

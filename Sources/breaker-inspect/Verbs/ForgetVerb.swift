@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 /// `forget`: deletes circuits that nobody uses any more.
 struct ForgetVerb: Verb {

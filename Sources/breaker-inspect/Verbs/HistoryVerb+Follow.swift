@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// `history --follow`: what happened, then what happens.
 extension HistoryVerb {

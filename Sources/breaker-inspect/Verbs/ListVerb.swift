@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// `list`: a line for each circuit.
 struct ListVerb: Verb {

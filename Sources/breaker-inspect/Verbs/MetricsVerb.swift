@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 /// `metrics`: what Prometheus collects.
 struct MetricsVerb: Verb {

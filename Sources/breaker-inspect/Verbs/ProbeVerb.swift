@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// `release`: takes holds off circuits.
 struct ReleaseVerb: Verb {

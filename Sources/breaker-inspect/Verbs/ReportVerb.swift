@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 /// `report`: a page for a ticket.
 struct ReportVerb: Verb {

@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// `reset`: closes circuits and forgets their failures, probes, trips and holds.
 struct ResetVerb: Verb {

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 /// The circuits that a command line names.
 struct Selection: Sendable {

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 /// Circuits whose rows can't be read: they are told, and keep nobody from the others.
 struct Unreadable {

@@ -1,21 +1,7 @@
-/// One thing that the tool does.
-protocol Verb: Sendable {
-    static var name: String { get }
-    /// What follows the name on the command line.
-    static var synopsis: String { get }
-    /// What the synopsis means, for those who complete it.
-    static var operands: [Operand] { get }
-    /// What it does, in one sentence without a full stop.
-    static var summary: String { get }
-    /// What else is to be known; lines of the help.
-    static var details: String { get }
-    /// Its own options, beside those of every verb.
-    static var options: [Option] { get }
+import BreakerTool
 
+/// One thing that the tool does.
+protocol Verb: DescribedVerb {
     init(_ arguments: Arguments) throws(Failure)
     func run(in context: Context) throws(Failure) -> ExitCode
-}
-
-extension Verb {
-    static var operands: [Operand] { [] }
 }

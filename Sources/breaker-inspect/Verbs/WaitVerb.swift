@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerStoreJSON
+import BreakerTool
 
 /// `wait`: returns once a circuit is in a state.
 struct WaitVerb: Verb {

@@ -1,3 +1,5 @@
+import BreakerTool
+
 @testable import breaker_inspect
 
 /// Keeps what is written, and answers as it was told to.

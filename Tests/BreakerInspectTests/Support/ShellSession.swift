@@ -1,3 +1,4 @@
+import BreakerTool
 import Foundation
 
 @testable import breaker_inspect

@@ -1,5 +1,6 @@
 import BreakerStore
 import BreakerTestSupport
+import BreakerTool
 import Foundation
 
 @testable import breaker_inspect

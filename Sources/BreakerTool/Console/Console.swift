@@ -1,5 +1,5 @@
 /// Where output goes and answers come from.
-protocol Console: AnyObject {
+package protocol Console: AnyObject {
     /// Whether a person reads the output.
     var outputIsTerminal: Bool { get }
     /// Whether a person can be asked.
@@ -32,7 +32,7 @@ protocol Console: AnyObject {
 }
 
 /// How a pause ended.
-enum Pause: Sendable {
+package enum Pause: Sendable {
     case isOver
     /// The terminal has another size, or was somebody else's in the meantime.
     case disturbed

@@ -1,23 +1,25 @@
 /// What a search of the store led to.
 ///
 /// Not `Result`, which asks the runtime for a conformance; see `Environment`.
-enum Outcome<Value> {
+package enum Outcome<Value> {
     case success(Value)
     case failure(Failure)
 
-    func get() throws(Failure) -> Value {
+    package func get() throws(Failure) -> Value {
         switch self {
         case .success(let value): return value
         case .failure(let failure): throw failure
         }
     }
 
-    func flatMap<Other>(_ transform: (Value) -> Outcome<Other>) -> Outcome<Other> {
+    package func flatMap<Other>(_ transform: (Value) -> Outcome<Other>) -> Outcome<Other> {
         switch self {
         case .success(let value): transform(value)
         case .failure(let failure): .failure(failure)
         }
     }
 
-    func map<Other>(_ transform: (Value) -> Other) -> Outcome<Other> { self.flatMap { .success(transform($0)) } }
+    package func map<Other>(_ transform: (Value) -> Other) -> Outcome<Other> {
+        self.flatMap { .success(transform($0)) }
+    }
 }

@@ -7,9 +7,9 @@ import Darwin
 #endif
 
 /// Writes to files that are open.
-enum Descriptor {
+package enum Descriptor {
     /// Writes all of the bytes; returns the error, if there was one.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {

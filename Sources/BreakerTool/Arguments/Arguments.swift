@@ -1,22 +1,22 @@
 import BreakerStore
 
 /// A command line, taken apart: the verb, its options and the rest.
-struct Arguments: Sendable {
-    private(set) var verb: (any Verb.Type)?
-    private(set) var operands: [String] = []
+package struct Arguments: Sendable {
+    package private(set) var verb: (any DescribedVerb.Type)?
+    package private(set) var operands: [String] = []
     /// The value of each option that was given: the last one, and nothing for those that take none.
     private var values: [(option: Option, value: String)] = []
 
     /// Options may stand before and behind the verb and the operands; all after `--` are operands.
-    init(_ arguments: [String]) throws(Failure) {
+    package init(_ arguments: [String], of program: Program) throws(Failure) {
         // The verb tells which options there are, and options may stand before it.
-        let verbOptions = Tool.verbs.flatMap { $0.options } + Option.common
+        let verbOptions = program.verbs.flatMap { $0.options } + program.commonOptions
         var rest = arguments[...]
         var given: [(option: String, value: String?)] = []
         var onlyOperands = false
         while let argument = rest.popFirst() {
             if onlyOperands || !argument.hasPrefix("-") || argument == "-" {
-                try self.take(argument)
+                try self.take(argument, of: program)
             } else if argument == "--" {
                 onlyOperands = true
             } else {
@@ -32,17 +32,17 @@ struct Arguments: Sendable {
                 given.append((name, next))
             }
         }
-        for (name, value) in given { try self.set(name, value) }
+        for (name, value) in given { try self.set(name, value, of: program) }
     }
 
-    func has(_ option: Option) -> Bool { self[option] != nil }
+    package func has(_ option: Option) -> Bool { self[option] != nil }
 
-    subscript(option: Option) -> String? { self.values.last { $0.option == option }?.value }
+    package subscript(option: Option) -> String? { self.values.last { $0.option == option }?.value }
 
     /// All values of an option that may be given several times.
-    func all(_ option: Option) -> [String] { self.values.filter { $0.option == option }.map(\.value) }
+    package func all(_ option: Option) -> [String] { self.values.filter { $0.option == option }.map(\.value) }
 
-    var color: ColorChoice {
+    package var color: ColorChoice {
         get throws(Failure) {
             guard let word = self[.color] else { return .auto }
             return try Self.choice(word, of: ColorChoice.allCases, for: .color)
@@ -50,7 +50,7 @@ struct Arguments: Sendable {
     }
 
     /// One of the words that an option takes.
-    static func choice<Word: RawRepresentable<String>>(
+    package static func choice<Word: RawRepresentable<String>>(
         _ word: String,
         of words: [Word],
         for option: Option
@@ -64,16 +64,16 @@ struct Arguments: Sendable {
         )
     }
 
-    private mutating func take(_ operand: String) throws(Failure) {
+    private mutating func take(_ operand: String, of program: Program) throws(Failure) {
         if self.verb == nil {
-            self.verb = try Tool.verb(named: operand)
+            self.verb = try program.verb(named: operand)
         } else {
             self.operands.append(operand)
         }
     }
 
-    private mutating func set(_ name: String, _ value: String?) throws(Failure) {
-        let known = Option.common + (self.verb?.options ?? [])
+    private mutating func set(_ name: String, _ value: String?, of program: Program) throws(Failure) {
+        let known = program.commonOptions + (self.verb?.options ?? [])
         guard let option = known.first(where: { $0.spelling == (name == "-h" ? "--help" : name) }) else {
             let nearest = Spelling.nearest(to: name, among: known.map(\.spelling))
             let place = self.verb.map { " for '\($0.name)'" } ?? ""
@@ -94,7 +94,7 @@ struct Arguments: Sendable {
         }
     }
 
-    static func split(_ argument: String) -> (name: String, value: String?) {
+    package static func split(_ argument: String) -> (name: String, value: String?) {
         guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
     }

@@ -1,14 +1,14 @@
 import BreakerStore
 
 /// A duration as people type it, such as `90s` or `1.5h`.
-enum DurationArgument {
+package enum DurationArgument {
     private static let units: [(suffix: String, duration: Duration)] = [
         ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3_600)),
         ("d", .seconds(86_400)),
     ]
     private static let longest = 100.0 * 365 * 86_400
 
-    static func parse(_ text: String, for option: Option) throws(Failure) -> Duration {
+    package static func parse(_ text: String, for option: Option) throws(Failure) -> Duration {
         for (suffix, unit) in Self.units where text.hasSuffix(suffix) {
             let digits = text.dropLast(suffix.utf8.count)
             guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }), let number = Double(digits)

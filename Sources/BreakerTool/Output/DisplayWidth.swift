@@ -22,19 +22,19 @@ extension Character {
 
 extension String {
     /// How many columns of a terminal the text takes.
-    var displayWidth: Int {
+    package var displayWidth: Int {
         if self.utf8.allSatisfy({ $0 < 0x80 }) { return self.utf8.count }
         return self.reduce(0) { $0 + $1.displayWidth }
     }
 
     /// How many lines of a terminal of so many columns the text takes; nil for an endless line.
-    func rows(of width: Int?) -> Int {
+    package func rows(of width: Int?) -> Int {
         guard let width, width > 0 else { return 1 }
         return max(1, (self.displayWidth + width - 1) / width)
     }
 
     /// This text, cut to so many columns; a cut one ends with an ellipsis.
-    func cut(to width: Int) -> String {
+    package func cut(to width: Int) -> String {
         guard self.displayWidth > width else { return self }
         var text = ""
         var left = width - 1
@@ -47,7 +47,7 @@ extension String {
     }
 
     /// This text, cut in its middle to so many columns: names that begin alike differ at their ends.
-    func cutInside(to width: Int) -> String {
+    package func cutInside(to width: Int) -> String {
         guard self.displayWidth > width else { return self }
         var (head, tail) = ("", "")
         var left = width - 1
@@ -64,7 +64,7 @@ extension String {
     }
 
     /// This text in lines of at most so many columns, broken at blanks where there are any; nil breaks nothing.
-    func wrapped(to width: Int?) -> [String] {
+    package func wrapped(to width: Int?) -> [String] {
         guard let width, self.displayWidth > width else { return [self] }
         var lines: [String] = []
         var line = ""

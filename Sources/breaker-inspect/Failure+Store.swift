@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 #if canImport(Glibc)
 import Glibc
@@ -8,24 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// Why a verb could not do what it was asked: what went wrong, one hint, and the code to end with.
-struct Failure: Error, Equatable, Sendable {
-    var code: ExitCode
-    var message: String
-    var hint: String?
-
-    init(_ code: ExitCode, _ message: String, hint: String? = nil) {
-        self.code = code
-        self.message = message
-        self.hint = hint
-    }
-
-    /// A wrong command line; without a hint of its own it names the help.
-    static func usage(_ message: String, hint: String? = nil, verb: String? = nil) -> Failure {
-        let topic = verb.map { " \($0)" } ?? ""
-        return Failure(.usage, message, hint: hint ?? "'\(Tool.name) help\(topic)' tells what there is")
-    }
-
+extension Failure {
     /// What the library says of the store at `path`.
     init(_ error: BreakerStoreError, path: String, doing: String) {
         let reason = error.message.isEmpty ? "\(error.code)" : error.message.escaped
@@ -55,8 +39,5 @@ struct Failure: Error, Equatable, Sendable {
 
 extension Console {
     /// Tells what went wrong, and the hint.
-    func writeError(_ failure: Failure) {
-        self.writeError("\(Tool.name): \(failure.message)\n")
-        if let hint = failure.hint { self.writeError("hint: \(hint)\n") }
-    }
+    func writeError(_ failure: Failure) { self.writeError(failure, of: Tool.program) }
 }

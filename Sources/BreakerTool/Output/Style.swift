@@ -1,12 +1,10 @@
-import BreakerStoreJSON
-
 /// When the output is coloured.
-enum ColorChoice: String, CaseIterable, Sendable {
+package enum ColorChoice: String, CaseIterable, Sendable {
     case auto
     case always
     case never
 
-    func isOn(onTerminal: Bool, environment: Environment) -> Bool {
+    package func isOn(onTerminal: Bool, environment: Environment) -> Bool {
         switch self {
         case .always: true
         case .never: false
@@ -17,7 +15,7 @@ enum ColorChoice: String, CaseIterable, Sendable {
 }
 
 /// The look of a piece of text; it never says what the text does not.
-enum Look: String, Sendable {
+package enum Look: String, Sendable {
     case plain = ""
     case heading = "1"
     case bad = "1;31"
@@ -27,27 +25,13 @@ enum Look: String, Sendable {
 }
 
 /// Paints text, or leaves it as it is.
-struct Style: Sendable {
-    var isColored: Bool
+package struct Style: Sendable {
+    package var isColored: Bool
 
-    func paint(_ text: String, _ look: Look) -> String {
+    package init(isColored: Bool) { self.isColored = isColored }
+
+    package func paint(_ text: String, _ look: Look) -> String {
         guard self.isColored, look != .plain, !text.isEmpty else { return text }
         return "\u{1B}[\(look.rawValue)m\(text)\u{1B}[0m"
-    }
-}
-
-extension Standing {
-    /// One that refuses nothing is never shown as one that does.
-    var look: Look { self.wouldRefuse ? .doubtful : self.word.look }
-}
-
-extension StateWord {
-    var look: Look {
-        switch self {
-        case .open, .heldOpen: .bad
-        case .halfOpen: .doubtful
-        case .heldClosed: .overridden
-        case .closed: .good
-        }
     }
 }

@@ -8,7 +8,7 @@ import Foundation
 
 extension Date {
     /// The time for people: in UTC, to the second.
-    var readable: String {
+    package var readable: String {
         let text = self.rfc3339
         return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + "Z"
     }

@@ -1,16 +1,16 @@
 /// What stands on the screen of a terminal; only what differs is written.
-struct Frame {
+package struct Frame {
     private let console: any Console
     private var drawn: [String] = []
     private var size: [Int?] = []
 
-    init(_ console: any Console) { self.console = console }
+    package init(_ console: any Console) { self.console = console }
 
     /// Something else may stand there by now.
-    mutating func forget() { self.drawn = [] }
+    package mutating func forget() { self.drawn = [] }
 
     /// Shows lines that end with a line feed, as many as there is room for.
-    mutating func draw(_ lines: [String]) {
+    package mutating func draw(_ lines: [String]) {
         // The signal that tells of another size may have come at any time.
         let size = [self.console.width, self.console.height]
         if size != self.size { self.forget() }

@@ -1,5 +1,5 @@
 /// What stands in one place of the command line; shells complete it.
-enum ArgumentKind: Sendable, Equatable {
+package enum ArgumentKind: Sendable, Equatable {
     /// Something that nobody can guess.
     case text
     /// The path of a file.
@@ -16,7 +16,7 @@ enum ArgumentKind: Sendable, Equatable {
     case wordList([String])
 
     /// One of the words that a type has.
-    static func anyOf<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) -> ArgumentKind {
+    package static func anyOf<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) -> ArgumentKind {
         .words(Word.allCases.map(\.rawValue))
     }
 }

@@ -7,19 +7,21 @@ import Darwin
 #endif
 
 /// The standard streams of this process.
-final class ProcessConsole: Console {
+package final class ProcessConsole: Console {
     private static let bufferSize = 65_536
 
     private var buffer: [UInt8] = []
     /// What kept the output from being written; nothing more is written then.
     private var outputError: Int32?
 
-    let outputIsTerminal = isatty(STDOUT_FILENO) != 0
-    let canAsk = isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0
+    package let outputIsTerminal = isatty(STDOUT_FILENO) != 0
+    package let canAsk = isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0
 
-    var width: Int? { self.size.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil } }
+    package init() {}
 
-    var height: Int? { self.size.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil } }
+    package var width: Int? { self.size.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil } }
+
+    package var height: Int? { self.size.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil } }
 
     private var size: winsize? {
         guard self.outputIsTerminal else { return nil }
@@ -27,7 +29,7 @@ final class ProcessConsole: Console {
         return unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
     }
 
-    var loginName: String {
+    package var loginName: String {
         // The name of the session, which `sudo` does not change; a service has none.
         var name = [CChar](repeating: 0, count: 256)
         if unsafe getlogin_r(&name, name.count) == 0 {
@@ -41,24 +43,24 @@ final class ProcessConsole: Console {
         return "uid \(user)"
     }
 
-    var hostName: String {
+    package var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard unsafe gethostname(&name, name.count - 1) == 0 else { return "an unnamed host" }
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    func write(_ text: String) {
+    package func write(_ text: String) {
         self.buffer.append(contentsOf: text.utf8)
         if self.buffer.count >= Self.bufferSize { self.flush() }
     }
 
-    func writeError(_ text: String) {
+    package func writeError(_ text: String) {
         // What was said before comes before.
         self.flush()
         _ = Descriptor.write(Array(text.utf8), to: STDERR_FILENO)
     }
 
-    func readLine() -> String? {
+    package func readLine() -> String? {
         self.flush()
         return Swift.readLine()
     }
@@ -66,15 +68,15 @@ final class ProcessConsole: Console {
     /// Writes what is left; returns the code to end with.
     ///
     /// A reader that has gone away, such as `head`, is no failure.
-    func finish(_ code: ExitCode) -> ExitCode {
+    package func finish(_ code: ExitCode, of program: Program) -> ExitCode {
         self.flush()
         guard let error = self.outputError, error != EPIPE, code == .done else { return code }
         let reason = unsafe String(cString: strerror(error))
-        self.writeError("\(Tool.name): cannot write the output: \(reason)\n")
+        self.writeError("\(program.name): cannot write the output: \(reason)\n")
         return .failed
     }
 
-    func pause(for duration: Duration, listening: Bool) -> Pause {
+    package func pause(for duration: Duration, listening: Bool) -> Pause {
         self.flush()
         if listening, self.outputError != nil { return .nobodyReads }
         let end = ContinuousClock.now + duration
@@ -94,17 +96,17 @@ final class ProcessConsole: Console {
         }
     }
 
-    func enterScreen() {
+    package func enterScreen() {
         self.flush()
         Screen.enter()
     }
 
-    func leaveScreen() {
+    package func leaveScreen() {
         self.flush()
         Screen.leave()
     }
 
-    func flush() {
+    package func flush() {
         defer { self.buffer.removeAll(keepingCapacity: true) }
         guard self.outputError == nil, !self.buffer.isEmpty else { return }
         self.outputError = Descriptor.write(self.buffer, to: STDOUT_FILENO)

@@ -9,7 +9,7 @@ import Darwin
 /// The alternate screen of the terminal, which every way out of the process gives back.
 ///
 /// Its functions run in handlers of signals, too: they call nothing but what signal-safety(7) lists.
-enum Screen {
+package enum Screen {
     // Written by the one thread there is, and read by the handlers, which interrupt it.
     nonisolated(unsafe) private static var isOn = false
     /// The ends of a pipe into which the handlers write that what stands on the screen may be something else by now.
@@ -21,27 +21,27 @@ enum Screen {
     private static let entering: StaticString = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[H\u{1B}[2J"
     private static let leaving: StaticString = "\u{1B}[?25h\u{1B}[?1049l"
 
-    static func enter() {
+    package static func enter() {
         unsafe self.isOn = true
         self.write(self.entering, to: STDOUT_FILENO)
     }
 
-    static func leave() {
+    package static func leave() {
         guard unsafe self.isOn else { return }
         self.write(self.leaving, to: STDOUT_FILENO)
         unsafe self.isOn = false
     }
 
     /// What can be read once something has disturbed the screen; below zero before the signals are handled.
-    static var disturbance: Int32 { unsafe self.disturbances.output }
+    package static var disturbance: Int32 { unsafe self.disturbances.output }
 
     /// Forgets what has disturbed it so far.
-    static func forgetDisturbances() {
+    package static func forgetDisturbances() {
         var bytes = [UInt8](repeating: 0, count: 64)
         while unsafe read(self.disturbance, &bytes, bytes.count) > 0 {}
     }
 
-    static func handleSignals() {
+    package static func handleSignals() {
         var ends: [Int32] = [-1, -1]
         if unsafe pipe(&ends) == 0 {
             for end in ends {

@@ -1,7 +1,7 @@
 /// Finds what somebody may have meant.
-enum Spelling {
+package enum Spelling {
     /// The candidate that is few slips away: a letter more, less, another, or two swapped; nil if all are far.
-    static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let scalars = Array(word.unicodeScalars)
         let limit = max(1, min(3, scalars.count / 3))
         var best: (distance: Int, candidate: String)?

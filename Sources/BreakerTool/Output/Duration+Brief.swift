@@ -4,7 +4,7 @@ extension Duration {
     /// This duration for a narrow column: whole units, and never below zero.
     ///
     /// - Parameter roundsUp: whether a begun unit counts, as of a time that is still to come.
-    func brief(roundsUp: Bool = false) -> String {
+    package func brief(roundsUp: Bool = false) -> String {
         let milliseconds = max(0, self.wholeMilliseconds)
         let (length, word): (Int64, String) =
             switch milliseconds {

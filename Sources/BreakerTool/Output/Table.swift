@@ -9,27 +9,41 @@ import Darwin
 #endif
 
 /// Columns of text for people, kept small: a table may have very many rows.
-struct Table {
-    struct Column {
-        var title: String
-        var isRightAligned = false
+package struct Table {
+    package struct Column {
+        package var title: String
+        package var isRightAligned = false
         /// How narrow it may become where the terminal is; nil if it is never cut.
-        var minimumWidth: Int?
+        package var minimumWidth: Int?
         /// Whether its texts stand below their rows where a terminal has no room for them beside; of the last column
         /// only.
-        var mayStandBelow = false
+        package var mayStandBelow = false
         /// Whether its texts are names: a terminal cuts them in the middle, and a long one widens no other's row.
-        var isName = false
+        package var isName = false
         /// Where it is left out.
-        var presence = Presence.always
+        package var presence = Presence.always
         /// Whether a terminal leaves it out, too, if each of its texts is `-`.
-        var isLeftOutEmpty = false
+        package var isLeftOutEmpty = false
         /// How wide it is at least where there is room: later rows may need it.
-        var usualWidth = 0
+        package var usualWidth = 0
+
+        package init(
+            title: String, isRightAligned: Bool = false, minimumWidth: Int? = nil, mayStandBelow: Bool = false,
+            isName: Bool = false, presence: Presence = .always, isLeftOutEmpty: Bool = false, usualWidth: Int = 0
+        ) {
+            self.title = title
+            self.isRightAligned = isRightAligned
+            self.minimumWidth = minimumWidth
+            self.mayStandBelow = mayStandBelow
+            self.isName = isName
+            self.presence = presence
+            self.isLeftOutEmpty = isLeftOutEmpty
+            self.usualWidth = usualWidth
+        }
     }
 
     /// On which terminals a column is shown; where there is none it always is.
-    enum Presence {
+    package enum Presence {
         case always
         /// Unless the others would be cut to their narrowest and still find no room.
         case whereItFits
@@ -37,9 +51,14 @@ struct Table {
         case whereRoomy
     }
 
-    struct Cell {
-        var text: String
-        var look = Look.plain
+    package struct Cell {
+        package var text: String
+        package var look: Look
+
+        package init(text: String, look: Look = .plain) {
+            self.text = text
+            self.look = look
+        }
     }
 
     private struct Place {
@@ -57,7 +76,7 @@ struct Table {
     private static let readable = 32
 
     /// Where there is no room the widest of those that may be cut is cut first.
-    let columns: [Column]
+    package let columns: [Column]
     /// Whether rows of one rank stand in the order of the bytes of their first column.
     private let isSorted: Bool
     private var text: [UInt8] = []
@@ -67,24 +86,24 @@ struct Table {
     /// Whether some row has more than `-` in a column.
     private var isFilled: [Bool]
 
-    init(columns: [Column], isSorted: Bool = false) {
+    package init(columns: [Column], isSorted: Bool = false) {
         self.columns = columns
         self.isSorted = isSorted
         self.widths = columns.map { max($0.title.displayWidth, $0.usualWidth) }
         self.isFilled = columns.map { _ in false }
     }
 
-    var isEmpty: Bool { self.ranks.isEmpty }
+    package var isEmpty: Bool { self.ranks.isEmpty }
 
     /// Drops the rows; the columns stay as wide as they are.
-    mutating func removeRows() {
+    package mutating func removeRows() {
         self.text.removeAll(keepingCapacity: true)
         self.places.removeAll(keepingCapacity: true)
         self.ranks.removeAll(keepingCapacity: true)
     }
 
     /// Adds a row, which stands before those of higher ranks.
-    mutating func append(_ row: [Cell], rank: UInt8 = 0) {
+    package mutating func append(_ row: [Cell], rank: UInt8 = 0) {
         for (index, cell) in row.enumerated() {
             let width = cell.text.displayWidth
             self.widths[index] = max(self.widths[index], width)
@@ -99,14 +118,14 @@ struct Table {
     /// The lines, with a heading.
     ///
     /// - Parameter width: the columns of the terminal; nil cuts nothing.
-    func text(width: Int?, _ style: Style) -> String {
+    package func text(width: Int?, _ style: Style) -> String {
         var text = ""
         self.forEachLine(width: width, style) { text += $0 }
         return text
     }
 
     /// Hands over line by line, the heading first.
-    func forEachLine(width: Int?, withHeading: Bool = true, _ style: Style, _ body: (String) -> Void) {
+    package func forEachLine(width: Int?, withHeading: Bool = true, _ style: Style, _ body: (String) -> Void) {
         let (widths, below) = self.layout(width)
         if withHeading {
             body(self.line(self.columns.map { ($0.title, $0.title.displayWidth, .heading) }, widths, style))

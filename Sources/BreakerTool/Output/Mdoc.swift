@@ -1,7 +1,7 @@
 /// Text for a manual page, in the language of mdoc(7).
-enum Mdoc {
+package enum Mdoc {
     /// A text within a line, or as the arguments of a macro when it begins with no punctuation.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
             case "\\": escaped += "\\e"
@@ -19,7 +19,7 @@ enum Mdoc {
     }
 
     /// Lines of text, none of which is taken for a macro; a sentence begins a line, as mdoc(7) wants it.
-    static func lines(_ text: String) -> String {
+    package static func lines(_ text: String) -> String {
         text.replacing(". ", with: ".\n").split(separator: "\n").map { line in
             let line = Self.escaped(String(line))
             return (line.hasPrefix(".") ? "\\&" : "") + line + "\n"
@@ -27,7 +27,7 @@ enum Mdoc {
     }
 
     /// One argument of a macro: blanks don't end it, and no word in it is taken for a macro.
-    static func argument(_ text: String) -> String { "\"\\&\(Self.escaped(text))\"" }
+    package static func argument(_ text: String) -> String { "\"\\&\(Self.escaped(text))\"" }
 
     private static func hexadecimal(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16, uppercase: true)

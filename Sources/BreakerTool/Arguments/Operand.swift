@@ -1,0 +1,14 @@
+/// What follows a verb on the command line, beside options.
+package struct Operand: Sendable {
+    package var kind: ArgumentKind
+    /// Whether any number of them may follow.
+    package var isRepeated: Bool
+
+    package init(kind: ArgumentKind, isRepeated: Bool = false) {
+        self.kind = kind
+        self.isRepeated = isRepeated
+    }
+
+    package static func one(_ kind: ArgumentKind) -> Operand { Operand(kind: kind) }
+    package static func many(_ kind: ArgumentKind) -> Operand { Operand(kind: kind, isRepeated: true) }
+}

@@ -1,0 +1,33 @@
+/// An option of the command line.
+package struct Option: Sendable, Equatable {
+    /// Its name, without the dashes.
+    package var name: String
+    /// What stands for its value in the help; nil if it takes none.
+    package var placeholder: String?
+    /// Whether it may stand without its value, which then follows an equals sign.
+    package var isValueOptional = false
+    /// What its value is.
+    package var kind = ArgumentKind.text
+    package var help: String
+
+    package var spelling: String { "--\(self.name)" }
+
+    package init(
+        _ name: String, _ placeholder: String? = nil, _ kind: ArgumentKind = .text, isValueOptional: Bool = false,
+        help: String
+    ) {
+        self.name = name
+        self.placeholder = placeholder
+        self.kind = kind
+        self.isValueOptional = isValueOptional
+        self.help = help
+    }
+}
+
+/// The options that every program has.
+extension Option {
+    package static let json = Option("json", help: "print one JSON document, for scripts")
+    package static let color = Option(
+        "color", "WHEN", .anyOf(ColorChoice.self), help: "auto (the default), always or never")
+    package static let help = Option("help", help: "tell about the verb")
+}

@@ -1,0 +1,36 @@
+import BreakerStoreJSON
+
+/// What somebody asks the verb `help` about.
+package enum HelpTopic: Sendable {
+    case program
+    case verb(any DescribedVerb.Type)
+    /// The manual page.
+    case manual
+
+    /// The option with which `help` prints the manual page of the program of that name.
+    package static func man(_ name: String) -> Option {
+        Option("man", help: "print the manual page \(name)(1), for man or mandoc")
+    }
+
+    package init(_ arguments: Arguments, of program: Program) throws(Failure) {
+        guard arguments.operands.count <= 1 else { throw .usage("'help' takes one verb", verb: "help") }
+        let isManual = arguments.has(Self.man(program.name))
+        guard let name = arguments.operands.first else {
+            self = isManual ? .manual : .program
+            return
+        }
+        self = .verb(try program.verb(named: name))
+        guard !isManual else { throw .usage("'--man' is a page about all verbs: name none", verb: "help") }
+    }
+
+    /// What is printed about it.
+    package func text(of program: Program, isJSON: Bool) -> String {
+        let help = HelpText(of: program)
+        switch self {
+        case .manual: return ManualPage(of: program).text
+        case .program:
+            return isJSON ? JSONDocument.help(program.verbs.map { help.json($0) }) : help.long
+        case .verb(let verb): return isJSON ? JSONDocument.help([help.json(verb)]) : help.about(verb)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import BreakerTool
+
+/// The options of every verb, beside those of every program.
+extension Option {
+    static let store = Option("store", "PATH", .file, help: "the store's file; without it BREAKER_STORE names it")
+    static let version = Option("version", help: "print the versions of the tool, the schema and SQLite")
+}
+
+/// The options that several verbs share.
+extension Option {
+    static let exact = Option("exact", help: "take arguments as names, never as patterns")
+    static let all = Option("all", help: "all circuits of the store")
+    static let reason = Option("reason", "TEXT", help: "why; it stands in the history")
+    static let yes = Option("yes", help: "don't ask")
+    static let dryRun = Option("dry-run", help: "tell what would change, and change nothing")
+    static let asName = Option("as", "NAME", help: "who does it; without it your login name")
+    static let state = Option(
+        "state", "STATES", .wordList(StateChoice.allCases.map(\.rawValue)),
+        help: "only these, of open, half-open, closed, held: open,held")
+    static let group = Option("group", "GROUP", .group, help: "only circuits of this group")
+}
