@@ -62,6 +62,7 @@ let package = Package(
         .library(name: "BreakerStore", targets: ["BreakerStore"]),
         .library(name: "BreakerFleet", targets: ["BreakerFleet"]),
         .executable(name: "breaker-inspect", targets: ["breaker-inspect"]),
+        .executable(name: "breaker-fleet", targets: ["breaker-fleet"]),
     ],
     // Off by default: without a trait nobody needs libpq, and BreakerFleet is empty.
     traits: [
@@ -108,6 +109,12 @@ let package = Package(
             name: "CPostgreSQL",
             pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        // Runs links on a host, and tells of the fleet. Without the trait it says how to build it.
+        .executableTarget(
+            name: "breaker-fleet",
+            dependencies: ["BreakerFleet", "BreakerStore", "BreakerStoreJSON", "BreakerTool"],
+            swiftSettings: settings
         ),
         // A process that runs a link, for the tests to kill.
         .executableTarget(

@@ -155,8 +155,10 @@ public final class FleetLink: Sendable {
 }
 
 extension FleetLink.Configuration {
-    fileprivate func validate() throws(FleetError) {
+    /// Throws `invalidConfiguration` for a value that no link can work with.
+    package func validate() throws(FleetError) {
         try Self.validate(self.fleet, as: "fleet")
+        if let host = self.host { try Self.validate(host, as: "host") }
         try Self.require((1...10_000).contains(self.minimumHosts), "minimumHosts is from 1 to 10,000")
         try Self.require((.seconds(1) ... .seconds(3_600)).contains(self.guardTime), "guardTime is from 1 s to 1 h")
         try Self.require((.seconds(1) ... .seconds(600)).contains(self.lease), "lease is from 1 s to 10 min")

@@ -88,7 +88,7 @@ final class LinkLoop {
 
     /// Tells the owner, and beside the file, how things stand: there only what has changed.
     private func say(_ health: FleetHealth) {
-        let reason: String? = if case .cutOff(_, let error) = health { error.description } else { nil }
+        let reason: String? = if case .cutOff(_, let error) = health { error.message } else { nil }
         if self.note?.isJoined != (reason == nil) || self.note?.reason != reason ?? "" {
             let note = LinkNote(isJoined: reason == nil, since: self.cutOffSince ?? Date(), reason: reason ?? "")
             self.note = note

@@ -18,7 +18,17 @@ package struct FleetServer {
             ConnectionSettings(parsing: connection), manner: .init(timeout: Self.patience, hasOwnSession: false))
     }
 
+    /// Whether a password stands in a connection string, where a process list or a unit file shows it.
+    ///
+    /// Throws `invalidConfiguration` for a malformed string.
+    package static func holdsPassword(_ connection: String) throws(FleetError) -> Bool {
+        try ConnectionSettings(parsing: connection).holdsSecret
+    }
+
     // MARK: - The schema
+
+    /// The version of the schema that this release makes and needs.
+    package static var schemaVersion: String { FleetSchema.name }
 
     /// What makes the schema, for psql.
     package static var script: String { FleetSchema.script }

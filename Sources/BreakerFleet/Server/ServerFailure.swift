@@ -33,7 +33,7 @@ enum ServerFailure {
             let words = line.split(separator: ":")
             return !(words.count > 2 && words[words.count - 2].hasSuffix(".c") && words.last.flatMap { Int($0) } != nil)
         }
-        return lines.joined(separator: "; ")
+        return lines.map { $0.drop { $0.isWhitespace } }.joined(separator: "; ")
     }
 }
 #endif

@@ -1,0 +1,72 @@
+#if PostgreSQL
+import BreakerFleet
+import BreakerStore
+import BreakerTool
+
+/// A store's file and its link, for as long as the program runs.
+struct LinkedStore: Sendable {
+    let path: String
+    /// What the log calls this file's host.
+    let name: String
+    let connection: String
+    let configuration: FleetLink.Configuration
+    let log: ServiceLog
+
+    /// How often a file that can't be opened is tried again.
+    private static let patience = Duration.seconds(1)
+
+    /// Works until the task is cancelled.
+    ///
+    /// A file that is not there yet, or can't be used just now, is waited for: the services make it, and a link that
+    /// ends is of no use to them.
+    func run() async {
+        var complaint: String?
+        while !Task.isCancelled {
+            do {
+                let store = try self.open()
+                defer { store.close() }
+                complaint = nil
+                try await FleetLink(store: store, connection: self.connection, configuration: self.watched()).run()
+            } catch {
+                let text = Self.words(for: error)
+                if text != complaint {
+                    self.log.write("waits for \(self.path.quoted): \(text)", about: self.name, .warning)
+                }
+                complaint = text
+            }
+            // A cancelled task sleeps no longer.
+            try? await Task.sleep(for: Self.patience)
+        }
+    }
+
+    private func open() throws(BreakerStoreError) -> CircuitStore {
+        var configuration = CircuitStore.Configuration()
+        configuration.access = .existing
+        configuration.workerName = FleetProgram.name
+        return try CircuitStore(path: self.path, configuration: configuration)
+    }
+
+    private func watched() -> FleetLink.Configuration {
+        var configuration = self.configuration
+        let (name, log) = (self.name, self.log)
+        // While the server is away each try may fail in other words; one line says it.
+        let wasCutOff = Told()
+        configuration.onHealth = { health in
+            let isCutOff = if case .cutOff = health { true } else { false }
+            guard wasCutOff.change(to: isCutOff) || !isCutOff else { return }
+            log.write(health.line.text, about: name, health.line.weight)
+        }
+        configuration.onNews = { log.write($0.description, about: name) }
+        return configuration
+    }
+
+    private static func words(for error: any Error) -> String {
+        switch error {
+        case let error as BreakerStoreError where error.code == .notFound: "no store is there yet"
+        case let error as BreakerStoreError: error.message.isEmpty ? "\(error.code)" : error.message.escaped
+        case let error as FleetError: error.message.escaped
+        default: "\(error)".escaped
+        }
+    }
+}
+#endif

@@ -1,0 +1,48 @@
+#if PostgreSQL
+import BreakerFleet
+import BreakerStore
+import BreakerStoreJSON
+import BreakerTool
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// One line on standard error for each thing that changes, from any thread.
+struct ServiceLog: Sendable {
+    enum Weight: Int {
+        case warning = 4
+        case notice = 5
+    }
+
+    private let isForJournal = ServiceManager.readsErrors
+
+    func write(_ text: String, about host: String, _ weight: Weight = .notice) {
+        let start = self.isForJournal ? "<\(weight.rawValue)>" : "\(Date().rfc3339) "
+        // One call, so that the lines of several threads never mix.
+        _ = Descriptor.write(Array("\(start)\(host.escaped): \(text)\n".utf8), to: STDERR_FILENO)
+    }
+}
+
+extension FleetHealth {
+    /// What a log says of it.
+    var line: (text: String, weight: ServiceLog.Weight) {
+        switch self {
+        case .joined: ("joined: circuits are shared with the other hosts", .notice)
+        case .standby: ("stands by: another process has the link of this file", .notice)
+        case .cutOff(_, let error): ("cut off, this host guards itself: \(error.message.escaped)", .warning)
+        case .closed: ("stopped", .notice)
+        }
+    }
+}
+#endif

@@ -1,0 +1,82 @@
+#if PostgreSQL
+import BreakerFleet
+import BreakerStore
+import BreakerStoreJSON
+import BreakerTool
+
+/// `schema`: what the links need in the database.
+struct SchemaVerb: Verb {
+    static let name = "schema"
+    static let synopsis = "print|apply|check"
+    static let operands: [Operand] = [.one(.anyOf(Action.self))]
+    static let summary = "print, make or check what the links need in the database"
+    static let details = """
+        'print' writes the SQL for psql; 'apply' runs it, as the user who is to own
+        the schema; one that is there stays as it is. 'check', as the user of the
+        links, says whether they can work with what is there.
+        """
+    static let options: [Option] = []
+
+    private enum Action: String, CaseIterable { case print, apply, check }
+
+    private let action: Action
+    private let settings: Settings
+
+    init(_ arguments: Arguments, _ settings: Settings) throws(Failure) {
+        guard arguments.operands.count == 1, let action = Action(rawValue: arguments.operands[0]) else {
+            throw .usage("'schema' takes one of print, apply and check", verb: Self.name)
+        }
+        self.action = action
+        self.settings = settings
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        if self.action == .print {
+            context.console.write(FleetServer.script)
+            return .done
+        }
+        let server = try FleetServer(for: self.settings)
+        do throws(FleetError) {
+            return self.action == .apply ? try self.apply(server, context) : try self.check(server, context)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    private func apply(_ server: FleetServer, _ context: Context) throws(FleetError) -> ExitCode {
+        let before = try server.schemaVersion()
+        try server.makeSchema()
+        let version = try server.schemaVersion() ?? FleetServer.schemaVersion
+        if context.isJSON {
+            context.console.write(
+                JSONValue.document(["schema": .string(version), "isNew": .bool(before == nil)]))
+        } else if before == nil {
+            context.console.write("made the schema fleet, version \(version)\n")
+            context.console.writeError(
+                "hint: '\(FleetProgram.name) schema print' tells what to grant to the links' user\n")
+        } else {
+            context.console.write("the schema fleet is there, version \(version)\n")
+        }
+        return .done
+    }
+
+    private func check(_ server: FleetServer, _ context: Context) throws(FleetError) -> ExitCode {
+        try server.requireSchema()
+        let version = try server.schemaVersion() ?? FleetServer.schemaVersion
+        let missing = try server.missingRights()
+        let mayChange = try server.mayChangeSchema()
+        if context.isJSON {
+            context.console.write(
+                JSONValue.document([
+                    "schema": .string(version), "missing": .array(missing.map { .string($0) }),
+                    "mayChangeSchema": .bool(mayChange),
+                ]))
+        } else {
+            context.console.write("the schema fleet is there, version \(version)\n")
+            for right in missing { context.console.write("missing: \(right)\n") }
+            if mayChange { context.console.write("note: this user may change the schema, which no link needs\n") }
+        }
+        return missing.isEmpty ? .done : .failed
+    }
+}
+#endif

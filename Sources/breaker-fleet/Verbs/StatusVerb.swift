@@ -1,0 +1,48 @@
+#if PostgreSQL
+import BreakerFleet
+import BreakerStore
+import BreakerStoreJSON
+import BreakerTool
+
+/// `status`: what the server knows of the fleet.
+struct StatusVerb: Verb {
+    static let name = "status"
+    static let synopsis = ""
+    static let summary = "show the hosts of the fleet, and what the server holds of their circuits"
+    static let details = """
+        A host is joined if its link was heard within 5 s. HEARD is how long ago that
+        was; PROGRAM is the process that has the link. Of the circuits, those that are
+        open or held; all with --all, and in JSON. PROBE says when one is due, or which
+        host may.
+        """
+    static let all = Option("all", help: "also the circuits that are closed")
+    static let options: [Option] = [Self.all]
+
+    private let settings: Settings
+    private let showsAll: Bool
+
+    init(_ arguments: Arguments, _ settings: Settings) throws(Failure) {
+        guard arguments.operands.isEmpty else { throw .usage("'status' takes no names", verb: Self.name) }
+        self.settings = settings
+        self.showsAll = arguments.has(Self.all)
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let server = try FleetServer(for: self.settings)
+        do throws(FleetError) {
+            let status = try server.status(of: self.settings.fleetName)
+            if context.isJSON {
+                context.console.write(JSONValue.document(status.json))
+            } else {
+                let shown = self.showsAll ? status.circuits : status.circuits.filter { !$0.isPlainlyClosed }
+                context.console.write(
+                    StatusText(status: status, shown: shown).text(
+                        width: context.console.width, context.style))
+            }
+            return .done
+        } catch {
+            throw Failure(error)
+        }
+    }
+}
+#endif
