@@ -126,7 +126,8 @@ let package = Package(
         .testTarget(
             name: "BreakerFleetTests",
             dependencies: [
-                "BreakerFleet", "BreakerStore", "BreakerTestSupport", "CTestSupport", "breaker-fleet-worker",
+                "BreakerFleet", "BreakerStore", "BreakerTestSupport", "CTestSupport", "breaker-fleet",
+                "breaker-fleet-worker",
             ],
             swiftSettings: settings
         ),

@@ -62,6 +62,8 @@ missing() {
     if [ "$purpose" = fleet ]; then
         has_libpq || printf ' libpq-dev'
         has_postgres || printf ' postgresql'
+        # Certificates for the tests' servers.
+        has openssl || printf ' openssl'
     fi
     [ "$purpose" = build ] || missing_for_tests
     # pkg-config tells the build where SQLite is; unshare gives tests a time namespace of their own.
