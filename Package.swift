@@ -123,11 +123,18 @@ let package = Package(
             path: "Tests/breaker-fleet-worker",
             swiftSettings: settings
         ),
+        // A PostgreSQL of the tests' own, and what lies between it and a link.
+        .target(
+            name: "BreakerFleetTestSupport",
+            dependencies: ["BreakerFleet", "BreakerTestSupport"],
+            path: "Tests/FleetTestSupport",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "BreakerFleetTests",
             dependencies: [
-                "BreakerFleet", "BreakerStore", "BreakerTestSupport", "CTestSupport", "breaker-fleet",
-                "breaker-fleet-worker",
+                "BreakerFleet", "BreakerFleetTestSupport", "BreakerStore", "BreakerTestSupport", "CTestSupport",
+                "breaker-fleet", "breaker-fleet-worker", "breaker-torture",
             ],
             swiftSettings: settings
         ),
@@ -166,8 +173,8 @@ let package = Package(
         .executableTarget(
             name: "breaker-torture",
             dependencies: [
-                "BreakerStore", "BreakerTestSupport", "CFaults", "CRecorder", "CSQLite", "CTestSupport",
-                "breaker-inspect",
+                "BreakerFleet", "BreakerFleetTestSupport", "BreakerStore", "BreakerTestSupport", "CFaults",
+                "CRecorder", "CSQLite", "CTestSupport", "breaker-inspect",
             ],
             path: "Tests/breaker-torture",
             swiftSettings: settings

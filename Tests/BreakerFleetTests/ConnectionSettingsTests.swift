@@ -1,4 +1,5 @@
 #if PostgreSQL
+import BreakerFleetTestSupport
 import Testing
 
 @testable import BreakerFleet

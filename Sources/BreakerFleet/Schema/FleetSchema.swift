@@ -4,7 +4,7 @@
 ///
 /// An owner makes it. All stamps are microseconds of the server's clock since 1970, and durations are microseconds. The
 /// limits of the numbers keep every sum of two of them a bigint.
-enum FleetSchema {
+package enum FleetSchema {
     /// Major times 1,000, plus minor.
     ///
     /// A minor adds; a link refuses another major.
@@ -51,7 +51,7 @@ enum FleetSchema {
     ]
 
     /// Makes the schema where there is none; one that is there stays as it is.
-    static func install(on connection: ServerConnection) throws(FleetError) {
+    package static func install(on connection: ServerConnection) throws(FleetError) {
         try connection.run("BEGIN")
         do throws(FleetError) {
             for statement in self.statements { try connection.run(statement) }

@@ -2,7 +2,7 @@
 import CPostgreSQL
 
 /// Where the server is and how to get in: libpq's connection string, with what a link sets beside the user's words.
-struct ConnectionSettings: Sendable {
+package struct ConnectionSettings: Sendable {
     /// libpq's keywords and their values for one server; several where the user has named several, in their order.
     private(set) var servers: [[Setting]]
     /// What no message may repeat.
@@ -28,7 +28,7 @@ struct ConnectionSettings: Sendable {
     /// Throws `invalidConfiguration` for a malformed string.
     ///
     /// The message says nothing of what is in the string: a password that was not quoted may stand anywhere.
-    init(parsing text: String) throws(FleetError) {
+    package init(parsing text: String) throws(FleetError) {
         guard var settings = Self.parse(text) else {
             throw FleetError(
                 code: .invalidConfiguration,

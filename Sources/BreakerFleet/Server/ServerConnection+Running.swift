@@ -8,7 +8,7 @@ extension ServerConnection {
     /// the answer. A statement that the server refuses leaves the
     /// connection as it is; anything else that goes wrong closes the connection.
     @discardableResult
-    func run(_ statement: String, _ parameters: [String?] = []) throws(FleetError) -> [ServerRow] {
+    package func run(_ statement: String, _ parameters: [String?] = []) throws(FleetError) -> [ServerRow] {
         guard let handle = unsafe self.handle else { throw Self.closed }
         let deadline = ContinuousClock.now + self.manner.timeout
         self.statements += 1

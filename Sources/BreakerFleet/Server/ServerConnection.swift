@@ -9,9 +9,9 @@ import CPostgreSQL
 ///
 /// Safe: the pointer is libpq's, and nobody else has it; `close` frees what is behind it and forgets it, once.
 @safe
-final class ServerConnection {
+package final class ServerConnection {
     /// How much one answer may have.
-    struct Bounds: Sendable {
+    package struct Bounds: Sendable {
         var rows = 200_000
         var bytes = 64 << 20
         /// How many names of notifications are kept until somebody takes them.
@@ -19,7 +19,7 @@ final class ServerConnection {
     }
 
     /// How a connection is made, beside what its settings say.
-    struct Manner: Sendable {
+    package struct Manner: Sendable {
         /// For connecting, and for each statement.
         var timeout: Duration = .seconds(2)
         /// Whether the session at the server is this connection's own.
@@ -27,6 +27,14 @@ final class ServerConnection {
         /// Behind a pooler it is lent for a transaction at a time, and what is set there would be set for others.
         var hasOwnSession = true
         var bounds = Bounds()
+
+        package init(
+            timeout: Duration = .seconds(2), hasOwnSession: Bool = true, bounds: Bounds = Bounds()
+        ) {
+            self.timeout = timeout
+            self.hasOwnSession = hasOwnSession
+            self.bounds = bounds
+        }
     }
 
     let settings: ConnectionSettings
@@ -42,7 +50,7 @@ final class ServerConnection {
     var statements = 0
 
     /// Connects; throws at the latest after the manner's timeout, to which looking the server's name up does not count.
-    init(_ settings: ConnectionSettings, manner: Manner = Manner()) throws(FleetError) {
+    package init(_ settings: ConnectionSettings, manner: Manner = Manner()) throws(FleetError) {
         self.settings = settings
         self.manner = manner
         let deadline = ContinuousClock.now + manner.timeout
@@ -68,7 +76,7 @@ final class ServerConnection {
     var isOpen: Bool { unsafe self.handle != nil }
 
     /// Ends the connection at once.
-    func close() {
+    package func close() {
         guard let handle = unsafe self.handle else { return }
         unsafe self.handle = nil
         // PQfinish says good-bye to the server; on a socket that is shut down nothing waits for room to say it in.

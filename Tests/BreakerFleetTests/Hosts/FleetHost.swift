@@ -1,19 +1,10 @@
 #if PostgreSQL
+import BreakerFleetTestSupport
 import BreakerStore
 import BreakerTestSupport
 import Foundation
 
 @testable import BreakerFleet
-
-/// A clock that began elsewhere, at another time.
-struct OtherHostClock: HostClock {
-    private let base = SystemHostClock()
-    let number: Int
-
-    var bootID: String { "boot of host \(self.number)" }
-    var uptime: Duration { self.base.uptime + .seconds(5_000 * self.number) }
-    var wallTime: Date { self.base.wallTime.addingTimeInterval(-5_000 * Double(self.number)) }
-}
 
 /// A host of a fleet: a file of its own, a clock of its own, and a link on it, in this process.
 final class FleetHost: Sendable {
@@ -107,11 +98,6 @@ final class FleetHost: Sendable {
 
 /// Chooses the forms of the store's calls that block the thread.
 func synchronously<Value>(_ body: () throws -> Value) rethrows -> Value { try body() }
-
-extension TestDatabase {
-    /// The number that a statement returns.
-    func number(_ sql: String) throws -> Int64 { try self.connect().run(sql).first?.number(0) ?? -1 }
-}
 
 /// Hosts of one test, on a database of its own.
 enum Fleet {

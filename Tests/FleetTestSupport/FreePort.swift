@@ -10,8 +10,8 @@ import Darwin
 #endif
 
 /// Ports of loopback that nobody listens at.
-enum FreePort {
-    static func find() throws -> Int {
+package enum FreePort {
+    package static func find() throws -> Int {
         #if canImport(Darwin)
         let kind = SOCK_STREAM
         #else

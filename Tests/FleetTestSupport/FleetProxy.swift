@@ -2,13 +2,13 @@
 import BreakerTestSupport
 
 /// A network between a link and its server that a test can break: Tests/Python/fleet_proxy.py.
-final class FleetProxy: Sendable {
+package final class FleetProxy: Sendable {
     private let python: WorkerProcess
     private let port: Int
 
-    init(to server: PostgresServer) async throws {
-        // Tests/BreakerFleetTests/Hosts/FleetProxy.swift
-        let tests = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    package init(to server: PostgresServer) async throws {
+        // Tests/FleetTestSupport/FleetProxy.swift
+        let tests = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
         self.python = try WorkerProcess(
             program: "/usr/bin/env", arguments: ["python3", "/\(tests)/Python/fleet_proxy.py", String(server.port)])
         self.port = try await self.python.ask("port").number("port") ?? 0
@@ -17,19 +17,19 @@ final class FleetProxy: Sendable {
     deinit { self.python.clear() }
 
     /// A connection string that leads to the database through this proxy.
-    func connection(to database: TestDatabase) -> String {
+    package func connection(to database: TestDatabase) -> String {
         "host=127.0.0.1 port=\(self.port) dbname=\(database.name) user=postgres"
     }
 
     /// Bytes are still acknowledged, and go nowhere.
-    func stall() async throws { try await self.python.ask("stall") }
+    package func stall() async throws { try await self.python.ask("stall") }
 
     /// All connections end, and each new one at once.
-    func cut() async throws { try await self.python.ask("cut") }
+    package func cut() async throws { try await self.python.ask("cut") }
 
     /// Each answer of the server comes so much later.
-    func delay(milliseconds: Int) async throws { try await self.python.ask("delay \(milliseconds)") }
+    package func delay(milliseconds: Int) async throws { try await self.python.ask("delay \(milliseconds)") }
 
-    func go() async throws { try await self.python.ask("go") }
+    package func go() async throws { try await self.python.ask("go") }
 }
 #endif

@@ -1,31 +1,10 @@
 #if PostgreSQL
+import BreakerFleetTestSupport
 import BreakerStore
 
 @testable import BreakerFleet
 
-/// A database of the shared server that a test has for itself, with the schema `fleet`.
-struct TestDatabase: Sendable {
-    let server: PostgresServer
-    let name: String
-
-    init(withSchema: Bool = true) async throws {
-        try self.init(on: await PostgresServer.shared(), withSchema: withSchema)
-    }
-
-    init(on server: PostgresServer, withSchema: Bool = true) throws {
-        self.server = server
-        self.name = try self.server.makeDatabase()
-        if withSchema { try FleetSchema.install(on: self.connect()) }
-    }
-
-    /// The connection string, for a link.
-    var connection: String { self.server.connection(database: self.name) }
-
-    func connect(as user: String = "postgres", manner: ServerConnection.Manner = .patient) throws -> ServerConnection {
-        try ServerConnection(
-            ConnectionSettings(parsing: self.server.connection(database: self.name, user: user)), manner: manner)
-    }
-
+extension TestDatabase {
     /// A host's registers on a connection of their own.
     func registers(
         host: String, fleet: String = "default", lease: Int64 = 5_000_000, as user: String = "postgres"
@@ -43,11 +22,6 @@ struct TestDatabase: Sendable {
             AS 'SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint + \(hours) * 3600000000'
             """)
     }
-}
-
-extension ServerConnection.Manner {
-    /// For tests that are not about time, on a busy machine.
-    static let patient = Self(timeout: .seconds(20))
 }
 
 extension Registers {

@@ -1,4 +1,5 @@
 #if PostgreSQL
+import BreakerFleet
 import BreakerTestSupport
 import Foundation
 
@@ -10,25 +11,23 @@ import Musl
 import Darwin
 #endif
 
-@testable import BreakerFleet
-
 /// A PostgreSQL of the tests' own, on loopback, in a temporary directory.
 ///
 /// A shell runs the server and does what it is told on its standard input. When that ends, as it does however this
 /// process ends, the shell ends the server and removes the directory. The server runs as another user when the tests
 /// run as root, whom it refuses. A test whose server can't be had fails.
-final class PostgresServer: Sendable {
+package final class PostgresServer: Sendable {
     /// The server that tests share; it runs until the last of them has ended.
-    static func shared() async throws -> PostgresServer { try await self.started.value }
+    package static func shared() async throws -> PostgresServer { try await self.started.value }
 
     private static let started = Task { try await PostgresServer() }
 
-    let port: Int
+    package let port: Int
     private let shell: WorkerProcess
     private let numbers = Locked(0)
 
     /// Starts a server that a test has for itself.
-    init() async throws {
+    package init() async throws {
         let programs = try Self.programs()
         let directory = try Directory.make("breakerstore-postgres")
         let launcher = try Self.launcher(owning: directory)
@@ -44,24 +43,24 @@ final class PostgresServer: Sendable {
     deinit { Task { [shell] in await shell.quit() } }
 
     /// Starts the server again, and waits until it answers.
-    func start() async throws { try await self.shell.ask("start") }
+    package func start() async throws { try await self.shell.ask("start") }
 
     /// Ends the server in order, without waiting for its clients.
-    func stop() async throws { try await self.shell.ask("stop INT") }
+    package func stop() async throws { try await self.shell.ask("stop INT") }
 
     /// Ends the server as a crash does.
-    func kill9() async throws { try await self.shell.ask("stop KILL") }
+    package func kill9() async throws { try await self.shell.ask("stop KILL") }
 
     /// Ends the server and removes its directory; for one that a test has for itself.
-    func clear() async { await self.shell.quit() }
+    package func clear() async { await self.shell.quit() }
 
     /// A connection string for a database of the server; the user `postgres` may do everything.
-    func connection(database: String = "postgres", user: String = "postgres") -> String {
+    package func connection(database: String = "postgres", user: String = "postgres") -> String {
         "host=127.0.0.1 port=\(self.port) dbname=\(database) user=\(user)"
     }
 
     /// A new and empty database.
-    func makeDatabase() throws -> String {
+    package func makeDatabase() throws -> String {
         let name = self.numbers.withLock { number in
             number += 1
             return "test\(number)"
@@ -85,8 +84,8 @@ final class PostgresServer: Sendable {
         return found
     }
 
-    struct Missing: Error, CustomStringConvertible {
-        let description: String
+    package struct Missing: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// The words that run a command as a user whom the server accepts, who gets the directory.
