@@ -139,7 +139,9 @@ struct CircuitLink: Sendable, Hashable {
         }
         switch register.state {
         case .closed: return now < self.quietUntil ? nil : self.trip(file, register, count).map(Step.request)
-        case .open: return self.whileOpen(file, register, at: now)
+        case .open:
+            if let hold = file.hold { return self.whileHeldAlone(hold, file, register, at: now) }
+            return self.whileOpen(file, register, at: now)
         }
     }
 
@@ -168,6 +170,19 @@ struct CircuitLink: Sendable, Hashable {
     /// Asks to be asked again then, if that lies ahead.
     private mutating func wake(at time: Int64, now: Int64) {
         if time > now { self.wakesAt = min(self.wakesAt ?? time, time) }
+    }
+
+    /// The file is held and the register is not: the file's hold ends a little later, or is this host's own.
+    ///
+    /// No call can probe here, so the right to do that is another's.
+    private mutating func whileHeldAlone(
+        _ hold: LinkedCircuit.Hold, _ file: LinkedCircuit, _ register: Register, at now: Int64
+    ) -> Step? {
+        if let step = self.prolongation(file, register, at: now) { return step }
+        if register.lease?.host == self.settings.host { return .request(.yield(generation: register.generation)) }
+        self.probing = nil
+        if let left = hold.left { self.wake(at: now.addingSaturating(left), now: now) }
+        return nil
     }
 
     private mutating func whileOpen(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
