@@ -17,18 +17,25 @@ test: setup ## run all tests
 	@scripts/test.sh $(FLAGS)
 
 # Which part, and for how many seconds each: `make torture PART=kill DURATION=60 SEED=7`. All of it by default.
+# `fleet`, which needs PostgreSQL, runs when it is asked for: `make torture PART=fleet`.
 # Of `hostile`, ONLY='text' repeats the cases whose names hold that; of `block` it names a file system, of `counts` a
-# scene. Of `power` and `block`, WITHOUT=trip-sync leaves out syncs, which they must notice. In `kill` and `stale`,
-# SQLITE='FOLDER FOLDER' makes each process load the libsqlite3.so.0 of one of these.
+# scene, of `fleet` a round. SHORT=1 runs what the tests run. Of `power` and `block`, WITHOUT=trip-sync leaves out syncs,
+# which they must notice. In `kill` and `stale`, SQLITE='FOLDER FOLDER' makes each process load the libsqlite3.so.0 of one
+# of these.
 PART :=
 DURATION :=
 SEED :=
 ONLY :=
+SHORT :=
 WITHOUT :=
 SQLITE :=
 
+# The part `fleet` needs libpq: it is built with the trait PostgreSQL, in a folder of its own.
+FLEET := $(filter fleet,$(PART))
+
 torture: setup ## break stores on purpose, for long
-	@swift run breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(WITHOUT),--without $(WITHOUT)) $(foreach folder,$(SQLITE),--sqlite '$(folder)')
+	$(if $(FLEET),@scripts/setup.sh fleet)
+	@swift run $(if $(FLEET),--traits PostgreSQL --scratch-path .build/fleet) breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(SHORT),--short) $(if $(WITHOUT),--without $(WITHOUT)) $(foreach folder,$(SQLITE),--sqlite '$(folder)')
 
 # The folder that has a folder for each version, with its sqlite3.h and libsqlite3.so.0 (scripts/versions.sh).
 SQLITES :=

@@ -12,14 +12,15 @@ struct Options: Sendable {
         let description: String
     }
 
-    var parts = Part.allCases
+    var parts = Part.byDefault
     /// How long each part may take; nil for until its own count is reached.
     var duration: Duration?
     /// What all random choices follow from.
     var seed = UInt64.random(in: 0 ... .max)
     /// The few rounds that the tests run.
     var isShort = false
-    /// Of the part `hostile`, the cases that are called so alone, of `power` and `counts` the scene; nil for all.
+    /// Of the part `hostile`, the cases that are called so alone, of `power` and `counts` the scene, of `fleet` the
+    /// round; nil for all.
     var only: String?
     /// Of the part `power`, the syncs that the disk is never told of.
     var without: PowerFault?
@@ -31,7 +32,8 @@ struct Options: Sendable {
     static let help = """
         usage: breaker-torture [--part NAME[,NAME…]] [--duration SECONDS] [--seed N] [--short] [--only TEXT]
                [--without SYNC] [--sqlite FOLDER]… [--patient]
-        parts: \(Part.allCases.map(\.rawValue).joined(separator: ", ")); all of them by default
+        parts: \(Part.allCases.map(\.rawValue).joined(separator: ", "));
+        all of them by default, but for fleet, which needs the trait PostgreSQL
 
           --duration SECONDS  how long each part may take; by default until its own count is reached
           --seed N            repeats the choices of a run that ended with it
@@ -39,6 +41,7 @@ struct Options: Sendable {
           --only TEXT         the cases of `hostile` alone whose names hold TEXT, as a violation tells them; of `power`
                               one scene: \(PowerPlan.Scene.allCases.map(\.rawValue).joined(separator: ", "));
                               of `counts`: \(Counts.Scene.allCases.map(\.rawValue).joined(separator: ", "));
+                              of `fleet` the number of a round;
                               of `block` one file system: \(BlockDisk.Kind.allCases.map(\.rawValue).joined(separator: ", "))
           --without SYNC      a disk of `power` that is never told of these syncs, which must be noticed:
                               \(PowerFault.allCases.map(\.rawValue).joined(separator: ", ")); of `block` the first

@@ -1,7 +1,10 @@
 /// One way of breaking things.
 enum Part: String, CaseIterable {
     // The order is that of a whole run.
-    case kill, power, block, errors, disk, files, torn, hostile, schedule, stale, counts
+    case kill, power, block, errors, disk, files, torn, hostile, schedule, stale, counts, fleet
+
+    /// All but `fleet`, which needs libpq and a server.
+    static let byDefault = Self.allCases.filter { $0 != .fleet }
 
     func run(_ stage: Stage) async throws {
         switch self {
@@ -16,6 +19,7 @@ enum Part: String, CaseIterable {
         case .schedule: try await Scheduling(stage).run()
         case .stale: try await StaleAnswers(stage).run()
         case .counts: try await Counts(stage).run()
+        case .fleet: try await FleetPart(stage).run()
         }
     }
 }
@@ -28,6 +32,8 @@ enum Role: String {
     case countsPeer = "counts-peer"
     case countsTraffic = "counts-traffic"
     case disk
+    case fleetCaller = "fleet-caller"
+    case fleetLink = "fleet-link"
     case killer
     case killWorker = "kill-worker"
     case opener
@@ -52,6 +58,12 @@ enum Role: String {
         case .countsPeer: return CountsPeer.run(arguments)
         case .countsTraffic: return await CountsTraffic.run(arguments)
         case .disk: return await FullDisk.main(arguments)
+        #if PostgreSQL
+        case .fleetCaller: return FleetCaller.run(arguments)
+        case .fleetLink: return await FleetLinkRole.run(arguments)
+        #else
+        case .fleetCaller, .fleetLink: return 64
+        #endif
         case .killer: return KillLoop.Killer.run(arguments)
         case .killWorker: return KillLoop.Recruit.run(arguments)
         case .opener: return await Opener.run()

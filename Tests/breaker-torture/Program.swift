@@ -28,6 +28,10 @@ enum Program {
             Report.say("breaker-torture: \(error)\n\(Options.help)")
             exit(64)
         }
+        if options.parts.contains(.fleet), let lack = FleetPart.lack {
+            Report.say("breaker-torture: fleet: \(lack)")
+            exit(64)
+        }
         // Nothing stays behind, whatever becomes of the test that waits for it.
         if options.isShort { alarm(300) }
         exit(await Self.run(options) ? 0 : 1)

@@ -1,0 +1,129 @@
+#if PostgreSQL
+import BreakerFleetTestSupport
+import BreakerStore
+import BreakerTestSupport
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A host's workers: threads that call a service without end, and an operator who does what the input's lines say.
+///
+/// Each failure and each probe is written down before the service answers, so before anybody can have counted it.
+final class FleetCaller: Sendable {
+    private struct Down: Error {}
+
+    private static let threads = 2
+
+    private let place: FleetPlace
+    private let host: Int
+    private let numbers: SharedNumbers
+    private let store: CircuitStore
+    private let breaker: CircuitBreaker
+    private let log: Int32
+
+    /// `<directory> <host>`.
+    static func run(_ arguments: [String]) -> Int32 {
+        guard arguments.count == 2, let host = Int(arguments[1]),
+            let caller = try? Self(FleetPlace(arguments[0]), host)
+        else { return 64 }
+        // Nothing stays behind, whatever becomes of the torture.
+        alarm(600)
+        for _ in 0..<self.threads { Thread.detachNewThread { caller.call() } }
+        while let line = readLine() {
+            var answer: String
+            do {
+                answer = try caller.perform(line.split(separator: " ").map(String.init))
+            } catch {
+                answer = "refused=\("\(error)".replacing(" ", with: "_").replacing("\n", with: "_"))"
+            }
+            answer += "\n"
+            let bytes = Array(answer.utf8)
+            _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
+        }
+        return 0
+    }
+
+    private init(_ place: FleetPlace, _ host: Int) throws {
+        self.place = place
+        self.host = host
+        self.numbers = try place.numbers
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = OtherHostClock(number: host)
+        self.store = try CircuitStore(path: place.file(of: host), configuration: configuration)
+        self.breaker = try self.store.breaker(FleetPlace.config)
+        self.log = unsafe open(place.calls(of: host), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard self.log >= 0 else { throw SystemError("open \(place.calls(of: host))") }
+    }
+
+    // MARK: - Calls
+
+    private func call() {
+        while true {
+            if self.numbers[FleetPlace.isIdle(self.host)] == 0 {
+                // A call that was let through by a closed circuit is no probe, whatever becomes of the circuit then.
+                let before = self.breaker.state
+                let start = FleetPlace.now
+                try? self.breaker.run { () throws in try self.answer(mayProbe: before != .closed) }
+                self.numbers.raise(FleetPlace.slowest, to: FleetPlace.now - start)
+            }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+    }
+
+    private func answer(mayProbe: Bool) throws {
+        let isProbe = mayProbe && self.breaker.state == .halfOpen
+        if isProbe {
+            self.note(.probeBegan)
+            Thread.sleep(forTimeInterval: 0.03)
+            self.note(.probeEnded)
+        }
+        if self.numbers[FleetPlace.isDown] != 0 {
+            if !isProbe { self.note(.failed) }
+            throw Down()
+        }
+    }
+
+    /// One write, so that lines don't mix.
+    private func note(_ what: FleetCall.Kind) {
+        let bytes = Array("\(what.rawValue) \(FleetPlace.now)\n".utf8)
+        _ = unsafe write(self.log, bytes, bytes.count)
+    }
+
+    // MARK: - The operator
+
+    private func perform(_ words: [String]) throws -> String {
+        let name = FleetPlace.circuit
+        let who = "ann@h\(self.host)"
+        let time = words.count > 1 ? Int(words[1]).map { Duration.milliseconds($0) } : nil
+        switch words.first {
+        case "reset": try self.store.reset(name, by: who)
+        case "hold-open": try self.store.hold(name, .open, for: time, by: who)
+        case "hold-closed": try self.store.hold(name, .closed, for: time, by: who)
+        case "release": try self.store.release(name, by: who)
+        case "probe": try self.store.probe(name, by: who)
+        case "look": return try self.look()
+        default: return "refused=command"
+        }
+        return "ok"
+    }
+
+    private func look() throws -> String {
+        guard let circuit = try self.store.circuit(named: FleetPlace.circuit) else { return "state=none" }
+        let state =
+            switch circuit.beneath ?? circuit.state {
+            case .closed: "closed"
+            case .open: "open"
+            case .halfOpen: "half-open"
+            case .held: "held"
+            }
+        let event = try self.store.history(of: FleetPlace.circuit, limit: 1).first?.id ?? 0
+        return "state=\(state) hold=\(circuit.hold?.state.rawValue ?? "none") event=\(event) epoch=\(circuit.epoch)"
+    }
+}
+#endif
