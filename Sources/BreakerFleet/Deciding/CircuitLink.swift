@@ -374,10 +374,11 @@ struct CircuitLink: Sendable, Hashable {
             self.pushed.insert(key)
             self.needsRead = true
             self.probing = nil
-            // A reset leaves nothing of what was before. To another word somebody may have added something that this
-            // link has not read: the file obeys it all.
+            // A reset leaves nothing of what was before; a hold that the file has got since is another word. To another
+            // word somebody may have added something that this link has not read: the file obeys it all.
             let isReset = operation == .reset
-            self.told = isReset ? Told(generation: generation, epoch: file.epoch, state: .closed) : nil
+            self.told =
+                isReset && file.hold == nil ? Told(generation: generation, epoch: file.epoch, state: .closed) : nil
             self.obeyed = isReset ? generation : nil
         case (.operate(_, let key, _, _, _), .refused):
             // Somebody has said something newer, which the file must obey.

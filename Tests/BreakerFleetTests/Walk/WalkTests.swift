@@ -29,7 +29,9 @@ import Testing
     ///
     /// - 7,548: a step of the server's clock ended a hold there, but not in the file, and the link asked its held file
     ///   for a probe without end.
-    @Test(arguments: [7_548] as [UInt64]) func oldViolationsStayMended(seed: UInt64) {
+    /// - 14,815: a failover lost a hold, and a host that had obeyed it told an older reset of its own once more: its
+    ///   hold stayed for ever.
+    @Test(arguments: [7_548, 14_815] as [UInt64]) func oldViolationsStayMended(seed: UInt64) {
         var walk = Walk(seed: seed)
         walk.run(steps: 80)
         #expect(walk.violations.isEmpty)
