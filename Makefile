@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fleet trait-check prometheus browser torture versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean
+.PHONY: help setup demo demo-fleet test test-fleet trait-check prometheus browser torture versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -12,6 +12,10 @@ setup: ## install what is missing to build and test, Swift apart
 
 demo: setup ## show four processes sharing a circuit, beside four that do not, and check what is shown
 	@scripts/demo.sh
+
+demo-fleet: ## show three hosts sharing a circuit through a PostgreSQL that they start, beside three that do not
+	@scripts/setup.sh fleet
+	@scripts/demo-fleet.sh
 
 test: setup ## run all tests
 	@scripts/test.sh $(FLAGS)

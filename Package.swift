@@ -189,10 +189,10 @@ let package = Package(
             exclude: ["Fuzzing/Fuzzing.swift", "Fuzzing/breaker-inspect"],
             swiftSettings: settings
         ),
-        // What `make demo` runs. No product: users never build it.
+        // What `make demo` and, with the trait, `make demo-fleet` run. No product: users never build it.
         .executableTarget(
             name: "breaker-demo",
-            dependencies: ["BreakerStore"],
+            dependencies: ["BreakerFleet", "BreakerStore"],
             path: "Demo",
             swiftSettings: settings
         ),

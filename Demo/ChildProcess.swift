@@ -13,6 +13,8 @@ final class ChildProcess {
     let output: Descriptor
     /// Whether it has closed its output: it has ended, or is about to.
     private(set) var isSilent = false
+    /// Whether the demo has killed it.
+    private(set) var isKilled = false
     private(set) var lines: [String] = []
 
     private let input: Descriptor
@@ -21,7 +23,7 @@ final class ChildProcess {
 
     /// - Parameters:
     ///   - name: what people call it.
-    ///   - program: its path.
+    ///   - program: its path, or its name if it is found by PATH.
     ///   - arguments: all but its own name.
     init(name: String, program: String, arguments: [String]) throws {
         self.name = name
@@ -51,9 +53,15 @@ final class ChildProcess {
         return self.lines[known...]
     }
 
-    /// Kills it with SIGKILL, unless it has been waited for: its number may be another's by now.
+    /// Kills it with SIGKILL.
     func die() {
-        if self.status == nil { _ = kill(self.pid, SIGKILL) }
+        self.isKilled = true
+        self.signal(SIGKILL)
+    }
+
+    /// Sends it a signal, unless it has been waited for: its number may be another's by now.
+    func signal(_ number: Int32) {
+        if self.status == nil { _ = kill(self.pid, number) }
     }
 
     /// Waits until it is gone; returns its exit code, or the signal that ended it, below zero.
@@ -95,7 +103,7 @@ final class ChildProcess {
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         defer { for place in unsafe arguments.indices { unsafe free(arguments[place]) } }
         var pid: pid_t = 0
-        let code = unsafe posix_spawn(&pid, words[0], &actions, &attributes, &arguments, environ)
+        let code = unsafe posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, environ)
         guard code == 0 else { throw DemoError.system("start \(words[0])", code: code) }
         return pid
     }

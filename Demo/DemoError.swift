@@ -5,6 +5,8 @@ enum DemoError: Error, CustomStringConvertible {
     case ended(String)
     case unknownCaller(String)
     case interrupted(signal: Int32)
+    case failed(String)
+    case missing(String)
     case usage
 
     var description: String {
@@ -14,7 +16,9 @@ enum DemoError: Error, CustomStringConvertible {
         case .ended(let who): "\(who) ended before its time"
         case .unknownCaller(let name): "the service was called by somebody else: '\(name)'"
         case .interrupted(let signal): "interrupted by signal \(signal)"
-        case .usage: "usage: breaker-demo"
+        case .failed(let what): "\(what)"
+        case .missing(let what): "not to be found: \(what)"
+        case .usage: "usage: breaker-demo [fleet FILE]    FILE has the statements that make the schema `fleet`"
         }
     }
 }

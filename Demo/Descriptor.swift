@@ -34,7 +34,13 @@ struct Descriptor: Hashable {
     /// Writes all of it; returns whether the other end took it.
     @discardableResult
     func send(_ text: String) -> Bool {
-        var bytes = Array(text.utf8)[...]
+        self.send(Array(text.utf8)[...])
+    }
+
+    /// Writes all of them; returns whether the other end took them.
+    @discardableResult
+    func send(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var bytes = bytes
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe write(self.number, $0.baseAddress, $0.count) }
             if count >= 0 {

@@ -8,34 +8,49 @@ import Musl
 import Darwin
 #endif
 
-/// The demo, and in other processes its workers.
+/// The demo, and in other processes its workers, links and ways.
 @main
 enum Program {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        if arguments.first == WorkerMode.word {
-            self.work(arguments)
-        } else {
-            exit(self.demonstrate())
-        }
-    }
-
-    private static func work(_ arguments: [String]) {
         do {
-            try WorkerMode(arguments: arguments).run()
+            if try self.play(arguments) { return }
         } catch {
             Descriptor(STDERR_FILENO).send("\(arguments): \(error)\n")
             exit(1)
         }
+        exit(
+            self.demonstrate { console, claims in
+                if arguments.isEmpty { return try Story(console: console, claims: claims).tell() }
+                #if PostgreSQL
+                if arguments.count == 2, arguments[0] == FleetStory.word {
+                    return try FleetStory(console: console, claims: claims, schema: arguments[1]).tell()
+                }
+                #endif
+                throw DemoError.usage
+            })
     }
 
-    /// Tells the story; returns the exit code.
-    private static func demonstrate() -> Int32 {
+    /// Plays another part than the demo; returns false if the arguments name none.
+    private static func play(_ arguments: [String]) throws -> Bool {
+        switch arguments.first {
+        case WorkerMode.word: try WorkerMode(arguments: arguments).run()
+        #if PostgreSQL
+        case LinkMode.word: try LinkMode(arguments: arguments).run()
+        case WayMode.word: try WayMode(arguments: arguments).run()
+        #endif
+        default: return false
+        }
+        return true
+    }
+
+    /// Tells a story; returns the exit code.
+    private static func demonstrate(_ tell: (Console, Claims) throws -> Void) -> Int32 {
         Interrupt.watch()
         let console = Console()
         let claims = Claims(console)
         do {
-            try Story(console: console, claims: claims).tell()
+            try tell(console, claims)
         } catch DemoError.interrupted(let signal) {
             return 128 + signal
         } catch {

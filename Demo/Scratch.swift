@@ -6,6 +6,12 @@ import Musl
 import Darwin
 #endif
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A directory of the demo's own, which it removes in the end.
 struct Scratch {
     let path: String
@@ -17,17 +23,5 @@ struct Scratch {
         self.path = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Removes the directory and the files in it; there are no folders in it.
-    func remove() {
-        if let directory = unsafe opendir(self.path) {
-            while let entry = unsafe readdir(directory) {
-                let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                    unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-                }
-                if name != ".", name != ".." { unsafe unlink("\(self.path)/\(name)") }
-            }
-            unsafe closedir(directory)
-        }
-        unsafe rmdir(self.path)
-    }
+    func remove() { try? FileManager.default.removeItem(atPath: self.path) }
 }

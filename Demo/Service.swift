@@ -23,6 +23,7 @@ final class Service {
     /// Whose request hangs, and since when.
     private(set) var hanging: Request?
 
+    private var hangingConnection: Descriptor?
     private let socket: Descriptor
     private var connections: [Descriptor: [UInt8]] = [:]
 
@@ -72,11 +73,21 @@ final class Service {
             self.hangUp(connection)
         case .brokenAndHanging:
             self.hanging = request
+            self.hangingConnection = connection
             self.mood = .broken
         }
     }
 
+    /// The request that hangs fails at last.
+    func failHanging() {
+        guard let connection = self.hangingConnection else { return }
+        (self.hanging, self.hangingConnection) = (nil, nil)
+        connection.send(Self.response("503 Service Unavailable"))
+        self.hangUp(connection)
+    }
+
     private func hangUp(_ connection: Descriptor) {
+        if connection == self.hangingConnection { self.hangingConnection = nil }
         self.connections[connection] = nil
         connection.shut()
     }

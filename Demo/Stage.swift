@@ -7,6 +7,7 @@ final class Stage {
 
     let service: Service
     private(set) var workers: [Worker] = []
+    /// Other programs that were started, some of which have ended.
     private var tools: [ChildProcess] = []
     /// The store's file; nil if the workers have breakers in memory.
     private let path: String?
@@ -31,6 +32,11 @@ final class Stage {
     /// Lets the service hang with the next request, and waits for it.
     func hangNextProbe() throws -> Service.Request {
         self.service.mood = .brokenAndHanging
+        return try self.awaitHangingProbe()
+    }
+
+    /// Waits for the request with which the service hangs.
+    func awaitHangingProbe() throws -> Service.Request {
         try self.wait(until: "a probe reaches the service") { self.service.hanging != nil }
         guard let probe = self.service.hanging else { throw DemoError.waitedInVain("a probe") }
         return probe
@@ -39,21 +45,39 @@ final class Stage {
     @discardableResult
     func startWorker() throws -> Worker {
         let name = "worker \(self.workers.count + 1)"
-        let arguments = WorkerMode.arguments(name: name, port: self.service.port, path: self.path)
+        return try self.startWorker(
+            named: name, WorkerMode.arguments(name: name, port: self.service.port, path: self.path))
+    }
+
+    func startWorker(named name: String, _ arguments: [String]) throws -> Worker {
         let worker = Worker(try ChildProcess(name: name, program: self.program, arguments: arguments))
         self.workers.append(worker)
         return worker
     }
 
     /// Runs `breaker-inspect`, which was built beside the demo; returns its exit code and what it said.
-    func inspect(_ arguments: [String]) throws -> (code: Int32, lines: [String]) {
+    ///
+    /// - Parameter path: the store's file, if the stage has none.
+    func inspect(_ arguments: [String], at path: String? = nil) throws -> (code: Int32, lines: [String]) {
         let directory = self.program.lastIndex(of: "/").map { self.program[...$0] } ?? ""
-        let tool = try ChildProcess(
-            name: "breaker-inspect", program: directory + "breaker-inspect",
-            arguments: arguments + ["--store", self.path ?? ""])
-        self.tools.append(tool)
-        try self.wait(until: "breaker-inspect ends") { tool.isSilent }
+        return try self.run(
+            "breaker-inspect", directory + "breaker-inspect", arguments + ["--store", path ?? self.path ?? ""])
+    }
+
+    /// Runs a program to its end; returns its exit code and what it said.
+    func run(_ name: String, _ program: String, _ arguments: [String]) throws -> (code: Int32, lines: [String]) {
+        let tool = try self.start(name, program, arguments)
+        try self.wait(until: "\(name) ends") { tool.isSilent }
         return (tool.end(), tool.lines)
+    }
+
+    /// Starts a program, which is heard until the stage is cleared.
+    ///
+    /// - Parameter program: nil for the demo itself.
+    func start(_ name: String, _ program: String?, _ arguments: [String]) throws -> ChildProcess {
+        let tool = try ChildProcess(name: name, program: program ?? self.program, arguments: arguments)
+        self.tools.append(tool)
+        return tool
     }
 
     /// Answers and listens until the condition holds.
@@ -68,7 +92,7 @@ final class Stage {
     }
 
     /// Sees to what happened, or comes back after a moment.
-    private func attend() {
+    func attend() {
         let tools = self.tools.filter { !$0.isSilent }
         let watched = self.service.descriptors + self.alive.map(\.process.output) + tools.map(\.output)
         let ready = Descriptor.ready(of: watched, within: .milliseconds(20))

@@ -49,10 +49,6 @@ struct Story {
     }
 
     private static func row(_ title: String, _ shared: some Any, _ inMemory: some Any) -> String {
-        "  " + Self.padded(title, to: 42) + Self.padded("\(shared)", to: 10) + "\(inMemory)"
-    }
-
-    private static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
+        "  " + title.padded(to: 42) + "\(shared)".padded(to: 10) + "\(inMemory)"
     }
 }

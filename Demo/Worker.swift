@@ -12,7 +12,7 @@ final class Worker {
     /// Its calls so far, in order.
     private(set) var calls: [Call] = []
     /// Whether the demo has killed it.
-    private(set) var isDead = false
+    var isDead: Bool { self.process.isKilled }
 
     var name: String { self.process.name }
 
@@ -29,7 +29,6 @@ final class Worker {
 
     /// Kills it with SIGKILL, and waits until it is gone; throws if it died of something else.
     func die() throws {
-        self.isDead = true
         self.process.die()
         guard self.process.end() == -SIGKILL else { throw DemoError.ended(self.name) }
     }

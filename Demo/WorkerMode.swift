@@ -17,6 +17,8 @@ struct WorkerMode {
 
     private let client: ServiceClient
     private let guarded: (() throws -> Void) throws -> Void
+    /// How long it rests before its next call.
+    private let pause: () -> Duration
 
     /// - Parameters:
     ///   - name: the worker's name.
@@ -26,28 +28,37 @@ struct WorkerMode {
         [Self.word, name, String(port)] + (path.map { [$0] } ?? [])
     }
 
+    /// The arguments of a worker on one of several hosts.
+    static func arguments(name: String, port: UInt16, path: String, clock: ClockOfAHost) -> [String] {
+        Self.arguments(name: name, port: port, path: path) + [String(clock.number)]
+    }
+
     init(arguments: [String]) throws {
-        guard (3...4).contains(arguments.count), let port = UInt16(arguments[2]) else { throw DemoError.usage }
+        guard (3...5).contains(arguments.count), let port = UInt16(arguments[2]) else { throw DemoError.usage }
         self.client = ServiceClient(port: port, worker: arguments[1])
-        if arguments.count == 4 {
-            // This is all that a worker needs to share its circuit.
-            var configuration = CircuitStore.Configuration()
-            configuration.workerName = arguments[1]
-            // The demo counts each call, and may run where the disk is slow.
-            configuration.busyTimeout = .seconds(10)
-            let store = try CircuitStore(path: arguments[3], configuration: configuration)
-            let users = try store.breaker(Rules.config)
-            self.guarded = { try users.run($0) }
-        } else {
+        guard arguments.count > 3 else {
             var users = MemoryBreaker()
             self.guarded = { try users.run($0) }
+            self.pause = { Rules.pause }
+            return
         }
+        // This is all that a worker needs to share its circuit.
+        var configuration = CircuitStore.Configuration()
+        configuration.workerName = arguments[1]
+        // The demo counts each call, and may run where the disk is slow.
+        configuration.busyTimeout = .seconds(10)
+        let isOfAFleet = arguments.count == 5
+        if isOfAFleet { configuration.clock = try ClockOfAHost(argument: arguments[4]) }
+        let store = try CircuitStore(path: arguments[3], configuration: configuration)
+        let users = try store.breaker(isOfAFleet ? FleetRules.config : Rules.config)
+        self.guarded = { try users.run($0) }
+        self.pause = { isOfAFleet ? FleetRules.pause * Double.random(in: 0.5...1.5) : Rules.pause }
     }
 
     func run() {
         let input = Descriptor(STDIN_FILENO)
         let output = Descriptor(STDOUT_FILENO)
-        while output.send(self.call().line), Descriptor.ready(of: [input], within: Rules.pause).isEmpty {}
+        while output.send(self.call().line), Descriptor.ready(of: [input], within: self.pause()).isEmpty {}
     }
 
     private func call() -> Call {
