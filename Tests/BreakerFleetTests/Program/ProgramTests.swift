@@ -1,4 +1,5 @@
 #if PostgreSQL
+import BreakerFleetTestSupport
 import BreakerStore
 import BreakerTestSupport
 import Foundation
