@@ -22,12 +22,14 @@ package enum JSONDocument {
     ///   - circuit: the circuit.
     ///   - events: its newest events, newest first, as the history gives them.
     ///   - workers: those that live.
+    ///   - link: how the store is joined with those of other hosts; nil where no link is.
     package static func detail(
-        of circuit: SeenCircuit, events: [CircuitEvent], workers: [WorkerSnapshot]
+        of circuit: SeenCircuit, events: [CircuitEvent], workers: [WorkerSnapshot], link: SeenLink?
     ) -> String {
         JSONValue.document([
             "circuit": .object(JSONValue.circuit(circuit, probedBy: workers)),
             "events": .array(events.reversed().map { .event($0) }),
+            "link": .link(link),
         ])
     }
 
@@ -81,8 +83,8 @@ package enum JSONDocument {
     /// What happened since the history.
     package static func event(_ event: CircuitEvent) -> String { JSONValue.document(["event": .event(event)]) }
 
-    package static func workers(_ workers: [WorkerSnapshot]) -> String {
-        JSONValue.document(["workers": .array(workers.map { .worker($0) })])
+    package static func workers(_ workers: [WorkerSnapshot], link: SeenLink?) -> String {
+        JSONValue.document(["link": .link(link), "workers": .array(workers.map { .worker($0) })])
     }
 
     // MARK: - The store and the tool

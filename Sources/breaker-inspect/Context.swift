@@ -62,6 +62,14 @@ struct Context {
         return other
     }
 
+    /// What keeps the store's host from others that share its circuits; nil where nothing does.
+    var linkTrouble: String? {
+        get throws(Failure) {
+            guard let files = try? StoreFiles(path: try self.path()) else { return nil }
+            return files.link.trouble(at: self.now)
+        }
+    }
+
     /// Runs `body` with the store, opened so that nothing on the disk changes.
     func reading<Value>(
         _ body: (CircuitStore) throws(BreakerStoreError) -> Value

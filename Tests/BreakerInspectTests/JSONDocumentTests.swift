@@ -32,15 +32,17 @@ import Testing
         return text
     }
 
+    static let link = SeenLink(.cutOff, since: .now, pid: 7, reason: "no route")
     static let documents: [(definition: String, text: String)] = [
         ("list", list()), ("watchChanged", JSONDocument.changed(circuit(.closed))),
         ("watchForgotten", JSONDocument.forgotten("a")),
-        ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], workers: [worker])),
+        ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], workers: [worker], link: link)),
         ("check", JSONDocument.check(ofCount: 2, notClosed: [circuit(.halfOpen)], unreadable: ["b"])),
         ("wait", JSONDocument.waited(for: nil, isReached: false)),
         ("changes", JSONDocument.changes([("a", "open", "closed", [:])], isDryRun: true, unreadable: [])),
         ("history", JSONDocument.history([event])), ("historyEvent", JSONDocument.event(event)),
-        ("workers", JSONDocument.workers([worker])),
+        ("workers", JSONDocument.workers([worker], link: link)),
+        ("workers", JSONDocument.workers([], link: nil)), ("workers", JSONDocument.workers([], link: SeenLink(.begun))),
         ("doctor", JSONDocument.findings([("SQLite", "ok", "3.51.3", nil)], isHealthy: true)),
         ("help", JSONDocument.help([.verb(name: "a", usage: "a", summary: "b", options: [("--c", nil, "d")])])),
         ("versions", JSONDocument.versions(tool: "0.2.0", schema: "1.0", sqlite: "3.51.3")),

@@ -62,6 +62,12 @@ final class LinkLoop {
 
     /// Works until it is stopped, or the store is closed.
     func run() {
+        self.work()
+        // Before another link has the seat, and says something itself.
+        if self.note != nil { self.store.note(nil) }
+    }
+
+    private func work() {
         var backOff: Duration = .milliseconds(50)
         while !self.isStopped() {
             guard self.seat.take() else {
@@ -90,7 +96,9 @@ final class LinkLoop {
     private func say(_ health: FleetHealth) {
         let reason: String? = if case .cutOff(_, let error) = health { error.message } else { nil }
         if self.note?.isJoined != (reason == nil) || self.note?.reason != reason ?? "" {
-            let note = LinkNote(isJoined: reason == nil, since: self.cutOffSince ?? Date(), reason: reason ?? "")
+            let note = LinkNote(
+                isJoined: reason == nil, since: self.cutOffSince ?? Date(),
+                pid: ProcessInfo.processInfo.processIdentifier, reason: reason ?? "")
             self.note = note
             self.store.note(note)
         }

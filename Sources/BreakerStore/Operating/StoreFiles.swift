@@ -77,6 +77,9 @@ package struct StoreFiles: Sendable {
         self.isLockFileWhole = LockFile.exists(at: file.lock)
     }
 
+    /// How the file is joined with those of other hosts.
+    package var link: LinkStanding { LinkStanding(at: self.file) }
+
     /// Reads the file, and nothing else; throws if it is no store, or can't be read.
     package func examine(_ clock: any HostClock) throws(BreakerStoreError) -> StoreExamination {
         guard try Schema.recognise(self.file) == .store else { throw Schema.missing(self.file) }

@@ -75,6 +75,9 @@ package struct StoreInspection {
         try self.view.database.names()
     }
 
+    /// How the file is joined with those of other hosts.
+    package var link: LinkStanding { LinkStanding(at: self.view.file) }
+
     /// The workers that live.
     package func workers() throws(BreakerStoreError) -> [WorkerSnapshot] { try self.view.livingWorkers() }
 

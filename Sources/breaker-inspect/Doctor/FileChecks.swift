@@ -1,5 +1,11 @@
 import BreakerStore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What the doctor makes of the files themselves.
 struct FileChecks {
     let facts: StoreFiles
@@ -107,6 +113,19 @@ struct FileChecks {
                 "remove what is at \((self.facts.board?.path ?? "").quoted); services make a board within a second of "
                     + "their next calls"
             )
+        }
+    }
+
+    /// The link to other hosts; nothing is said where none is, nor was.
+    func link(at now: Date) -> Finding? {
+        guard let text = self.facts.link.told(at: now) else { return nil }
+        switch self.facts.link {
+        case .told(let note) where !note.isJoined:
+            return .wrong(
+                "link", text,
+                "see to the server, or to the way there: the link joins by itself as soon as there is one")
+        case .gone: return .wrong("link", text, "start it again; 'breaker-fleet run' is one")
+        default: return .ok("link", text)
         }
     }
 

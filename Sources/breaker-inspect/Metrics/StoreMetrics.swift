@@ -2,6 +2,12 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What is told of one store, and of its circuits.
 struct StoreMetrics {
     /// What is known of a store that could be read.
@@ -13,6 +19,8 @@ struct StoreMetrics {
         var circuits: [CircuitMetrics]
         var leftOut: Int
         var unreadable: Int
+        var link: LinkStanding
+        var now: Date
     }
 
     /// The label of all its series.
@@ -42,7 +50,8 @@ struct StoreMetrics {
                 return Contents(
                     schema: try inspection.schemaVersion(), fileSize: inspection.fileSize, workers: workers.count,
                     degradedWorkers: workers.count { $0.degradedSince != nil }, circuits: circuits,
-                    leftOut: first.leftOut, unreadable: found.unreadable.count)
+                    leftOut: first.leftOut, unreadable: found.unreadable.count,
+                    link: inspection.link, now: context.now)
             }
         }
     }
@@ -62,6 +71,14 @@ struct StoreMetrics {
         },
         .init("breaker_workers_degraded", .gauge, "Processes that guard their circuits in memory") {
             if let contents = $0.contents { $1.add(UInt64(contents.degradedWorkers)) }
+        },
+        .init("breaker_link_up", .gauge, "Whether a link joins the store with those of other hosts; none without one") {
+            guard let link = $0.contents?.link, link != .none else { return }
+            $1.add(link.livingNote?.isJoined == true ? 1 : 0)
+        },
+        .init("breaker_link_cut_off_seconds", .gauge, "For how long the link has had no way to the other hosts") {
+            guard let contents = $0.contents, let note = contents.link.livingNote else { return }
+            $1.add(note.isJoined ? 0 : UInt64(max(0, contents.now.timeIntervalSince(note.since))))
         },
         .init("breaker_circuits_left_out", .gauge, "Circuits beyond --max-circuits, of which nothing is told") {
             if let contents = $0.contents { $1.add(UInt64(contents.leftOut)) }

@@ -14,6 +14,7 @@ struct CircuitDetail {
     var workers: [WorkerSnapshot]
     /// The newest first.
     var events: [CircuitEvent]
+    var link: LinkStanding
     var now: Date
 
     /// The columns before what is told.
@@ -25,7 +26,7 @@ struct CircuitDetail {
     var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     var json: String {
-        JSONDocument.detail(of: self.inspected.seen, events: self.events, workers: self.workers)
+        JSONDocument.detail(of: self.inspected.seen, events: self.events, workers: self.workers, link: self.link.seen)
     }
 
     /// - Parameter limit: how many events are told; nil for as many as the terminal has room for below the rest.
@@ -63,6 +64,7 @@ struct CircuitDetail {
         if let outage = self.outage { fields.append(("outage", [outage])) }
         if let cause = self.cause { fields.append(("why", [cause])) }
         if let hold = self.circuit.hold { fields.append(("hold", self.lines(hold))) }
+        if let fleet = self.fleet { fields.append(("fleet", fleet)) }
         fields += self.counted
         if let error = self.circuit.lastError { fields.append(("error", [error.escaped])) }
         if self.outage == nil, self.circuit.tripsInARow > 0 { fields.append(("trips", [self.trips])) }
@@ -83,9 +85,27 @@ struct CircuitDetail {
     }
 
     /// The event that led to this state, as far as the newest ones tell.
-    private var cause: String? {
+    private var entry: CircuitEvent? {
         let word = self.circuit.stateWord.rawValue
-        guard let event = self.events.first(where: { $0.to == word && $0.kind.isOfState }) else { return nil }
+        return self.events.first { $0.to == word && $0.kind.isOfState }
+    }
+
+    /// What other hosts have to do with the circuit.
+    private var fleet: [String]? {
+        var lines = self.link.told(at: self.now).map { [$0] } ?? []
+        if self.entry?.isOfFleet == true, case .open(let until) = self.circuit.state, until > self.now {
+            let left = self.left(until: until)
+            let isJoined = self.link.livingNote?.isJoined == true
+            lines.append(
+                isJoined
+                    ? "the circuit waits for the fleet; hearing nothing, this host probes in \(left)"
+                    : "opened by the fleet; this host probes by itself in \(left)")
+        }
+        return lines.isEmpty ? nil : lines
+    }
+
+    private var cause: String? {
+        guard let event = self.entry else { return nil }
         let by = event.by.map { " by \($0.escaped)" } ?? ""
         let reason = event.reason.map { ": \($0.escaped)" } ?? ""
         return "\(ToldEvent(event).what)\(by)\(reason)"

@@ -17,6 +17,8 @@ struct CircuitsScreen {
     let width: Int?
     let height: Int?
     let style: Style
+    /// What keeps this host from others that share its circuits.
+    var linkTrouble: String?
 
     /// The lines, as many as the terminal has at most.
     ///
@@ -41,7 +43,9 @@ struct CircuitsScreen {
             self.headline(
                 tally, hasWorkers: circuits?.hasWorkers ?? true, degraded: circuits?.degradedWorkers ?? 0, now)
         ]
-        if let trouble { lines.append(self.style.paint(self.cut(trouble.message), .bad) + "\n") }
+        for text in [trouble?.message, self.linkTrouble].compactMap(\.self) {
+            lines.append(self.style.paint(self.cut(text), .bad) + "\n")
+        }
         guard let circuits, tally.total > 0 else { return lines + [nothing] }
         // The heading of the table takes a line, too.
         var room = self.height.map { max(0, $0 - lines.count - 1) } ?? tally.total

@@ -51,6 +51,7 @@ struct DoctorVerb: Verb {
             findings += [files.lockFile(examination), files.board(examination), WriterCheck.finding(facts)]
             findings.append(ContentChecks.sqlite)
             findings += [contents.clock, contents.workers, contents.probes]
+            if let link = files.link(at: context.now) { findings.append(link) }
         } catch {
             // What can't be read because it is damaged is what was looked for; what is no store is told as everywhere.
             switch error.code {

@@ -35,7 +35,7 @@ extension ListVerb {
         while true {
             let screen = CircuitsScreen(
                 filter: self.filter, path: path, width: context.console.width, height: context.console.height,
-                style: context.style)
+                style: context.style, linkTrouble: try context.linkTrouble)
             let nothing = (watch.lastMoment?.count ?? 0) == 0 ? self.selection.nothingFound : Self.nothingWanted
             frame.draw(screen.lines(watch.lastMoment, trouble, orNothing: nothing, at: context.now))
             switch context.console.pause(for: interval, listening: true) {

@@ -48,6 +48,7 @@ struct ListVerb: Verb {
     func run(in context: Context) throws(Failure) -> ExitCode {
         if let interval = self.interval { return try self.watch(every: interval, in: context) }
         let unreadable = context.isJSON ? try self.printJSON(in: context) : try self.printTable(in: context)
+        if !context.isJSON, let trouble = try context.linkTrouble { context.console.writeError("\(trouble)\n") }
         return unreadable.tell(in: context)
     }
 

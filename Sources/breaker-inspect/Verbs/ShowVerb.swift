@@ -47,6 +47,7 @@ struct ShowVerb: Verb {
                             inspected: circuit,
                             workers: try inspection.workers(),
                             events: try inspection.history(of: self.circuit, limit: limit),
+                            link: inspection.link,
                             now: circuit.now
                         )
                     )

@@ -15,7 +15,8 @@ struct WorkersVerb: Verb {
     static let summary = "show the processes that have the store open"
     static let details = """
         DEGRADED is how long ago a worker lost the use of the file: it guards its
-        circuits in memory. Without such workers the column is left out.
+        circuits in memory. LINK is what the link says that joins the store with those
+        of other hosts. A column that says nothing is left out.
         """
     static let options: [Option] = []
 
@@ -24,20 +25,25 @@ struct WorkersVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        let (workers, now) = try context.reading { (store) throws(BreakerStoreError) in
-            try store.inspect { (inspection) throws(BreakerStoreError) in (try inspection.workers(), inspection.now) }
+        let (workers, link, now) = try context.reading { (store) throws(BreakerStoreError) in
+            try store.inspect { (inspection) throws(BreakerStoreError) in
+                (try inspection.workers(), inspection.link, inspection.now)
+            }
         }
         if context.isJSON {
-            context.console.write(JSONDocument.workers(workers))
+            context.console.write(JSONDocument.workers(workers, link: link.seen))
         } else if workers.isEmpty {
             context.console.writeError("no process has the store open\n")
         } else {
-            context.console.write(Self.table(workers, now).text(width: context.console.width, context.style))
+            context.console.write(Self.table(workers, link, now).text(width: context.console.width, context.style))
         }
+        if !context.isJSON, let trouble = link.trouble(at: context.now) { context.console.writeError("\(trouble)\n") }
         return .done
     }
 
-    private static func table(_ workers: [WorkerSnapshot], _ now: Date) -> Table {
+    private static func table(_ workers: [WorkerSnapshot], _ link: LinkStanding, _ now: Date) -> Table {
+        let note = link.livingNote
+        let hasLink = workers.contains { $0.pid == note?.pid }
         func age(_ date: Date) -> String { "\(max(.zero, now.since(date)).readable) ago" }
         let isAnyDegraded = workers.contains { $0.degradedSince != nil }
         var columns: [Table.Column] = [
@@ -45,6 +51,7 @@ struct WorkersVerb: Verb {
             .init(title: "SINCE", isRightAligned: true),
         ]
         if isAnyDegraded { columns.append(.init(title: "DEGRADED", isRightAligned: true)) }
+        if hasLink { columns.append(.init(title: "LINK")) }
         var table = Table(columns: columns + [.init(title: "PROBING", minimumWidth: 12)])
         for worker in workers {
             let probing = worker.probing.map(\.escaped).joined(separator: ", ")
@@ -54,6 +61,11 @@ struct WorkersVerb: Verb {
             if isAnyDegraded {
                 let since = worker.degradedSince.map(age)
                 cells.append(.init(text: since ?? "-", look: since == nil ? .plain : .bad))
+            }
+            if hasLink {
+                let own = worker.pid == note?.pid ? note : nil
+                let word = own.map { $0.isJoined ? "joined" : "cut off" }
+                cells.append(.init(text: word ?? "-", look: own?.isJoined == false ? .bad : .plain))
             }
             table.append(cells + [.init(text: probing.isEmpty ? "-" : probing)])
         }

@@ -19,20 +19,25 @@ import Testing
         let seat = LinkSeat(of: store)
         #expect(seat.take())
         #expect(store.linkStanding == .begun)
-        let note = LinkNote(isJoined: false, since: Date(timeIntervalSince1970: 1_700_000_000), reason: "no \"way\"\n")
+        let note = LinkNote(
+            isJoined: false, since: Date(timeIntervalSince1970: 1_700_000_000), pid: 7, reason: "no \"way\"\n")
         store.note(note)
-        let told = LinkNote(isJoined: false, since: note.since, reason: note.reason.escaped)
+        let told = LinkNote(isJoined: false, since: note.since, pid: 7, reason: note.reason.escaped)
         #expect(store.linkStanding == .told(told))
-        store.note(LinkNote(isJoined: true, since: note.since))
-        #expect(store.linkStanding == .told(LinkNote(isJoined: true, since: note.since)))
+        store.note(LinkNote(isJoined: true, since: note.since, pid: 7))
+        #expect(store.linkStanding == .told(LinkNote(isJoined: true, since: note.since, pid: 7)))
+        // As after a kill.
         seat.leave()
+        #expect(store.linkStanding == .gone(LinkNote(isJoined: true, since: note.since, pid: 7)))
+        store.note(nil)
         #expect(store.linkStanding == .none)
     }
 
     @Test(arguments: [
-        "", "joined", "joined 1", "joined 1 ", "joined -1 \n", "joined 99999999999999 \n", "opened 1 \n",
-        "joined 1.5 \n", "\u{0}", String(repeating: "x", count: 5_000) + "\n",
-        "joined 1 " + String(repeating: "x", count: 5_000) + "\n",
+        "", "joined", "joined 1 1", "joined 1 1 ", "joined 1 \n", "joined -1 1 \n", "joined 99999999999999 1 \n",
+        "opened 1 1 \n", "joined 1.5 1 \n", "joined 1 0 \n", "joined 1 99999999999 \n", "\u{0}",
+        String(repeating: "x", count: 5_000) + "\n",
+        "joined 1 1 " + String(repeating: "x", count: 5_000) + "\n",
     ])
     func anythingElseSaysNothing(text: String) throws {
         let seat = LinkSeat(of: self.fixture.store)
@@ -44,7 +49,7 @@ import Testing
     @Test func controlCharactersAreNeverShown() throws {
         let seat = LinkSeat(of: self.fixture.store)
         #expect(seat.take())
-        try self.write("cutOff 1 \u{1B}[2J\u{7}\n")
+        try self.write("cutOff 1 1 \u{1B}[2J\u{7}\n")
         guard case .told(let note) = self.fixture.store.linkStanding else {
             Issue.record("the note is not read")
             return
@@ -56,7 +61,7 @@ import Testing
     @Test func noOtherFileIsWrittenTo() throws {
         let victim = self.path + "-victim"
         try Data("mine".utf8).write(to: URL(fileURLWithPath: victim))
-        let note = LinkNote(isJoined: true, since: Date(timeIntervalSince1970: 1))
+        let note = LinkNote(isJoined: true, since: Date(timeIntervalSince1970: 1), pid: 1)
         let manager = FileManager.default
         for isSymbolic in [true, false] {
             for place in [self.path, self.path + ".new"] {

@@ -23,6 +23,8 @@ extension LinkNote {
         return LinkNote(line: String(decoding: bytes[..<count], as: UTF8.self))
     }
 
+    static func remove(at path: String) { unsafe unlink(path) }
+
     /// Puts the note in place of whatever is at the path, in one step, with the mode and the owner of the database.
     ///
     /// Where that can't be done nobody is told: a full disk keeps no link from its work.

@@ -1,0 +1,57 @@
+import BreakerStore
+import BreakerStoreJSON
+import BreakerTool
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension LinkStanding {
+    /// What people are told of the link to other hosts, in one sentence; nil where there is none.
+    func told(at now: Date) -> String? {
+        switch self {
+        case .none: nil
+        case .begun: "a link to the other hosts has begun"
+        case .told(let note) where note.isJoined: "joined with the other hosts since \(Self.moment(note, now))"
+        case .told(let note):
+            "cut off from the other hosts since \(Self.moment(note, now)), this host guards itself: \(note.reason)"
+        case .gone(let note): "no link lives: process \(note.pid), which had it, was killed; this host guards itself"
+        }
+    }
+
+    private static func moment(_ note: LinkNote, _ now: Date) -> String {
+        "\(note.since.readable) (\(max(.zero, now.since(note.since)).brief()) ago)"
+    }
+
+    /// What keeps this host from the others; nil where nothing does.
+    func trouble(at now: Date) -> String? {
+        switch self {
+        case .told(let note) where !note.isJoined: self.told(at: now)
+        case .gone: self.told(at: now)
+        default: nil
+        }
+    }
+
+    /// For scripts.
+    var seen: SeenLink? {
+        func seen(_ health: SeenLink.Health, _ note: LinkNote) -> SeenLink {
+            SeenLink(health, since: note.since, pid: note.pid, reason: note.reason.isEmpty ? nil : note.reason)
+        }
+        return switch self {
+        case .none: nil
+        case .begun: SeenLink(.begun)
+        case .gone(let note): seen(.gone, note)
+        case .told(let note): seen(note.isJoined ? .joined : .cutOff, note)
+        }
+    }
+
+    /// Which process the link runs in, if it is known.
+    var livingNote: LinkNote? { if case .told(let note) = self { note } else { nil } }
+}
+
+extension CircuitEvent {
+    /// Whether a link to other hosts has done it.
+    var isOfFleet: Bool { LinkOrder.isOfFleet(self.by) }
+}
