@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-fleet test test-fleet trait-check prometheus browser torture versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean
+.PHONY: help setup fleet demo demo-fleet test test-fleet trait-check prometheus browser torture versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -85,26 +85,39 @@ bench: setup ## print the figures of the benchmarks, fail when a count is over i
 bench-inspect: setup ## print time and memory of breaker-inspect, fail when memory is over its limit
 	@scripts/bench-inspect.py $(FLAGS)
 
-PREFIX := /usr/local
-# A breaker-inspect that is built already: then `make install` builds none.
-PROGRAM :=
+# On Linux with Swift linked in: what is installed needs SQLite alone, and libpq if it is breaker-fleet.
+RELEASE = swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
 
-# On Linux with Swift linked in: what is installed needs SQLite alone.
-install: ## build breaker-inspect and install it into PREFIX, with its manual page and completions for shells
-ifeq ($(PROGRAM),)
+# The trait is in the flags of every module, so that its builds have a folder of their own.
+fleet: ## build breaker-fleet, which joins hosts through PostgreSQL and needs libpq, in .build/fleet
+	@scripts/setup.sh fleet-build
+	@$(RELEASE) --traits PostgreSQL --scratch-path .build/fleet --product breaker-fleet
+
+PREFIX := /usr/local
+# A breaker-inspect and a breaker-fleet that are built already: with any of them `make install` builds none.
+PROGRAM :=
+FLEET_PROGRAM :=
+
+install: ## build breaker-inspect, and breaker-fleet where libpq is, and install them into PREFIX with their manual pages
+ifeq ($(PROGRAM)$(FLEET_PROGRAM),)
 	@scripts/setup.sh build
-	@swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib) \
-		--scratch-path .build/static --product breaker-inspect
+	@$(RELEASE) --scratch-path .build/static --product breaker-inspect
+	@scripts/install.sh .build/static/release/breaker-inspect '$(DESTDIR)$(PREFIX)'
+	@if scripts/setup.sh has-libpq; then \
+		$(MAKE) fleet && scripts/install.sh .build/fleet/release/breaker-fleet '$(DESTDIR)$(PREFIX)'; \
+	else echo "install: breaker-fleet is left out, for libpq is not here (Debian's package is libpq-dev)" >&2; fi
+else
+	@scripts/install.sh $(if $(PROGRAM),'$(PROGRAM)') $(if $(FLEET_PROGRAM),'$(FLEET_PROGRAM)') '$(DESTDIR)$(PREFIX)'
 endif
-	@scripts/install.sh '$(or $(PROGRAM),.build/static/release/breaker-inspect)' '$(DESTDIR)$(PREFIX)'
 
 uninstall: ## take away from PREFIX what `make install` has put there
 	@scripts/install.sh --remove '$(DESTDIR)$(PREFIX)'
 
-deb: setup ## make the Debian package of breaker-inspect in .build/deb
+deb: setup ## make the Debian packages of the programs in .build/deb
 	@scripts/deb.sh
 
-deb-check: setup ## as root: make the Debian package, and try it in a bare Debian
+deb-check: setup ## as root: make the Debian packages, and try them in a bare Debian
+	@scripts/setup.sh fleet-build
 	@scripts/deb-check.sh
 
 lint: ## check format and layout

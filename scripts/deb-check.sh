@@ -1,6 +1,6 @@
 #!/bin/sh
-# As root: makes the Debian package, has lintian and systemd look at it, installs it into a bare Debian root, uses it
-# there, and removes it without a trace.
+# As root: makes the Debian packages, has lintian and systemd look at them, installs them into a bare Debian root, uses
+# them there, and removes them without a trace.
 # usage: scripts/deb-check.sh
 set -eu
 cd "$(dirname "$0")/.."
@@ -28,21 +28,30 @@ if [ -n "$missing" ]; then
     DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $missing >/dev/null
 fi
 
-first=$(mktemp)
-cp "$(scripts/deb.sh)" "$first"
-package=$(umask 077 && scripts/deb.sh)
-cmp "$first" "$package" || fail "two packages of the same sources differ"
-rm "$first"
-holds "the package is the same when it is made again, by somebody with another mask"
-lintian --fail-on error --allow-root "$package"
+first=$(mktemp -d)
+scripts/deb.sh >"$first/list"
+while read -r package; do cp "$package" "$first"; done <"$first/list"
+packages=$(umask 077 && scripts/deb.sh)
+[ "$packages" = "$(cat "$first/list")" ] || fail "the second time other packages are made"
+# Paths of the package's own folder have no blanks in them, or the programs could not be built.
+for package in $packages; do
+    cmp "$first/$(basename "$package")" "$package" || fail "two packages of the same sources differ"
+done
+rm -r "$first"
+holds "the packages are the same when they are made again, by somebody with another mask"
+[ -e .build/deb/breaker-fleet ] || fail "there is no package breaker-fleet: libpq is not here (scripts/setup.sh fleet-build)"
+# shellcheck disable=SC2086 # several paths
+lintian --fail-on error --allow-root $packages
 holds "lintian finds no error"
 
-units=.build/deb/root/lib/systemd/system
-systemd-analyze security --offline=true --threshold=30 "$units/breaker-metrics.service" >.build/deb/security.txt || {
-    cat .build/deb/security.txt >&2
-    fail "the service may do more than it needs"
-}
-holds "$(tail -n 1 .build/deb/security.txt | tr -s ' ')"
+for unit in breaker-inspect:breaker-metrics breaker-fleet:breaker-fleet; do
+    file=.build/deb/${unit%:*}/lib/systemd/system/${unit#*:}.service
+    systemd-analyze security --offline=true --threshold=30 "$file" >.build/deb/security.txt || {
+        cat .build/deb/security.txt >&2
+        fail "the service may do more than it needs"
+    }
+    holds "$(tail -n 1 .build/deb/security.txt | tr -s ' ')"
+done
 
 # --- A bare Debian
 
@@ -62,7 +71,7 @@ mirror() { apt-get indextargets --format '$(CODENAME) $(SUITE) $(REPO_URI)' 'Cre
 # Without lists apt knows no names of releases.
 [ -n "$(mirror)" ] || apt-get -qq update || true
 [ -n "$(mirror)" ] || fail "apt names no source of $codename"
-debootstrap --variant=minbase --include=libsqlite3-0 "$codename" "$bare" "$(mirror)" >.build/deb/debootstrap.log 2>&1 ||
+debootstrap --variant=minbase --include=libsqlite3-0,libpq5 "$codename" "$bare" "$(mirror)" >.build/deb/debootstrap.log 2>&1 ||
     { tail -n 20 .build/deb/debootstrap.log >&2; fail "no bare Debian could be made"; }
 mount -t proc proc "$bare/proc"
 
@@ -74,15 +83,17 @@ files() {
 inside() { chroot "$bare" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"; }
 
 files >.build/deb/before.txt
-cp "$package" "$bare/tmp/package.deb"
-inside dpkg -i /tmp/package.deb >.build/deb/install.log 2>&1 || { cat .build/deb/install.log >&2; fail "dpkg does not install it"; }
-rm "$bare/tmp/package.deb"
-[ -z "$(inside dpkg --verify breaker-inspect)" ] || fail "dpkg --verify finds other files than those of the package"
+for package in $packages; do
+    cp "$package" "$bare/tmp/package.deb"
+    inside dpkg -i /tmp/package.deb >.build/deb/install.log 2>&1 || { cat .build/deb/install.log >&2; fail "dpkg does not install it"; }
+    rm "$bare/tmp/package.deb"
+done
+[ -z "$(inside dpkg --verify breaker-inspect breaker-fleet)" ] || fail "dpkg --verify finds other files than those of the packages"
 # A bare root has no systemd, and none of its targets.
-systemd-analyze verify --man=no --root="$bare" breaker-metrics.service breaker-metrics.timer 2>&1 |
+systemd-analyze verify --man=no --root="$bare" breaker-metrics.service breaker-metrics.timer breaker-fleet.service 2>&1 |
     grep -v 'Unit sysinit.target not found' >.build/deb/verify.txt || true
 ! [ -s .build/deb/verify.txt ] || { cat .build/deb/verify.txt >&2; fail "systemd does not understand the units"; }
-holds "it is installed into a bare Debian"
+holds "they are installed into a bare Debian"
 
 # A store that a program of this machine has made.
 swift build --product breaker-worker >&2
@@ -96,9 +107,13 @@ for file in man/man1/breaker-inspect.1.gz bash-completion/completions/breaker-in
     fish/vendor_completions.d/breaker-inspect.fish; do
     [ -s "$bare/usr/share/$file" ] || fail "$file is missing"
 done
-holds "the tool works there"
+inside breaker-fleet --version
+inside breaker-fleet schema print | cmp - docs/fleet.sql || fail "the program prints another schema"
+cmp docs/fleet.sql "$bare/usr/share/doc/breaker-fleet/fleet.sql"
+[ -s "$bare/usr/share/man/man1/breaker-fleet.1.gz" ] || fail "the manual page of breaker-fleet is missing"
+holds "the programs work there"
 
-# --- The service, by its own lines: a bare root runs no systemd
+# --- The services, by their own lines: a bare root runs no systemd
 
 service=$bare/lib/systemd/system/breaker-metrics.service
 line() { sed -n "s/^$1=//p" "$service"; }
@@ -114,10 +129,21 @@ grep -q '^breaker_state{store="shop",circuit="payments",group="",state="open"} 1
     "$bare/run/breaker-metrics/breakers.prom" || fail "the service did not write the metrics"
 holds "the service writes the metrics of a store that is named"
 
+# It is ready without a server, which may come later, and ends when it is told to.
+start=$(sed -n 's/^ExecStart=//p' "$bare/lib/systemd/system/breaker-fleet.service")
+# shellcheck disable=SC2086 # words of a command line
+if inside setpriv --bounding-set=-all $start 2>.build/deb/fleet.log; then fail "it would run without a store"; elif [ $? -ne 64 ]; then
+    cat .build/deb/fleet.log >&2
+    fail "without a store it does not end as a wrong command line"
+fi
+sed -i 's|^BREAKER_FLEET_STORE=.*|BREAKER_FLEET_STORE=/var/lib/shop/breakers.db|' "$bare/etc/default/breaker-fleet"
+scripts/deb-service.py "$bare" "$start" 2>.build/deb/fleet.log || { cat .build/deb/fleet.log >&2; fail "the service does not work"; }
+holds "breaker-fleet says that it is ready, and ends when it is told to"
+
 # --- Gone without a trace
 
 rm -r "$bare/var/lib/shop"
-inside dpkg --purge breaker-inspect >.build/deb/purge.log 2>&1 || { cat .build/deb/purge.log >&2; fail "dpkg does not purge it"; }
+inside dpkg --purge breaker-inspect breaker-fleet >.build/deb/purge.log 2>&1 || { cat .build/deb/purge.log >&2; fail "dpkg does not purge them"; }
 files >.build/deb/after.txt
 diff .build/deb/before.txt .build/deb/after.txt || fail "traces are left"
-holds "it is gone without a trace"
+holds "they are gone without a trace"

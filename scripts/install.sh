@@ -1,22 +1,24 @@
 #!/bin/sh
-# Installs breaker-inspect, its manual page and its completions, or takes them away.
-# usage: scripts/install.sh PROGRAM FOLDER | scripts/install.sh --remove FOLDER
+# Installs programs, their manual pages and what completions they have, or takes all of them away.
+# usage: scripts/install.sh PROGRAM… FOLDER | scripts/install.sh --remove FOLDER
 set -eu
 
-name=breaker-inspect
-program=$1
-folder=$2
+for folder; do :; done
 
-# What is put below the folder, and what the program is asked for to write it.
-files="\
-share/man/man1/$name.1 help --man
-share/bash-completion/completions/$name completions bash
-share/zsh/site-functions/_$name completions zsh
-share/fish/vendor_completions.d/$name.fish completions fish"
+# What is put below the folder for a program, and what the program is asked for to write it.
+files() {
+    echo "share/man/man1/$1.1 help --man"
+    [ "$1" = breaker-inspect ] || return 0
+    echo "share/bash-completion/completions/$1 completions bash"
+    echo "share/zsh/site-functions/_$1 completions zsh"
+    echo "share/fish/vendor_completions.d/$1.fish completions fish"
+}
 
-if [ "$program" = --remove ]; then
+if [ "$1" = --remove ]; then
     # The folders are those of the system.
-    printf '%s\n' "bin/$name" "$files" | while read -r file _; do rm -f "$folder/$file"; done
+    for name in breaker-inspect breaker-fleet; do
+        { echo "bin/$name" && files "$name"; } | while read -r file _; do rm -f "$folder/$file"; done
+    done
     exit
 fi
 
@@ -28,9 +30,14 @@ put() {
     install -m "$1" "$2" "$folder/$3"
 }
 
-put 0755 "$program" "bin/$name"
-printf '%s\n' "$files" | while read -r file words; do
-    # shellcheck disable=SC2086 # a verb and what follows it
-    "$program" $words >"$made"
-    put 0644 "$made" "$file"
+while [ $# -gt 1 ]; do
+    program=$1
+    name=$(basename "$program")
+    put 0755 "$program" "bin/$name"
+    files "$name" | while read -r file words; do
+        # shellcheck disable=SC2086 # a verb and what follows it
+        "$program" $words >"$made"
+        put 0644 "$made" "$file"
+    done
+    shift
 done

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Makes sure that this machine can build and test the package. Says nothing when there is nothing to do.
-# usage: scripts/setup.sh [build | fleet]    `build`: no more than building needs. `fleet`: also what the trait
-#                                            PostgreSQL and its tests need.
+# usage: scripts/setup.sh [build | fleet | fleet-build | has-libpq]
+#
+# `build`: no more than building needs. `fleet`: also what the trait PostgreSQL and its tests need. `fleet-build`: what
+# building with that trait needs. `has-libpq` installs nothing: it ends with 0 if the trait can be built.
 #
 # Debian and Ubuntu: installs what is missing, with sudo when not root. Elsewhere: says what to install.
 # Swift itself is never installed.
@@ -47,6 +49,11 @@ has_libpq() {
     has pg_config && [ -e "$(pg_config --includedir)/libpq-fe.h" ]
 }
 
+if [ "$purpose" = has-libpq ]; then
+    has_libpq
+    exit
+fi
+
 # The programs alone: the tests make their own server. Debian keeps them out of PATH.
 has_postgres() {
     has initdb && has postgres && return 0
@@ -56,20 +63,22 @@ has_postgres() {
     return 1
 }
 
+is_for_building() { [ "$purpose" = build ] || [ "$purpose" = fleet-build ]; }
+
 # The missing packages, by their names on Debian.
 missing() {
     has_sqlite || printf ' libsqlite3-dev'
+    case $purpose in fleet*) has_libpq || printf ' libpq-dev' ;; esac
     if [ "$purpose" = fleet ]; then
-        has_libpq || printf ' libpq-dev'
         has_postgres || printf ' postgresql'
         # Certificates for the tests' servers.
         has openssl || printf ' openssl'
     fi
-    [ "$purpose" = build ] || missing_for_tests
+    is_for_building || missing_for_tests
     # pkg-config tells the build where SQLite is; unshare gives tests a time namespace of their own.
     [ "$system" = Darwin ] && return
     has pkg-config || printf ' pkg-config'
-    [ "$purpose" = build ] || has unshare || printf ' util-linux'
+    is_for_building || has unshare || printf ' util-linux'
 }
 
 # Completions are tried in the shells that they are for; mandoc checks the manual page.

@@ -42,8 +42,8 @@ enum FleetProgram {
             date: "November 23, 2026",
             purpose: "join the circuit breakers of several hosts",
             description: """
-                One such program runs on each host, or the hosts' services run the link themselves. No call of a service
-                waits for PostgreSQL; while it is away each host guards itself by its own file.
+                One such program runs on each host, or the hosts' services run the link themselves.
+                No call of a service waits for PostgreSQL; while it is away each host guards itself by its own file.
 
                 """,
             files: """

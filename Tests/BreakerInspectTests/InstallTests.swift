@@ -4,7 +4,7 @@ import Testing
 
 @testable import breaker_inspect
 
-/// `make install` and `make uninstall`, of a tool that is built already.
+/// `make install` and `make uninstall`, of programs that are built already.
 @Suite(.timeLimit(.minutes(10))) struct InstallTests {
     private static let files = [
         "bin/breaker-inspect", "share/bash-completion/completions/breaker-inspect",
@@ -15,8 +15,9 @@ import Testing
     private let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    private func make(_ target: String, into root: String) throws -> Child.Result {
-        let line = "make -s -C '\(self.package.path)' \(target) PROGRAM=\"$0\" PREFIX=/opt/x DESTDIR=\"$BREAKER_STORE\""
+    private func make(_ target: String, into root: String, _ programs: String = "PROGRAM=\"$0\"") throws -> Child.Result
+    {
+        let line = "make -s -C '\(self.package.path)' \(target) \(programs) PREFIX=/opt/x DESTDIR=\"$BREAKER_STORE\""
         return try Child.shell(line, store: root)
     }
 
@@ -58,6 +59,25 @@ import Testing
         #expect(self.files(in: folder.path) == [other])
         #expect(try self.make("uninstall", into: folder.path).code == 0)
     }
+
+    #if PostgreSQL
+    /// The program that joins hosts lies beside the tool.
+    @Test func putsBothProgramsInPlace() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("a root \(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let installed = try self.make(
+            "install", into: folder.path, "PROGRAM=\"$0\" FLEET_PROGRAM=\"$(dirname \"$0\")/breaker-fleet\"")
+        #expect(installed.code == 0, "\(installed.talk)")
+        let fleet = ["bin/breaker-fleet", "share/man/man1/breaker-fleet.1"]
+        #expect(self.files(in: folder.path) == (Self.files + fleet).map { "opt/x/\($0)" }.sorted())
+        let line = "'\(folder.path)/opt/x/bin/breaker-fleet' --version; mandoc -T lint -W warning"
+        let ran = try Child.shell("\(line) '\(folder.path)/opt/x/share/man/man1/breaker-fleet.1'", store: "")
+        #expect(ran.output.hasPrefix("breaker-fleet \(Tool.version) "))
+        #expect(ran.code == 0, "\(ran.output)")
+        #expect(try self.make("uninstall", into: folder.path).code == 0)
+        #expect(self.files(in: folder.path).isEmpty)
+    }
+    #endif
 
     /// zsh finds the function in its folder, and bash reads the file in as it is.
     @Test func anInstalledScriptWorks() throws {
