@@ -18,15 +18,12 @@ notifications = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 notifications.bind(path)
 notifications.settimeout(LIMIT)
 
-environment = {"PATH": "/usr/bin:/bin", "NOTIFY_SOCKET": "/run/notify"}
+settings = ["NOTIFY_SOCKET=/run/notify"]
 with open(os.path.join(root, "etc/default/breaker-fleet")) as file:
-    for line in file:
-        if "=" in line and not line.startswith("#"):
-            name, value = line.strip().split("=", 1)
-            environment[name] = value.strip("\"")
+    settings += [line.strip().replace('"', "") for line in file if "=" in line and not line.startswith("#")]
 
 # No more rights than the service has; those of root are enough for a store of root's.
-service = subprocess.Popen(["chroot", root, "setpriv", "--bounding-set=-all", *command], env=environment)
+service = subprocess.Popen(["chroot", root, "env", "-i", *settings, "setpriv", "--bounding-set=-all", *command])
 try:
     told = notifications.recv(4096).decode()
     if "READY=1" not in told.split("\n"):
