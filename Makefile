@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fleet demo demo-fleet test test-fleet trait-check prometheus browser torture versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean
+.PHONY: help setup fleet demo demo-fleet test test-fleet trait-check prometheus browser torture versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -87,6 +87,13 @@ bench-inspect: setup ## print time and memory of breaker-inspect, fail when memo
 
 # On Linux with Swift linked in: what is installed needs SQLite alone, and libpq if it is breaker-fleet.
 RELEASE = swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
+bench-fleet: ## print what a fleet of 50 hosts costs, fail when statements or probes at once are over their limit
+	@scripts/setup.sh fleet
+	@scripts/bench-fleet.sh $(DURATION)
+
+PREFIX := /usr/local
+# A breaker-inspect that is built already: then `make install` builds none.
+PROGRAM :=
 
 # The trait is in the flags of every module, so that its builds have a folder of their own.
 fleet: ## build breaker-fleet, which joins hosts through PostgreSQL and needs libpq, in .build/fleet

@@ -130,6 +130,13 @@ let package = Package(
             path: "Tests/FleetTestSupport",
             swiftSettings: settings
         ),
+        // The figures of a fleet: `make bench-fleet`.
+        .executableTarget(
+            name: "breaker-fleet-bench",
+            dependencies: ["BreakerFleet", "BreakerStore"],
+            path: "Tests/breaker-fleet-bench",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "BreakerFleetTests",
             dependencies: [

@@ -90,8 +90,8 @@ public final class FleetLink: Sendable {
     /// Whether the link joins the hosts.
     public var health: FleetHealth { self.state.withLock { $0.health } }
 
-    /// How many statements the link has sent, for tests.
-    var statements: Int { self.sent.load(ordering: .relaxed) }
+    /// How many statements the link has sent, for tests and figures.
+    package var statements: Int { self.sent.load(ordering: .relaxed) }
 
     /// Works until the task is cancelled or the link or its store is closed; then it returns.
     ///

@@ -1,0 +1,52 @@
+#if PostgreSQL
+import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The figures of a fleet, which scripts/bench-fleet.sh has printed: counts are judged, times and memory are not.
+///
+/// - `prepare FOLDER HOSTS CIRCUITS`: makes the files of the hosts.
+/// - `idle FOLDER HOSTS SECONDS CONNECTION`: only links, one for each of these files, as in the program breaker-fleet.
+/// - `storm FOLDER HOSTS CONNECTION`: each host has one failure at the same moment.
+/// - `probes FOLDER HOSTS CONNECTION`: all hosts call a service that breaks and comes back.
+@main enum Program {
+    static func main() async {
+        do {
+            try await self.run(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            print("error: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func run(_ words: [String]) async throws {
+        guard words.count >= 3, let count = Int(words[2]), (1...500).contains(count) else { throw BenchError.usage }
+        let folder = words[1]
+        switch (words[0], words.count) {
+        case ("prepare", 4):
+            guard let circuits = Int(words[3]) else { throw BenchError.usage }
+            for number in 0..<count { try BenchHost.prepare(number, in: folder, circuits: circuits) }
+        case ("idle", 5):
+            guard let seconds = Int(words[3]) else { throw BenchError.usage }
+            let hosts = try (0..<count).map { try BenchHost($0, in: folder, words[4]) }
+            try await IdleFigures(hosts: hosts).tell(for: seconds)
+        case ("storm", 4):
+            let hosts = try (0..<count).map { try BenchHost($0, in: folder, words[3]) }
+            try await StormFigures(hosts: hosts).tell()
+        case ("probes", 4):
+            let hosts = try (0..<count).map { try BenchHost($0, in: folder, words[3]) }
+            try await ProbeFigures(hosts: hosts).tell()
+        default: throw BenchError.usage
+        }
+    }
+}
+#else
+/// Without the trait there is no fleet.
+@main enum Program { static func main() {} }
+#endif
