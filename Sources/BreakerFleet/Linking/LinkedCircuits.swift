@@ -18,9 +18,9 @@ final class LinkedCircuits {
     private let started = ContinuousClock.now
 
     /// The file, as it was looked at last.
-    private var files: [String: LinkedCircuit] { self.file.circuits }
+    private var files: ByName<LinkedCircuit> { self.file.circuits }
     private var file: LookedFile
-    private var links: [String: CircuitLink] = [:]
+    private var links = ByName<CircuitLink>()
     private var mirror = FailureMirror()
 
     /// From where on registers are read that have changed; nil: all.
@@ -58,7 +58,7 @@ final class LinkedCircuits {
 
     /// Another link does the work: what this one knows grows old.
     func forget() {
-        self.links = [:]
+        self.links = ByName()
         self.file.forget()
     }
 
@@ -121,9 +121,13 @@ final class LinkedCircuits {
         Registers.Link(session: self.session, file: self.store.linkIdentity, program: self.store.linkProgram)
     }
 
+    private var rulesInWords: [String: String] {
+        Dictionary(self.files.map { ($0, $1.ruleInWords) }) { first, _ in first }
+    }
+
     private func beat(_ registers: Registers) throws(FleetError) {
         // Rules change seldom, and to put them into words for nothing costs more than all else of a beat.
-        let rules = self.file.wholeAt == self.rulesOf ? self.toldRules : self.files.mapValues(\.ruleInWords)
+        let rules = self.file.wholeAt == self.rulesOf ? self.toldRules : self.rulesInWords
         let reading = try registers.beat(
             self.link, rules: rules == self.toldRules ? nil : rules, reading: Set(self.links.keys),
             changedSince: self.seen)
@@ -143,7 +147,7 @@ final class LinkedCircuits {
 
     /// Reads the registers that others have told of, and those of which nothing is known.
     private func read(_ registers: Registers, _ told: Set<String>) throws(FleetError) {
-        let unknown = self.links.filter(\.value.needsRead).map(\.key)
+        let unknown = self.links.compactMap { name, link in link.needsRead ? name : nil }
         let wanted = told.union(unknown).subtracting(self.unreadable)
         guard !wanted.isEmpty else { return }
         var found = try registers.read(wanted).registers

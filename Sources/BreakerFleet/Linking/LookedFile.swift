@@ -6,7 +6,7 @@ struct LookedFile {
     /// To read all of the history costs more than all else: it is done this often, and when there is a reason to.
     private static let wholeTime: Int64 = 10_000_000
 
-    private(set) var circuits: [String: LinkedCircuit] = [:]
+    private(set) var circuits = ByName<LinkedCircuit>()
 
     private let store: CircuitStore
     private let pattern: String
@@ -26,7 +26,7 @@ struct LookedFile {
 
     /// What was seen grows old: the next look reads all.
     mutating func forget() {
-        self.circuits = [:]
+        self.circuits = ByName()
         self.mark = nil
         self.wholeAt = .min
     }
@@ -61,14 +61,14 @@ struct LookedFile {
         return found
     }
 
-    private mutating func read(at now: Int64) -> [String: LinkedCircuit]? {
+    private mutating func read(at now: Int64) -> ByName<LinkedCircuit>? {
         let isWhole = now.subtractingSaturating(self.wholeAt) >= Self.wholeTime
         let passed = max(0, now.subtractingSaturating(self.lookedAt))
         guard
             let found = try? self.store.linkedCircuits(
                 matching: self.pattern, eventsAfter: isWhole ? 0 : self.newestEvent)
         else { return nil }
-        var circuits = Dictionary(found.circuits.map { ($0.name, $0) }) { first, _ in first }
+        var circuits = ByName(found.circuits, key: \.name)
         if !isWhole {
             // Another file has taken the place, or there are circuits whose history was never read.
             if found.newestEvent < self.newestEvent || circuits.keys.contains(where: { self.circuits[$0] == nil }) {
