@@ -79,16 +79,33 @@ import Testing
         #expect(try registers.perform(self.said(.release, number: 4, age: 15_000_000), on: "x") != .refused)
     }
 
-    @Test(arguments: [Request.Operation.reset, .probe])
-    func aWordAboutAnOlderStateIsTooLate(_ operation: Request.Operation) async throws {
+    @Test func aProbeOfAnOlderOutageIsTooLate() async throws {
         let registers = try await TestDatabase().registers(host: "a")
         _ = try registers.makeOpen("x")
-        #expect(try registers.perform(self.said(operation, number: 1, age: 60_000_000), on: "x") == .refused)
+        #expect(try registers.perform(self.said(.probe, number: 1, age: 60_000_000), on: "x") == .refused)
         #expect(try #require(try registers.one("x")).left > 0)
         // A hold is about the circuit, whatever its state.
         #expect(
             try registers.perform(self.said(.hold(.open, left: nil), number: 2, age: 60_000_000), on: "x") != .refused)
-        #expect(try registers.perform(self.said(operation, number: 3), on: "x") != .refused)
+        #expect(try registers.perform(self.said(.probe, number: 3), on: "x") != .refused)
+    }
+
+    @Test func aResetOfAnOlderOutageEndsOlderHoldsAlone() async throws {
+        let registers = try await TestDatabase().registers(host: "a")
+        _ = try registers.makeOpen("x")
+        let hold = Request.Operation.hold(.closed, left: nil)
+        #expect(try registers.perform(self.said(hold, number: 1, age: 90_000_000), on: "x") != .refused)
+        let before = try #require(try registers.one("x"))
+        #expect(before.hold != nil)
+        #expect(try registers.perform(self.said(.reset, number: 2, age: 60_000_000), on: "x") != .refused)
+        let after = try #require(try registers.one("x"))
+        #expect(after.hold == nil)
+        #expect(after.state == .open && after.left > 0 && after.trips == before.trips && !after.isReset)
+        #expect(after.reason == before.reason && after.by == before.by && after.generation > before.generation)
+        // A hold that was said before the reset, and is told after it.
+        #expect(try registers.perform(self.said(hold, number: 3, age: 75_000_000), on: "x") == .refused)
+        #expect(try registers.perform(self.said(.reset, number: 4), on: "x") != .refused)
+        #expect(try registers.one("x")?.state == .closed)
     }
 
     @Test func aHoldThatRacesACloseSurvives() async throws {

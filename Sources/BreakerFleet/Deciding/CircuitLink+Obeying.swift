@@ -92,6 +92,19 @@ extension CircuitLink {
         return transition.kind == .closed && !LinkOrder.isOfFleet(transition.by)
     }
 
+    /// The file is held and the register is not: the file's hold ends a little later, or is this host's own.
+    ///
+    /// No call can probe here, so the right to do that is another's.
+    mutating func whileHeldAlone(
+        _ hold: LinkedCircuit.Hold, _ file: LinkedCircuit, _ register: Register, at now: Int64
+    ) -> Step? {
+        if let step = self.prolongation(file, register, at: now) { return step }
+        if register.lease?.host == self.settings.host { return .request(.yield(generation: register.generation)) }
+        self.probing = nil
+        if let left = hold.left { self.wake(at: now.addingSaturating(left), now: now) }
+        return nil
+    }
+
     /// The file obeys the register.
     mutating func take(_ register: Register, _ file: LinkedCircuit, draw: Double) {
         let isMoved = register.state == .open && file.state == .closed

@@ -82,6 +82,11 @@ struct CircuitLink: Sendable, Hashable {
         self.register = register
         self.readAt = now
         self.needsRead = false
+        if let told = self.told, told.generation == register.generation, told.state != register.state {
+            // A reset of this host has come too late for the state, and ended a hold alone.
+            self.told = nil
+            self.obeyed = nil
+        }
         if register.lease != nil { self.freeSince = nil }
     }
 
@@ -160,7 +165,7 @@ struct CircuitLink: Sendable, Hashable {
         return left < target - slack ? .extend(for: target) : nil
     }
 
-    private mutating func prolongation(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
+    mutating func prolongation(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
         if let order = self.extension(file, register) { return .order(order, by: LinkOrder.fleet, reason: nil) }
         // The next one is due when half of the guard is over.
         self.wake(at: now.addingSaturating(self.settings.guardTime / 4), now: now)
@@ -168,21 +173,8 @@ struct CircuitLink: Sendable, Hashable {
     }
 
     /// Asks to be asked again then, if that lies ahead.
-    private mutating func wake(at time: Int64, now: Int64) {
+    mutating func wake(at time: Int64, now: Int64) {
         if time > now { self.wakesAt = min(self.wakesAt ?? time, time) }
-    }
-
-    /// The file is held and the register is not: the file's hold ends a little later, or is this host's own.
-    ///
-    /// No call can probe here, so the right to do that is another's.
-    private mutating func whileHeldAlone(
-        _ hold: LinkedCircuit.Hold, _ file: LinkedCircuit, _ register: Register, at now: Int64
-    ) -> Step? {
-        if let step = self.prolongation(file, register, at: now) { return step }
-        if register.lease?.host == self.settings.host { return .request(.yield(generation: register.generation)) }
-        self.probing = nil
-        if let left = hold.left { self.wake(at: now.addingSaturating(left), now: now) }
-        return nil
     }
 
     private mutating func whileOpen(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {

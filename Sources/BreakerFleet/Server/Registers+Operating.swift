@@ -44,6 +44,11 @@ extension Registers {
         "(\(stamp) <= said.at OR \(stamp) > t.now + \(slack))"
     }
 
+    /// One value if the register is in its state for longer than what is said now, and else another.
+    private static func ifInTime(_ value: String, else other: String) -> String {
+        "CASE WHEN \(isNotLater("since")) THEN \(value) ELSE \(other) END"
+    }
+
     /// What becomes of a register, and under which condition beside the ones for all.
     private static func change(
         _ operation: Request.Operation
@@ -52,11 +57,17 @@ extension Registers {
     {
         switch operation {
         case .reset:
+            // Of a circuit that has tripped or closed since, the reset ends the hold alone: another word that is older
+            // than the reset must not stay in force.
             (
                 """
-                state = 'closed', since = t.now, open_until = NULL, open_for = NULL, trips = 0, reason = said.why,
-                said_by = said.who, is_reset = true, op_at = said.at, \(noHold), \(noLease)
-                """, isNotLater("since"), nil
+                state = \(ifInTime("'closed'", else: "state")), since = \(ifInTime("t.now", else: "since")),
+                open_until = \(ifInTime("NULL", else: "open_until")), open_for = \(ifInTime("NULL", else: "open_for")),
+                trips = \(ifInTime("0", else: "trips")), reason = \(ifInTime("said.why", else: "reason")),
+                said_by = \(ifInTime("said.who", else: "said_by")),
+                is_reset = \(ifInTime("true", else: "is_reset")), op_at = said.at,
+                \(noHold), \(noLease)
+                """, "true", nil
             )
         case .probe:
             // The file lets its probe through already: nobody else may now. A hold that was said before, and comes

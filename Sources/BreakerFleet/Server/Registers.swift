@@ -30,7 +30,11 @@ struct Registers {
     static let slack: Int64 = 1_000_000
 
     /// A generation that nobody has had.
-    static let next = "generation = greatest(generation + 1, t.now), changed = pg_current_xact_id()"
+    ///
+    /// Where the clock was set back, the old generation leads on. If a failover then loses commits, two histories go on
+    /// from one generation, and the next one must not be the same in both.
+    static let next =
+        "generation = greatest(generation + 1 + (random() * 1000)::bigint, t.now), changed = pg_current_xact_id()"
     static let noLease = "lease_host = NULL, lease_ends = NULL, lease_for = NULL"
     static let noHold = "hold = NULL, hold_until = NULL, hold_for = NULL, hold_by = NULL, hold_reason = NULL"
 

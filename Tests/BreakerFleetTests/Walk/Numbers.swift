@@ -14,7 +14,11 @@ final class WalkLog {
 struct Numbers: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { self.state = seed &* 0x9E37_79B9_7F4A_7C15 }
+    /// Mixed once: the numbers of two seeds that stand side by side must not be the same but for one.
+    init(seed: UInt64) {
+        self.state = seed
+        self.state = self.next()
+    }
 
     mutating func next() -> UInt64 {
         self.state &+= 0x9E37_79B9_7F4A_7C15

@@ -66,10 +66,13 @@ struct SimulatedServer {
     mutating func mirror(_ host: String, _ file: LinkedCircuit, at now: Int64) {
         let isShared = self.alteration == .successForgetsAll && file.failures.isEmpty
         let keys = Set(file.failures.map(\.key))
-        self.failures = self.failures.filter { !isShared && ($0.key.host != host || keys.contains($0.key.key)) }
+        let countsRepeats = self.alteration == .countsRepeats
+        self.failures = self.failures.filter {
+            !isShared && ($0.key.host != host || countsRepeats || keys.contains($0.key.key))
+        }
         for failure in file.failures {
             var key = Failure(host: host, key: failure.key)
-            if self.alteration == .countsRepeats { key.key.worker = .random(in: 0..<Int64.max) }
+            if countsRepeats { key.key.worker = 1_000 + Int64(self.failures.count) }
             if self.failures[key] == nil { self.failures[key] = self.time(now) - failure.age }
         }
     }
@@ -89,7 +92,8 @@ struct SimulatedServer {
         let isDue = row.state == .open && isOver(row.openUntil, row.openFor)
         let isFree = row.lease.map { isOver($0.ends, $0.time) } ?? true
         func accept(isNew: Bool) -> Outcome {
-            if isNew { row.generation = max(row.generation + 1, now) }
+            // The real time stands for a random number.
+            if isNew { row.generation = max(row.generation + 1 + real % 1_000, now) }
             self.row = row
             return .accepted(generation: row.generation)
         }
@@ -147,13 +151,16 @@ struct SimulatedServer {
             // A stamp ahead of now is of a clock that was set back since.
             func isNewer(_ stamp: Int64) -> Bool { stamp > now - age && stamp <= now }
             guard self.operations.insert(key).inserted, !isNewer(row.operatedAt) else { return .refused }
-            if operation == .reset || operation == .probe, isNewer(row.since) { return .refused }
+            if operation == .probe, isNewer(row.since) { return .refused }
             if operation != .probe { row.operatedAt = now - age }
             switch operation {
             case .reset:
-                close()
-                row.isReset = true
+                if !isNewer(row.since) {
+                    close()
+                    row.isReset = true
+                }
                 row.hold = nil
+                row.lease = nil
             case .hold(let state, let left): row.hold = (state, left.map { now + $0 }, left, by)
             case .release: row.hold = nil
             case .probe:

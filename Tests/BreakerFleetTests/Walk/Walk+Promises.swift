@@ -52,6 +52,7 @@ extension Walk {
         guard self.violations.isEmpty else { return }
         self.now += 1
         self.hosts[0].file.operate(.release, by: "ann", at: self.now)
+        self.round()
         for index in self.hosts.indices { self.hosts[index].traffic = true }
         for _ in 0..<45 where !self.isClosed { self.pass(1_000_000) }
         if !self.isClosed {
@@ -72,8 +73,9 @@ extension Walk {
     private mutating func expectHold() {
         guard !self.hasStepped, !self.hasLostWords, self.lastOperation > 0 else { return }
         let hold = self.lastHold
-        // A hold that was over before the others heard of it has ended no older one of theirs.
-        if let until = hold?.until, until <= self.now + 10_000 { return }
+        // A hold that was over before the others heard of it has ended no older one of theirs. Holds whose ends are
+        // less than 2 s apart are one (`isTheSame`): a later end may be felt that much earlier on other hosts.
+        if let until = hold?.until, until <= self.now + 2_000_000 { return }
         for host in self.hosts {
             let held = host.file.look(at: self.now).hold
             if held?.state != hold?.state {

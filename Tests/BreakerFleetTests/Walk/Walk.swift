@@ -221,6 +221,7 @@ struct Walk {
         // Somebody may be faster than the order.
         if isStale, self.alteration == nil || self.alteration == .ignoresEpochs {
             let name = self.hosts[index].name
+            self.now += 1
             self.hosts[index].file.operate(.hold(.open, left: nil), by: "fast@\(name)", at: self.now)
             self.heard(.hold(.open, left: nil))
         }
