@@ -41,7 +41,7 @@ struct Options: Sendable {
           --only TEXT         the cases of `hostile` alone whose names hold TEXT, as a violation tells them; of `power`
                               one scene: \(PowerPlan.Scene.allCases.map(\.rawValue).joined(separator: ", "));
                               of `counts`: \(Counts.Scene.allCases.map(\.rawValue).joined(separator: ", "));
-                              of `fleet` the number of a round;
+                              of `fleet` a round or some of them, as 7 or 7-12;
                               of `block` one file system: \(BlockDisk.Kind.allCases.map(\.rawValue).joined(separator: ", "))
           --without SYNC      a disk of `power` that is never told of these syncs, which must be noticed:
                               \(PowerFault.allCases.map(\.rawValue).joined(separator: ", ")); of `block` the first

@@ -14,16 +14,10 @@ final class FleetChaos {
     init(_ stage: Stage) { self.stage = stage }
 
     func run() async throws {
-        var only: Int?
-        if let text = self.stage.options.only {
-            guard let number = Int(text) else { throw Options.Misuse(description: "--only '\(text)' is no round") }
-            only = number
-        }
+        let numbers = try self.numbers()
         let server = try await PostgresServer()
         do {
             let proxy = try await FleetProxy(to: server)
-            let rounds = self.stage.options.isShort ? Self.shortRounds : Self.rounds
-            let numbers = only.map { $0...$0 } ?? 1...rounds
             for number in numbers where self.report.goesOn {
                 try await self.play(number, server, proxy)
                 self.report.add(1, "rounds")
@@ -33,6 +27,18 @@ final class FleetChaos {
             throw error
         }
         await server.clear()
+    }
+
+    /// Which rounds: `7` or `7-12` for some.
+    private func numbers() throws -> ClosedRange<Int> {
+        guard let text = self.stage.options.only else {
+            return 1...(self.stage.options.isShort ? Self.shortRounds : Self.rounds)
+        }
+        let words = text.split(separator: "-").map { Int($0) ?? 0 }
+        guard let first = words.first, let last = words.last, words.count <= 2, 1 <= first, first <= last else {
+            throw Options.Misuse(description: "--only '\(text)' names no round of fleet")
+        }
+        return first...last
     }
 
     private func play(_ number: Int, _ server: PostgresServer, _ proxy: FleetProxy) async throws {

@@ -7,12 +7,15 @@ struct FleetJudge {
     /// Something that may lead to two probes at once, until all was well again.
     struct Trouble {
         var start: Int64
-        var end: Int64
-        var kinds: [String]
+        var end: Int64 = .max
+        var kind: String
+        /// Who may probe by itself because of it.
+        var hosts: Set<Int>
     }
 
     private struct Host {
-        var name: String
+        var number: Int
+        var name: String { "h\(self.number)" }
         var events: [KillLoop.File.Event] = []
         var walk = FleetWalk([])
         var failures: [Int64] = []
@@ -21,6 +24,8 @@ struct FleetJudge {
 
     /// Two clocks of this machine never differ by more, if nobody sets one.
     private static let slack: Int64 = 50_000
+    /// For so long the machine's being late may be felt.
+    private static let memory: Int64 = 3_000_000
 
     private(set) var violations: [String] = []
     private(set) var counts: [String: Int] = [:]
@@ -29,6 +34,7 @@ struct FleetJudge {
     /// With times since this machine booted.
     private var entries: [FleetRegisterLog.Entry]
     private let troubles: [Trouble]
+    private let lateness: [Range<Int64>]
 
     /// - Parameters:
     ///   - clock: the server's clock less the time since this machine booted.
@@ -38,6 +44,7 @@ struct FleetJudge {
         _ troubles: [Trouble]
     ) {
         self.troubles = troubles
+        self.lateness = FleetLateness.read(place.lateness)
         self.entries = entries.map { entry in
             var entry = entry
             entry.at -= clock
@@ -57,7 +64,7 @@ struct FleetJudge {
     }
 
     private mutating func take(_ number: Int, _ place: FleetPlace) {
-        var host = Host(name: "h\(number)")
+        var host = Host(number: number)
         let file = KillLoop.File(place.file(of: number))
         for problem in file.problems { self.violations.append("\(host.name): SQLite says: \(problem)") }
         let lead = Int64(OtherHostClock.lead(of: number) / .microseconds(1)) + file.offset
@@ -173,10 +180,8 @@ struct FleetJudge {
 
     /// A host opens by the fleet's word at most once for each generation of an open register.
     private mutating func checkOneTrip(_ host: Host) {
-        for event in host.events where event.kind == "tripped" && event.by == nil {
-            self.counts["own trips", default: 0] += 1
-            _ = event
-        }
+        let own = host.events.count { $0.kind == "tripped" && $0.by == nil }
+        if own > 0 { self.counts["own trips", default: 0] += own }
         var used: Set<Int64> = []
         for event in host.events where event.kind == "tripped" && LinkOrder.isOfFleet(event.by) {
             let generations = self.entries.filter { entry in
@@ -184,7 +189,7 @@ struct FleetJudge {
                     && entry.at <= event.at + Self.slack
             }.map(\.generation)
             guard let free = generations.last(where: { !used.contains($0) }) else {
-                if self.trouble(at: event.at) == nil {
+                if self.trouble(of: nil, at: event.at) == nil {
                     self.violations.append("\(host.name) was opened twice for one trip: \(event)")
                 } else {
                     self.counts["hosts opened again for one trip amid trouble", default: 0] += 1
@@ -197,7 +202,17 @@ struct FleetJudge {
 
     // MARK: - Probes
 
-    private func trouble(at time: Int64) -> Trouble? { self.troubles.first { $0.start <= time && time <= $0.end } }
+    /// The newest trouble that one of these hosts had at that time; of any host if none is named.
+    private func trouble(of hosts: Set<Int>?, at time: Int64) -> Trouble? {
+        self.troubles.last { trouble in
+            trouble.start <= time && time <= trouble.end && !(hosts ?? trouble.hosts).isDisjoint(with: trouble.hosts)
+        }
+    }
+
+    /// Whether processes did not run shortly before, for long enough that a guard may be over.
+    private func wasLate(before time: Int64) -> Bool {
+        self.lateness.contains { $0.lowerBound < time && $0.upperBound > time - Self.memory }
+    }
 
     /// Two hosts never probe at once, but for the documented exceptions.
     private mutating func checkProbes() {
@@ -215,13 +230,16 @@ struct FleetJudge {
     private mutating func take(_ host: Host, _ probe: Range<Int64>, _ other: Host, _ another: Range<Int64>) {
         let isOwn =
             host.walk.period(at: probe.lowerBound).isOwnTrip || other.walk.period(at: another.lowerBound).isOwnTrip
+        let time = max(probe.lowerBound, another.lowerBound)
         if isOwn {
-            self.counts["two probes at once: an own trip", default: 0] += 1
-        } else if let trouble = self.trouble(at: max(probe.lowerBound, another.lowerBound)) {
-            _ = trouble
-            self.counts["two probes at once: trouble", default: 0] += 1
+            self.counts["two probes at once: own trips", default: 0] += 1
+        } else if let trouble = self.trouble(of: [host.number, other.number], at: time) {
+            self.counts["two probes at once: \(trouble.kind)", default: 0] += 1
+        } else if self.wasLate(before: time) {
+            self.counts["two probes at once: the machine was late", default: 0] += 1
         } else {
-            self.violations.append("\(host.name) and \(other.name) probed at once: \(probe) and \(another)")
+            self.violations.append(
+                "\(host.name) and \(other.name) probed at once, at \(probe) and \(another) µs of uptime")
         }
     }
 }

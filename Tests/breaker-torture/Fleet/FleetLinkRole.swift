@@ -17,8 +17,10 @@ enum FleetLinkRole {
     static func run(_ arguments: [String]) async -> Int32 {
         guard arguments.count == 3, let host = Int(arguments[1]) else { return 64 }
         alarm(600)
+        let place = FleetPlace(arguments[0])
+        FleetLateness.watch(place.lateness)
         do {
-            try await self.work(FleetPlace(arguments[0]), host, arguments[2])
+            try await self.work(place, host, arguments[2])
             return 0
         } catch {
             Report.say("the link of host \(host): \(error)")

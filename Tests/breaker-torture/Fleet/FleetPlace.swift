@@ -32,9 +32,12 @@ struct FleetPlace: Sendable {
     /// What the host's callers have seen.
     func calls(of host: Int) -> String { self.folder(of: host) + "/calls" }
 
+    /// When processes did not run though they wanted to.
+    var lateness: String { self.directory + "/lateness" }
+
     /// Whether the service fails.
     static let isDown = 0
-    /// In which moments the machine was late: how often, and when last, in microseconds of uptime.
+    /// How long the slowest call took, in microseconds.
     static let slowest = 1
     /// Whether nobody calls on a host.
     static func isIdle(_ host: Int) -> Int { 16 + host }

@@ -66,13 +66,17 @@ struct FleetPlan: Sendable {
             }
         }
 
-        /// Whether two hosts may probe at once because of it: documented, counted, and no violation.
+        /// Which hosts may probe because of it while another host does: documented, counted, and no violation.
         ///
-        /// A killed caller is none: its slot is free at once, and the right to probe stays its host's.
-        var mayLeadToTwoProbes: Bool {
+        /// A host whose link says nothing guards itself, and so do hosts that can't reach the server. A killed caller
+        /// is no reason: its slot is free at once, and the right to probe stays its host's. An operator's word is one
+        /// for its own host, and only a probe that is under way elsewhere meets it.
+        func hostsThatMayProbe(_ plan: FleetPlan) -> Set<Int> {
             switch self {
-            case .service, .traffic, .killCaller, .startHost, .goOnLink, .startServer, .passOn, .remember: false
-            case .killLink, .killHost, .stopLink, .killServer, .stall, .cut, .delay, .failOver, .operate: true
+            case .service, .traffic, .killCaller, .startHost, .goOnLink, .startServer, .passOn, .remember: []
+            case .killLink(let host, _), .killHost(let host), .stopLink(let host, _), .operate(let host, _): [host]
+            case .stall, .cut, .delay: plan.far
+            case .killServer, .failOver: Set(0..<plan.hosts)
             }
         }
     }

@@ -26,13 +26,13 @@ final class FleetRound {
     private let numbers: SharedNumbers
     private let database: TestDatabase
     private var hosts: [FleetHostProcesses] = []
+    private let isOver = Locked(false)
     private var isServerUp = true
     private(set) var violations: [String] = []
     /// What has been done, with times since the machine booted, in microseconds.
     private(set) var acts: [(at: Int64, what: String)] = []
-    /// From the first trouble that may lead to two probes at once until all is well again.
-    private var trouble: (since: Int64, kinds: Set<String>)?
-    private(set) var troubles: [FleetJudge.Trouble] = []
+    /// What may lead to two probes at once until all is well again.
+    private var troubles: [FleetJudge.Trouble] = []
     private let began = FleetPlace.now
     private let clockAtFirst = FleetRound.clock
     private var judged: [String] = []
@@ -74,15 +74,16 @@ final class FleetRound {
     // MARK: - A round
 
     func run() async throws {
+        FleetLateness.watch(self.place.lateness) { [isOver] in !isOver.withLock { $0 } }
         for host in self.hosts { try host.start() }
         try await self.wait("all are joined") { try await self.areJoined() }
         self.note("all are joined")
         for step in self.plan.steps {
             try await Task.sleep(for: step.delay)
             self.note(step.act.description)
-            if step.act.mayLeadToTwoProbes {
-                if self.trouble == nil { self.trouble = (FleetPlace.now, []) }
-                self.trouble?.kinds.insert(step.act.kind)
+            let hosts = step.act.hostsThatMayProbe(self.plan)
+            if !hosts.isEmpty {
+                self.troubles.append(.init(start: FleetPlace.now, kind: step.act.kind, hosts: hosts))
             }
             if try await self.perform(step.act) { self.report.add(1, step.act.kind) }
         }
@@ -93,6 +94,7 @@ final class FleetRound {
     }
 
     func clear() async {
+        self.isOver.withLock { $0 = true }
         for host in self.hosts { host.clear() }
         if !self.isServerUp { try? await self.server.start() }
         try? await self.proxy.go()
@@ -140,17 +142,16 @@ final class FleetRound {
             let looks = try await self.looks().map { $0.map { "\($0.state), hold \($0.hold)" } ?? "unreadable" }
             var healths: [[String]] = []
             for host in self.hosts { healths.append(try await host.healths()) }
-            self.report.add(1, "circuits stuck")
+            self.report.add(1, "rounds with a circuit that is stuck")
+            for entry in try FleetRegisterLog.read(self.database.connect()).suffix(20) {
+                self.acts.append((entry.at - self.clockAtFirst, "register: \(entry)"))
+            }
             throw Stuck(description: "\(stuck.description); the hosts: \(looks), links \(healths)")
         }
         let time = Int((ContinuousClock.now - start) / .milliseconds(1))
         self.report.raise(time, "ms until all was well at most")
         try await self.expectRest()
-        if let trouble = self.trouble {
-            self.troubles.append(
-                FleetJudge.Trouble(start: trouble.since, end: FleetPlace.now, kinds: trouble.kinds.sorted()))
-        }
-        self.trouble = nil
+        for index in self.troubles.indices { self.troubles[index].end = FleetPlace.now }
     }
 
     private func areJoined() async throws -> Bool {
@@ -164,7 +165,9 @@ final class FleetRound {
         return looks
     }
 
-    private static let closed = "SELECT count(*) FROM fleet.circuit WHERE state = 'closed' AND hold IS NULL"
+    private static let closed = """
+        SELECT count(*) FROM fleet.circuit WHERE state = 'closed' AND (hold IS NULL OR hold_until <= fleet.now())
+        """
 
     private func waitUntilClosed() async throws {
         try await self.wait("all are closed") {
