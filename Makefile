@@ -85,15 +85,12 @@ bench: setup ## print the figures of the benchmarks, fail when a count is over i
 bench-inspect: setup ## print time and memory of breaker-inspect, fail when memory is over its limit
 	@scripts/bench-inspect.py $(FLAGS)
 
-# On Linux with Swift linked in: what is installed needs SQLite alone, and libpq if it is breaker-fleet.
-RELEASE = swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
 bench-fleet: ## print what a fleet of 50 hosts costs, fail when statements or probes at once are over their limit
 	@scripts/setup.sh fleet
 	@scripts/bench-fleet.sh $(DURATION)
 
-PREFIX := /usr/local
-# A breaker-inspect that is built already: then `make install` builds none.
-PROGRAM :=
+# On Linux with Swift linked in: what is installed needs SQLite alone, and libpq if it is breaker-fleet.
+RELEASE = swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
 
 # The trait is in the flags of every module, so that its builds have a folder of their own.
 fleet: ## build breaker-fleet, which joins hosts through PostgreSQL and needs libpq, in .build/fleet
