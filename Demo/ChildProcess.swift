@@ -36,6 +36,15 @@ final class ChildProcess {
         self.output = fromChild.readEnd
     }
 
+    /// The words that start a program which does not see that the demo was killed: the signal ends it then.
+    static func leash(signal: String) -> [String] {
+        #if os(Linux)
+        ["setpriv", "--pdeathsig", signal]
+        #else
+        []
+        #endif
+    }
+
     /// Something has come from its output, or its output has ended; returns the lines that are new.
     @discardableResult
     func hear() -> ArraySlice<String> {

@@ -35,7 +35,7 @@ final class Console {
 
     /// What another program said, or a table.
     func quote(_ lines: [String]) {
-        for line in lines { self.write("           " + line) }
+        for line in lines { self.write(line.isEmpty ? "" : "           " + line) }
     }
 
     func write(_ line: String) { self.output.send(line + "\n") }

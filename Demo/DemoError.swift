@@ -18,7 +18,7 @@ enum DemoError: Error, CustomStringConvertible {
         case .interrupted(let signal): "interrupted by signal \(signal)"
         case .failed(let what): "\(what)"
         case .missing(let what): "not to be found: \(what)"
-        case .usage: "usage: breaker-demo [fleet FILE]    FILE has the statements that make the schema `fleet`"
+        case .usage: "usage: breaker-demo [fleet]    'fleet' needs the trait PostgreSQL"
         }
     }
 }

@@ -23,9 +23,7 @@ enum Program {
             self.demonstrate { console, claims in
                 if arguments.isEmpty { return try Story(console: console, claims: claims).tell() }
                 #if PostgreSQL
-                if arguments.count == 2, arguments[0] == FleetStory.word {
-                    return try FleetStory(console: console, claims: claims, schema: arguments[1]).tell()
-                }
+                if arguments == [FleetStory.word] { return try FleetStory(console: console, claims: claims).tell() }
                 #endif
                 throw DemoError.usage
             })

@@ -59,16 +59,27 @@ final class Stage {
     ///
     /// - Parameter path: the store's file, if the stage has none.
     func inspect(_ arguments: [String], at path: String? = nil) throws -> (code: Int32, lines: [String]) {
-        let directory = self.program.lastIndex(of: "/").map { self.program[...$0] } ?? ""
-        return try self.run(
-            "breaker-inspect", directory + "breaker-inspect", arguments + ["--store", path ?? self.path ?? ""])
+        try self.end(of: self.startTool("breaker-inspect", arguments + ["--store", path ?? self.path ?? ""]))
     }
 
     /// Runs a program to its end; returns its exit code and what it said.
     func run(_ name: String, _ program: String, _ arguments: [String]) throws -> (code: Int32, lines: [String]) {
-        let tool = try self.start(name, program, arguments)
-        try self.wait(until: "\(name) ends") { tool.isSilent }
+        try self.end(of: self.start(name, program, arguments))
+    }
+
+    /// Waits until a program has ended; returns its exit code and what it said.
+    func end(of tool: ChildProcess) throws -> (code: Int32, lines: [String]) {
+        try self.wait(until: "\(tool.name) ends") { tool.isSilent }
         return (tool.end(), tool.lines)
+    }
+
+    /// Starts a tool that was built beside the demo; its errors are heard, too.
+    ///
+    /// - Parameter launcher: the words of a program that starts the tool.
+    func startTool(_ name: String, _ arguments: [String], by launcher: [String] = []) throws -> ChildProcess {
+        let directory = self.program.lastIndex(of: "/").map { self.program[...$0] } ?? ""
+        let words = ["exec \"$@\" 2>&1", "sh"] + launcher + [directory + name] + arguments
+        return try self.start(name, "/bin/sh", ["-c"] + words)
     }
 
     /// Starts a program, which is heard until the stage is cleared.

@@ -8,8 +8,8 @@ import Foundation
 
 /// The clock of one of several hosts, which all stand on this machine.
 ///
-/// The first has the machine's own, so that `breaker-inspect` can be used there. Each other one booted at another time,
-/// and its wall clock is wrong.
+/// The first has the machine's own, by which `breaker-inspect` and `breaker-fleet` go. Each other one booted at another
+/// time, and its wall clock is wrong.
 struct ClockOfAHost: HostClock {
     let number: Int
     private let machine = SystemHostClock()
@@ -21,7 +21,8 @@ struct ClockOfAHost: HostClock {
         self.init(number: number)
     }
 
-    var bootID: String { self.number == 0 ? self.machine.bootID : "\(self.machine.bootID), host \(self.number)" }
+    var isOfTheMachine: Bool { self.number == 0 }
+    var bootID: String { self.isOfTheMachine ? self.machine.bootID : "\(self.machine.bootID), host \(self.number)" }
     var uptime: Duration { self.machine.uptime + .seconds(5_000 * self.number) }
     var wallTime: Date { self.machine.wallTime.addingTimeInterval(-3_600 * Double(self.number)) }
 }

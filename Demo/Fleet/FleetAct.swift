@@ -28,10 +28,9 @@ final class FleetAct {
         self.claims = claims
     }
 
-    /// - Parameter schema: the file that makes the schema `fleet`.
-    func play(schema: String) throws -> Toll {
+    func play() throws -> Toll {
         var toll = Toll()
-        try self.join(schema: schema)
+        try self.join()
         try self.hosts.startWorkers(self.console, self.claims)
         toll.untilOpen = try self.tripOnce()
         try self.killPostgreSQL()
@@ -42,9 +41,11 @@ final class FleetAct {
         return toll
     }
 
-    private func join(schema: String) throws {
+    private func join() throws {
         self.console.tell("A PostgreSQL is made in a temporary directory.")
-        try self.server.make(schema: schema)
+        try self.server.make()
+        let applied = try self.fleet(["schema", "apply"])
+        guard applied.code == 0 else { throw DemoError.failed("breaker-fleet: \(applied.lines)") }
         for host in self.hosts.hosts.dropLast() {
             try host.startLink(on: self.stage, connection: self.server.connection())
         }
@@ -76,6 +77,8 @@ final class FleetAct {
             is: [["fleet"], ["fleet"], ["fleet"]])
         self.claims.check(
             "for PostgreSQL, too, it is one trip", try self.server.ask("SELECT trips FROM fleet.circuit"), is: ["1"])
+        self.console.quote(["$ breaker-fleet status"])
+        self.console.quote(try self.fleet(["status"]).lines)
         return doomed
     }
 
@@ -92,6 +95,10 @@ final class FleetAct {
             "no worker notices: \(calls.count) calls since, all refused", calls.count { $0.result == .refused },
             is: calls.count)
         self.claims.check("and none has reached the service", self.service.doomed - doomed, is: 0)
+        let status = try self.fleet(["status"])
+        self.console.quote(["$ breaker-fleet status"])
+        self.console.quote(Array(status.lines.prefix(1)))
+        self.claims.check("who asks for the status is told", status.code, is: 1)
         // The probe may come as soon as the hosts are joined again.
         self.service.mood = .brokenAndHanging
         try self.server.start()
@@ -162,7 +169,13 @@ final class FleetAct {
         }
     }
 
-    // MARK: - What a status would show
+    /// Runs `breaker-fleet`, as somebody who looks at the fleet.
+    private func fleet(_ arguments: [String]) throws -> (code: Int32, lines: [String]) {
+        let connection = ["--postgres", self.server.connection()]
+        return try self.stage.end(of: self.stage.startTool("breaker-fleet", arguments + connection))
+    }
+
+    // MARK: - How the hosts stand
 
     private func waitUntil(_ healths: [LinkHealth]) throws {
         try self.stage.wait(until: "the links are \(healths.map(\.rawValue).joined(separator: ", "))") {

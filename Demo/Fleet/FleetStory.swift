@@ -6,8 +6,6 @@ struct FleetStory {
 
     let console: Console
     let claims: Claims
-    /// The file that makes the schema `fleet`.
-    let schema: String
 
     func tell() throws {
         self.console.write(
@@ -31,8 +29,7 @@ struct FleetStory {
         defer { hosts.clear() }
         let server = try PostgreSQL(on: hosts.stage)
         defer { server.clear() }
-        return try FleetAct(hosts: hosts, server: server, console: self.console, claims: self.claims)
-            .play(schema: self.schema)
+        return try FleetAct(hosts: hosts, server: server, console: self.console, claims: self.claims).play()
     }
 
     private func playAlone() throws -> Toll {

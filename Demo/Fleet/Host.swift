@@ -36,13 +36,24 @@ final class Host {
 
     #if PostgreSQL
     func startLink(on stage: Stage, connection: String) throws {
-        self.link = try stage.start(
-            "the link of \(self.name)", nil,
-            LinkMode.arguments(host: self.name, path: self.path, clock: self.clock, connection: connection))
+        let name = "the link of \(self.name)"
+        guard self.clock.isOfTheMachine else {
+            let arguments = LinkMode.arguments(
+                host: self.name, path: self.path, clock: self.clock, connection: connection)
+            self.link = try stage.start(name, nil, arguments)
+            return
+        }
+        let guardTime = "\(FleetRules.guardTime.components.seconds)s"
+        self.link = try stage.startTool(
+            "breaker-fleet",
+            ["run", "--store", self.path, "--host", self.name, "--guard", guardTime, "--postgres", connection],
+            by: ChildProcess.leash(signal: "TERM"))
     }
 
     /// What its link said last.
-    var health: LinkHealth? { self.link?.lines.last.flatMap { LinkHealth(rawValue: $0) } }
+    var health: LinkHealth? {
+        self.link?.lines.reversed().lazy.compactMap { LinkHealth(line: $0, of: self.name) }.first
+    }
     #endif
 
     /// What happened to the circuit, the oldest first.

@@ -1,12 +1,12 @@
 #if PostgreSQL
 import BreakerFleet
 
-/// How a host's link stands with PostgreSQL, as the link tells of it in a line.
-enum LinkHealth: String {
+/// How a host's link stands with PostgreSQL, in the words with which `breaker-fleet run` begins to tell of it.
+enum LinkHealth: String, CaseIterable {
     case joined
-    case standby
+    case standby = "stands by"
     case cutOff = "cut off"
-    case closed
+    case closed = "stopped"
 
     init(_ health: FleetHealth) {
         self =
@@ -16,6 +16,14 @@ enum LinkHealth: String {
             case .cutOff: .cutOff
             case .closed: .closed
             }
+    }
+
+    /// Reads a line such as `2026-11-23T11:09:22.344Z north: joined: circuits are shared with the other hosts`.
+    init?(line: String, of host: String) {
+        guard let name = line.firstRange(of: "\(host): ") else { return nil }
+        let words = line[name.upperBound...]
+        guard let health = Self.allCases.first(where: { words.hasPrefix($0.rawValue) }) else { return nil }
+        self = health
     }
 }
 #endif

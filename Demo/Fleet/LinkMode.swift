@@ -10,9 +10,9 @@ import Musl
 import Darwin
 #endif
 
-/// A process that links a host's file with the others, and says in a line how it stands with PostgreSQL.
+/// What `breaker-fleet run` is, on a host that has another clock than this machine.
 ///
-/// It ends when its input does.
+/// It says in lines how it stands with PostgreSQL, and ends when its input does.
 struct LinkMode {
     /// The first argument of a link.
     static let word = "link"
@@ -31,9 +31,10 @@ struct LinkMode {
         configuration.clock = try ClockOfAHost(argument: arguments[3])
         self.store = try CircuitStore(path: arguments[2], configuration: configuration)
         var fleet = FleetLink.Configuration()
-        fleet.host = arguments[1]
+        let host = arguments[1]
+        fleet.host = host
         fleet.guardTime = FleetRules.guardTime
-        fleet.onHealth = { Descriptor(STDOUT_FILENO).send("\(LinkHealth($0).rawValue)\n") }
+        fleet.onHealth = { Descriptor(STDOUT_FILENO).send("\(host): \(LinkHealth($0).rawValue)\n") }
         self.link = try FleetLink(store: self.store, connection: arguments[4], configuration: fleet)
     }
 

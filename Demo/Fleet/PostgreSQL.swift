@@ -45,16 +45,14 @@ final class PostgreSQL {
         "host=127.0.0.1 port=\(port ?? self.port) dbname=postgres user=postgres"
     }
 
-    /// Makes the database, starts the server, and lets it run the statements of a file.
-    func make(schema: String) throws {
+    /// Makes the database, and starts the server.
+    func make() throws {
         let options = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync"]
         let maker = try self.launch("initdb", options)
         self.maker = maker
         try self.stage.wait(until: "the database is made") { maker.isSilent }
         guard maker.end() == 0 else { throw self.failure("initdb") }
         try self.start()
-        let psql = ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", self.connection(), "-f", schema]
-        guard try self.stage.run("psql", "\(self.programs)/psql", psql).code == 0 else { throw self.failure("psql") }
     }
 
     /// Starts the server, also after a crash, and waits until it answers.
@@ -143,14 +141,8 @@ final class PostgreSQL {
     }
 
     /// The words that run a command as a user whom the server accepts, who gets the directory.
-    ///
-    /// On Linux also: and end it in order when the demo is killed.
     private static func launcher(owning directory: String) throws -> [String] {
-        #if os(Linux)
-        let launcher = ["setpriv", "--pdeathsig", "QUIT"]
-        #else
-        let launcher: [String] = []
-        #endif
+        let launcher = ChildProcess.leash(signal: "QUIT")
         guard getuid() == 0 else { return launcher }
         for name in ["postgres", "nobody"] {
             guard let user = unsafe getpwnam(name) else { continue }
