@@ -98,8 +98,14 @@ struct CircuitLink: Sendable, Hashable {
         return .offer(known)
     }
 
-    /// The connection is another one, or the server lacks the register: what is known may have changed.
+    /// The server lacks the register: what is known may have changed.
     mutating func doubt() { self.needsRead = true }
+
+    /// The connection is another one: what the server was told may be lost, and is told once more.
+    mutating func reconnected() {
+        self.doubt()
+        self.pushed = []
+    }
 
     /// The register as it must be by now, unless it has changed.
     private func register(at now: Int64) -> Register? {

@@ -64,7 +64,7 @@ final class LinkedCircuits {
 
     /// A new connection: what the server has of this host may be lost.
     func connected() {
-        for name in self.links.keys { self.links[name]?.doubt() }
+        for name in self.links.keys { self.links[name]?.reconnected() }
         self.mirror = FailureMirror()
         self.seen = nil
         self.lastBeat = .min

@@ -176,7 +176,7 @@ struct Walk {
         var register: Register? =
             self.server.row == nil && self.random.chance(0.5) ? nil : self.server.read(at: self.now)
         if host.isNew {
-            link.doubt()
+            link.reconnected()
             if let offer = link.offer(to: register, at: local), self.alteration != .offersNothing {
                 _ = self.server.read(at: self.now)
                 self.log.add(self.now, "\(host.name) offers \(offer)")
