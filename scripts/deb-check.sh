@@ -103,14 +103,17 @@ printf 'open %s system-clock\nbreaker payments failures=2 recovery=600\nfail pay
 inside breaker-inspect --version
 inside breaker-inspect list --store /var/lib/shop/breakers.db | grep -q '^payments *open' || fail "list does not show the circuit"
 inside breaker-inspect complete bash -- breaker-inspect >/dev/null
-for file in man/man1/breaker-inspect.1.gz bash-completion/completions/breaker-inspect zsh/vendor-completions/_breaker-inspect \
-    fish/vendor_completions.d/breaker-inspect.fish; do
-    [ -s "$bare/usr/share/$file" ] || fail "$file is missing"
+for name in breaker-inspect breaker-fleet; do
+    for file in man/man1/$name.1.gz bash-completion/completions/$name zsh/vendor-completions/_$name \
+        fish/vendor_completions.d/$name.fish; do
+        [ -s "$bare/usr/share/$file" ] || fail "$file is missing"
+    done
 done
 inside breaker-fleet --version
 inside breaker-fleet schema print | cmp - docs/fleet.sql || fail "the program prints another schema"
 cmp docs/fleet.sql "$bare/usr/share/doc/breaker-fleet/fleet.sql"
-[ -s "$bare/usr/share/man/man1/breaker-fleet.1.gz" ] || fail "the manual page of breaker-fleet is missing"
+[ "$(inside breaker-fleet complete fish -- run --min)" = "$(printf 'words\n--minimum-hosts\t')$(inside breaker-fleet help run |
+    sed -n 's/^  --minimum-hosts N *//p')" ] || fail "breaker-fleet completes no option"
 holds "the programs work there"
 
 # --- The services, by their own lines: a bare root runs no systemd

@@ -27,10 +27,6 @@ contents() {
     case $1 in
     breaker-inspect)
         unit breaker-metrics
-        # Debian's shells look for completions of packages here.
-        put "$installed/usr/share/bash-completion/completions/$1" "usr/share/bash-completion/completions/$1"
-        put "$installed/usr/share/fish/vendor_completions.d/$1.fish" "usr/share/fish/vendor_completions.d/$1.fish"
-        put "$installed/usr/share/zsh/site-functions/_$1" "usr/share/zsh/vendor-completions/_$1"
         for file in metrics.md alerts.yml dashboard.json; do put "docs/$file" "$documents/$file"; done
         ;;
     breaker-fleet)
@@ -66,6 +62,10 @@ make_package() {
     cp "$installed/usr/bin/$package" "$program"
     strip --strip-unneeded --remove-section=.comment --remove-section=.note "$program"
     put "$installed/usr/share/man/man1/$package.1" "usr/share/man/man1/$package.1"
+    # Debian's shells look for completions of packages here.
+    put "$installed/usr/share/bash-completion/completions/$package" "usr/share/bash-completion/completions/$package"
+    put "$installed/usr/share/fish/vendor_completions.d/$package.fish" "usr/share/fish/vendor_completions.d/$package.fish"
+    put "$installed/usr/share/zsh/site-functions/_$package" "usr/share/zsh/vendor-completions/_$package"
     contents "$package"
 
     documents=$root/usr/share/doc/$package

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs programs, their manual pages and what completions they have, or takes all of them away.
+# Installs programs, their manual pages and their completions, or takes all of them away.
 # usage: scripts/install.sh PROGRAM… FOLDER | scripts/install.sh --remove FOLDER
 set -eu
 
@@ -8,7 +8,6 @@ for folder; do :; done
 # What is put below the folder for a program, and what the program is asked for to write it.
 files() {
     echo "share/man/man1/$1.1 help --man"
-    [ "$1" = breaker-inspect ] || return 0
     echo "share/bash-completion/completions/$1 completions bash"
     echo "share/zsh/site-functions/_$1 completions zsh"
     echo "share/fish/vendor_completions.d/$1.fish completions fish"

@@ -7,8 +7,10 @@ import BreakerTool
 enum FleetProgram {
     static let name = "breaker-fleet"
     static let verbs: [any Verb.Type] = [
-        RunVerb.self, StatusVerb.self, CheckVerb.self, SchemaVerb.self, HelpVerb.self,
+        RunVerb.self, StatusVerb.self, CheckVerb.self, SchemaVerb.self, CompletionsVerb.self, HelpVerb.self,
     ]
+    /// What no person asks for.
+    static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
 
     static let program = Program(
         name: Self.name,
@@ -16,6 +18,7 @@ enum FleetProgram {
         sentence: "Joins the circuit breakers of several hosts through PostgreSQL.",
         synopsis: "VERB [OPTION…]",
         verbs: Self.verbs.map { $0 },
+        hiddenVerbs: Self.hiddenVerbs.map { $0 },
         commonOptions: [.postgres, .fleet, .json, .color, .help, .version],
         exitCodes: [
             (.done, "done"),
@@ -87,7 +90,8 @@ func run(arguments: [String], environment: Environment, console: any Console) ->
         let parsed = try Arguments(arguments, of: program)
         let context = try Context(parsed, environment: environment, console: console)
         if parsed.has(.version) { return HelpVerb.printVersion(in: context) }
-        guard let verb = FleetProgram.verbs.first(where: { $0.name == parsed.verb?.name }) else {
+        guard let verb = (FleetProgram.verbs + FleetProgram.hiddenVerbs).first(where: { $0.name == parsed.verb?.name })
+        else {
             if parsed.has(.help) { return HelpVerb(about: .program).run(in: context) }
             console.writeError(HelpText(of: program).short)
             return .usage

@@ -1,6 +1,5 @@
+import BreakerTool
 import Testing
-
-@testable import breaker_inspect
 
 /// Taking apart what stands before the cursor in bash, and putting a word there.
 @Suite struct BashLineTests {

@@ -47,7 +47,7 @@ import Testing
         for shell in Shell.allCases {
             let file = Self.files.first { $0.contains(shell.rawValue) } ?? ""
             let text = try String(contentsOf: folder.appendingPathComponent("opt/x/\(file)"), encoding: .utf8)
-            #expect(text == shell.script)
+            #expect(text == shell.script(for: Tool.name))
         }
         let program = "\(folder.path)/opt/x/bin/breaker-inspect"
         let ran = try Child.shell("'\(program)' --version; ls -l '\(folder.path)/opt/x/share/man/man1'", store: "")
@@ -68,7 +68,7 @@ import Testing
         let installed = try self.make(
             "install", into: folder.path, "PROGRAM=\"$0\" FLEET_PROGRAM=\"$(dirname \"$0\")/breaker-fleet\"")
         #expect(installed.code == 0, "\(installed.talk)")
-        let fleet = ["bin/breaker-fleet", "share/man/man1/breaker-fleet.1"]
+        let fleet = Self.files.map { $0.replacing("breaker-inspect", with: "breaker-fleet") }
         #expect(self.files(in: folder.path) == (Self.files + fleet).map { "opt/x/\($0)" }.sorted())
         let line = "'\(folder.path)/opt/x/bin/breaker-fleet' --version; mandoc -T lint -W warning"
         let ran = try Child.shell("\(line) '\(folder.path)/opt/x/share/man/man1/breaker-fleet.1'", store: "")

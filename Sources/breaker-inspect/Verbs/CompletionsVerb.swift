@@ -17,20 +17,10 @@ struct CompletionsVerb: Verb {
 
     private let shell: Shell
 
-    init(_ arguments: Arguments) throws(Failure) {
-        let shells = Shell.allCases.map(\.rawValue)
-        guard let word = arguments.operands.first, arguments.operands.count == 1, let shell = Shell(rawValue: word)
-        else {
-            let nearest = arguments.operands.first.flatMap { Spelling.nearest(to: $0, among: shells) }
-            throw .usage(
-                "'completions' takes one of \(shells.joined(separator: ", "))",
-                hint: nearest.map { "did you mean '\($0)'?" }, verb: Self.name)
-        }
-        self.shell = shell
-    }
+    init(_ arguments: Arguments) throws(Failure) { self.shell = try Shell(arguments) }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        context.console.write(self.shell.script)
+        context.console.write(self.shell.script(for: Tool.name))
         return .done
     }
 }

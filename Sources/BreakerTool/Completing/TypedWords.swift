@@ -1,25 +1,27 @@
-import BreakerTool
-
 /// What stands before the word that is being completed, as far as it matters for that word.
 ///
 /// Unlike `Arguments` it takes nothing amiss: the line is not finished.
 struct TypedWords {
-    private(set) var verb: (any Verb.Type)?
+    private(set) var verb: (any DescribedVerb.Type)?
     /// How many operands there are.
     private(set) var operands = 0
-    private(set) var store: String?
+    private var values: [(option: Option, value: String)] = []
+    private let program: Program
     /// The option whose value comes next.
     private(set) var pending: Option?
     /// Whether `--` has ended the options.
     private(set) var isPastOptions = false
+    /// Whether the line has a verb that the program does not know.
+    private(set) var isUnknown = false
 
-    init(_ words: some Sequence<String>) {
+    init(_ words: some Sequence<String>, of program: Program) {
+        self.program = program
         for word in words {
             if let option = self.pending {
                 self.set(option, word)
             } else if self.isPastOptions || !word.hasPrefix("-") || word == "-" {
                 if self.verb == nil {
-                    self.verb = Tool.verbs.first { $0.name == word }
+                    self.verb = program.verbs.first { $0.name == word }
                     // Nothing is known of what follows another word.
                     if self.verb == nil { self.isUnknown = true }
                 } else {
@@ -39,17 +41,17 @@ struct TypedWords {
         }
     }
 
-    /// Whether the line has a verb that the tool does not know.
-    private(set) var isUnknown = false
-
     /// The options that may stand here.
-    var options: [Option] { (self.verb?.options ?? []) + Tool.program.commonOptions }
+    var options: [Option] { (self.verb?.options ?? []) + self.program.commonOptions }
 
     /// Options may stand before their verb.
     func option(_ spelling: String) -> Option? {
-        let known = self.verb == nil ? Tool.verbs.flatMap { $0.options } : []
+        let known = self.verb == nil ? self.program.verbs.flatMap { $0.options } : []
         return (self.options + known).first { $0.spelling == spelling }
     }
+
+    /// The value that an option has so far.
+    subscript(option: Option) -> String? { self.values.last { $0.option == option }?.value }
 
     /// What the next operand is; nil if there can't be one.
     var operand: ArgumentKind? {
@@ -61,6 +63,6 @@ struct TypedWords {
 
     private mutating func set(_ option: Option, _ value: String) {
         self.pending = nil
-        if option == .store { self.store = value }
+        self.values.append((option, value))
     }
 }

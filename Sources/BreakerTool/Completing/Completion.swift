@@ -1,5 +1,4 @@
 import BreakerStore
-import BreakerTool
 
 /// What may stand where somebody has pressed Tab.
 enum Completion: Equatable {
@@ -16,14 +15,14 @@ enum Completion: Equatable {
     static let nothing = Completion.words([])
 
     /// - Parameters:
-    ///   - words: what was typed behind the name of the tool, without quotes; the last one is to be completed.
-    ///   - names: looks names up in the store that the words name, or in that of the environment.
-    init(of words: [String], names: (String?) -> StoreNames) {
+    ///   - words: what was typed behind the name of the program, without quotes; the last one is to be completed.
+    ///   - names: looks circuits and groups up.
+    init(of words: [String], in program: Program, names: CompletionAnswer.Names) {
         let prefix = words.last ?? ""
-        let typed = TypedWords(words.dropLast())
-        let source = { names(typed.store) }
+        let typed = TypedWords(words.dropLast(), of: program)
+        let source = { (kind: ArgumentKind) in names(kind, prefix) { typed[$0] } }
         if let option = typed.pending {
-            self.init(option.kind, prefix, source)
+            self.init(option.kind, prefix, program, source)
         } else if !typed.isPastOptions, prefix.hasPrefix("-") {
             let (name, value) = Arguments.split(prefix)
             if let value {
@@ -31,7 +30,7 @@ enum Completion: Equatable {
                     self = .nothing
                     return
                 }
-                self.init(option.kind, value, source)
+                self.init(option.kind, value, program) { kind in names(kind, value) { typed[$0] } }
                 self = self.prefixed(by: "\(name)=")
             } else {
                 self = .words(
@@ -39,23 +38,22 @@ enum Completion: Equatable {
                         .filter { $0.text.hasPrefix(prefix) })
             }
         } else if let kind = typed.operand {
-            self.init(kind, prefix, source)
-            // The tool would take such a name for an option.
+            self.init(kind, prefix, program, source)
+            // The program would take such a name for an option.
             if !typed.isPastOptions { self = self.filtered { !$0.hasPrefix("-") } }
         } else {
             self = .nothing
         }
     }
 
-    private init(_ kind: ArgumentKind, _ prefix: String, _ source: () -> StoreNames) {
+    private init(_ kind: ArgumentKind, _ prefix: String, _ program: Program, _ names: (ArgumentKind) -> [String]) {
         switch kind {
         case .text: self = .nothing
         case .file: self = .files
-        case .circuit: self = .words(Self.plain(source().circuits(from: prefix), prefix))
-        case .group: self = .words(Self.plain(source().groups(), prefix))
+        case .circuit, .group: self = .words(Self.plain(names(kind), prefix))
         case .verb:
             self = .words(
-                Tool.verbs.map { Candidate(text: $0.name, help: $0.summary) }.filter { $0.text.hasPrefix(prefix) })
+                program.verbs.map { Candidate(text: $0.name, help: $0.summary) }.filter { $0.text.hasPrefix(prefix) })
         case .words(let words): self = .words(Self.plain(words, prefix))
         case .wordList(let words):
             let before = prefix.lastIndex(of: ",").map { String(prefix[...$0]) } ?? ""

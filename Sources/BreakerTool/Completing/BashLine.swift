@@ -1,16 +1,16 @@
 /// A line as bash has it, up to the cursor, taken apart without expanding anything.
-struct BashLine {
+package struct BashLine {
     /// The words without their quotes; the last one ends at the cursor, and may be empty.
-    private(set) var words: [String] = []
+    package private(set) var words: [String] = []
     /// Whether the last word names a file that input comes from or output goes to.
-    private(set) var isRedirection = false
+    package private(set) var isRedirection = false
     /// What the last word has before the part that bash replaces.
     private var kept = ""
     /// The quotation mark that is open where that part begins.
     private var quote: Character?
 
     /// - Parameter part: the end of the line, which bash replaces.
-    init(_ line: String, replacing part: String) {
+    package init(_ line: String, replacing part: String) {
         // By scalars: no accent may stick to a quotation mark.
         let scalars = Array(line.unicodeScalars)
         let place = scalars.count - part.unicodeScalars.count
@@ -63,7 +63,7 @@ struct BashLine {
     }
 
     /// What bash is to put in the place of the part, so that the last word becomes `word`; nil if nothing can do that.
-    func replacement(for word: String) -> String? {
+    package func replacement(for word: String) -> String? {
         guard word.utf8.starts(with: self.kept.utf8) else { return nil }
         let rest = String(decoding: word.utf8.dropFirst(self.kept.utf8.count), as: UTF8.self)
         var text = ""

@@ -1,0 +1,44 @@
+#if PostgreSQL
+import BreakerTool
+
+/// `completions`: what makes a shell complete the program's command line.
+struct CompletionsVerb: Verb {
+    static let name = "completions"
+    static let synopsis = "(bash|zsh|fish)"
+    static let operands: [Operand] = [.one(.anyOf(Shell.self))]
+    static let summary = "print what makes a shell complete verbs and options"
+    static let details = """
+        For this session: source <(breaker-fleet completions bash), the same with zsh,
+        or in fish: breaker-fleet completions fish | source. 'make install' and packages
+        put the scripts where shells find them.
+        """
+    static let options: [Option] = []
+
+    private let shell: Shell
+
+    init(_ arguments: Arguments, _ settings: Settings) throws(Failure) { self.shell = try Shell(arguments) }
+
+    func run(in context: Context) -> ExitCode {
+        context.console.write(self.shell.script(for: FleetProgram.name))
+        return .done
+    }
+}
+
+/// `complete`: what those scripts ask at each Tab; the help does not tell of it.
+struct CompleteVerb: Verb {
+    static let name = "complete"
+    static let synopsis = "SHELL -- WORD…"
+    static let summary = "tell a shell what may stand on the command line"
+    static let details = ""
+    static let options: [Option] = []
+
+    private let operands: [String]
+
+    init(_ arguments: Arguments, _ settings: Settings) { self.operands = arguments.operands }
+
+    func run(in context: Context) -> ExitCode {
+        context.console.write(CompletionAnswer.text(to: self.operands, of: FleetProgram.program))
+        return .done
+    }
+}
+#endif
