@@ -8,6 +8,8 @@ import BreakerTestSupport
 final class FleetChaos {
     private static let (rounds, shortRounds) = (200, 10)
 
+    static let stuck = "circuits stuck"
+
     private let stage: Stage
     private var report: Report { self.stage.report }
 
@@ -15,6 +17,7 @@ final class FleetChaos {
 
     func run() async throws {
         let numbers = try self.numbers()
+        self.report.add(0, Self.stuck)
         let server = try await PostgresServer()
         do {
             let proxy = try await FleetProxy(to: server)

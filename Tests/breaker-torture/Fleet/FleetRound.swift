@@ -142,7 +142,7 @@ final class FleetRound {
             let looks = try await self.looks().map { $0.map { "\($0.state), hold \($0.hold)" } ?? "unreadable" }
             var healths: [[String]] = []
             for host in self.hosts { healths.append(try await host.healths()) }
-            self.report.add(1, "rounds with a circuit that is stuck")
+            self.report.add(1, FleetChaos.stuck)
             for entry in try FleetRegisterLog.read(self.database.connect()).suffix(20) {
                 self.acts.append((entry.at - self.clockAtFirst, "register: \(entry)"))
             }
