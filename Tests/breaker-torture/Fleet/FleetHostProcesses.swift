@@ -5,7 +5,10 @@ import BreakerTestSupport
 final class FleetHostProcesses {
     private struct Link {
         var process: WorkerProcess
-        var isStopped = false
+        /// Kills the process, which is stopped, when the torture ends without letting it go on.
+        var keeper: WorkerProcess?
+
+        var isStopped: Bool { self.keeper != nil }
     }
 
     struct Look: Equatable {
@@ -50,6 +53,7 @@ final class FleetHostProcesses {
     }
 
     func killLink(_ index: Int) async {
+        self.links[index]?.keeper?.clear()
         await self.links[index]?.process.die()
         self.links[index] = nil
     }
@@ -59,14 +63,19 @@ final class FleetHostProcesses {
         for index in self.links.indices { await self.killLink(index) }
     }
 
-    func stopLink(_ index: Int) {
-        self.links[index]?.process.stop()
-        self.links[index]?.isStopped = true
+    func stopLink(_ index: Int) throws {
+        guard let link = self.links[index], !link.isStopped else { return }
+        // Its input ends with the torture, however that ends.
+        let script = "read -r line; kill -KILL \"$1\""
+        self.links[index]?.keeper = try WorkerProcess(
+            program: "/bin/sh", arguments: ["-c", script, "keeper", String(link.process.pid)])
+        link.process.stop()
     }
 
     func goOn(_ index: Int) {
+        self.links[index]?.keeper?.clear()
+        self.links[index]?.keeper = nil
         self.links[index]?.process.goOn()
-        self.links[index]?.isStopped = false
     }
 
     func goOn() { for index in self.links.indices { self.goOn(index) } }
@@ -85,7 +94,10 @@ final class FleetHostProcesses {
 
     func clear() {
         self.caller?.clear()
-        for link in self.links { link?.process.clear() }
+        for link in self.links {
+            link?.keeper?.clear()
+            link?.process.clear()
+        }
         self.caller = nil
         self.links = self.links.map { _ in nil }
     }

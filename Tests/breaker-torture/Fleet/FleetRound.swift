@@ -223,7 +223,7 @@ final class FleetRound {
         case .killLink(let host, let link): await self.hosts[host].killLink(link)
         case .killHost(let host): await self.hosts[host].killAll()
         case .startHost(let host): try self.hosts[host].start()
-        case .stopLink(let host, let link): self.hosts[host].stopLink(link)
+        case .stopLink(let host, let link): try self.hosts[host].stopLink(link)
         case .goOnLink(let host, let link): self.hosts[host].goOn(link)
         case .killServer:
             guard self.isServerUp else { return false }
