@@ -52,7 +52,7 @@ final class FleetChaos {
         do {
             try await round.run()
         } catch {
-            round.violated("the harness itself failed: \(error)")
+            round.violated("it did not get to its end: \(error)")
         }
         await round.clear()
         guard !round.violations.isEmpty else { return }
