@@ -31,7 +31,7 @@ contents() {
         ;;
     breaker-fleet)
         unit breaker-fleet
-        put docs/fleet.sql "$documents/fleet.sql"
+        for file in fleet.md fleet.sql; do put "docs/$file" "$documents/$file"; done
         ;;
     esac
 }
