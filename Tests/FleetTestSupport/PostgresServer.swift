@@ -104,6 +104,7 @@ package final class PostgresServer: Sendable {
 
     /// Answers each line that it reads with one line.
     ///
+    /// The server's shared memory lies in its directory: what a killed server leaves behind goes with that.
     /// The user `secretive` needs the password `s3cret-word`.
     private static let script = """
         bin=$1 dir=$2 port=$3 pid=
@@ -122,7 +123,8 @@ package final class PostgresServer: Sendable {
                 if [ -z "$pid" ] || ! kill -0 "$pid" 2>/dev/null; then
                     "$@" "$bin/postgres" -D "$dir/data" -p "$port" -c listen_addresses=127.0.0.1 \
                         -c unix_socket_directories= -c fsync=off -c full_page_writes=off -c max_connections=200 \
-                        -c shared_buffers=32MB -c password_encryption=scram-sha-256 </dev/null >>"$dir/log" 2>&1 &
+                        -c shared_buffers=32MB -c dynamic_shared_memory_type=mmap \
+                        -c password_encryption=scram-sha-256 </dev/null >>"$dir/log" 2>&1 &
                     pid=$!
                 fi
                 "$bin/pg_isready" -q -h 127.0.0.1 -p "$port" -d postgres -U postgres && return 0
