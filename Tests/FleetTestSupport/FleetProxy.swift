@@ -30,6 +30,13 @@ package final class FleetProxy: Sendable {
     /// Each answer of the server comes so much later.
     package func delay(milliseconds: Int) async throws { try await self.python.ask("delay \(milliseconds)") }
 
+    /// All connections end, and new ones go to another server.
+    package func lead(to server: PostgresServer) async throws {
+        try await self.cut()
+        try await self.python.ask("lead \(server.port)")
+        try await self.go()
+    }
+
     package func go() async throws { try await self.python.ask("go") }
 }
 #endif

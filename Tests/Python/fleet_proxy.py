@@ -6,6 +6,7 @@ Reads one command a line, and answers each with one line:
 - `stall`: accepts and acknowledges, and passes nothing on.
 - `cut`: closes all connections, and each new one at once.
 - `delay MS`: each answer of the server comes so much later.
+- `lead PORT`: new connections go to that port.
 - `go`: passes on all that comes, and what was held back by `stall`.
 """
 import socket
@@ -77,6 +78,8 @@ for line in sys.stdin:
     answer = "ok"
     if words[0] == "port":
         answer = f"ok port={listener.getsockname()[1]}"
+    elif words[0] == "lead":
+        target = int(words[1])
     elif words[0] == "stall":
         passing.clear()
     elif words[0] == "go":

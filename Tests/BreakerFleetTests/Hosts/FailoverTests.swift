@@ -68,6 +68,57 @@ import Testing
         }
     }
 
+    /// Each half of a fleet had a primary of its own, and a person's word; then one primary is gone.
+    @Test(arguments: [false, true]) func ofTwoPrimariesTheLaterGenerationWins(isHoldLater: Bool) async throws {
+        let servers = [try await PostgresServer(), try await PostgresServer()]
+        let databases = try servers.map { try TestDatabase(on: $0) }
+        let proxy = try await FleetProxy(to: servers[0])
+        let near = try FleetHost(0, databases[0].connection, config: Self.config)
+        let far = try FleetHost(1, proxy.connection(to: databases[0]), config: Self.config)
+        try await Fleet.ending([near, far]) {
+            try await Fleet.wait("both are joined") { near.isJoined && far.isJoined }
+            try await Fleet.trip([near, far])
+            try await proxy.lead(to: servers[1])
+            try await Fleet.wait("the other primary is told of the trip") {
+                try databases[1].number("SELECT count(*) FROM fleet.circuit WHERE state = 'open'") == 1
+            }
+            func reset() async throws {
+                try synchronously { try near.store.reset("api", by: "ann") }
+                try await Fleet.wait("the one primary is closed") {
+                    try databases[0].number("SELECT count(*) FROM fleet.circuit WHERE state = 'closed'") == 1
+                }
+            }
+            func hold() async throws {
+                try synchronously { try far.store.hold("api", .open, by: "bob") }
+                try await Fleet.wait("the other primary is held") {
+                    try databases[1].number("SELECT count(*) FROM fleet.circuit WHERE hold = 'open'") == 1
+                }
+            }
+            if isHoldLater {
+                try await reset()
+                try await hold()
+            } else {
+                try await hold()
+                try await reset()
+            }
+            #expect(!near.isOpen)
+            #expect(try far.isOpen && far.snapshot()?.hold?.by == "bob")
+            try await proxy.lead(to: servers[0])
+            try await Fleet.wait("both are as the later word says") {
+                [near, far].allSatisfy { $0.isHeld == isHoldLater && $0.isOpen == isHoldLater }
+            }
+            try await Fleet.wait("both are joined") { near.isJoined && far.isJoined }
+            try await Task.sleep(for: .milliseconds(1_200))
+            for host in [near, far] {
+                #expect(host.isHeld == isHoldLater && host.isOpen == isHoldLater)
+            }
+            // The one that was reset opens once more beneath the hold.
+            #expect(try near.events(.tripped).count == (isHoldLater ? 2 : 1))
+            #expect(try far.events(.tripped).count == 1)
+        }
+        for server in servers { await server.clear() }
+    }
+
     @Test func aLostResetStaysClosed() async throws {
         try await Fleet.with(3, config: Self.config) { hosts, database in
             try await Fleet.trip(hosts)
