@@ -82,14 +82,18 @@ final class LinkLoop {
             do throws(FleetError) {
                 try self.join { backOff = .milliseconds(50) }
             } catch {
-                let since = self.cutOffSince ?? Date()
-                self.cutOffSince = since
-                self.say(.cutOff(since: since, error: error))
+                self.sayCutOff(error)
                 _ = self.wakeUp.wait(for: backOff * Double.random(in: 0.5...1))
                 backOff = min(backOff * 2, Self.longestBackOff(after: error))
             }
             if self.store.isClosed { return }
         }
+    }
+
+    private func sayCutOff(_ error: FleetError) {
+        let since = self.cutOffSince ?? Date()
+        self.cutOffSince = since
+        self.say(.cutOff(since: since, error: error))
     }
 
     /// Tells the owner, and beside the file, how things stand: there only what has changed.
@@ -121,9 +125,14 @@ final class LinkLoop {
             let before = connection.statements
             defer { self.count(connection.statements - before) }
             try self.circuits.keepTogether(with: registers)
-            self.cutOffSince = nil
             onJoined()
-            self.say(.joined)
+            if self.circuits.seeTheirFile {
+                self.cutOffSince = nil
+                self.say(.joined)
+            } else {
+                self.sayCutOff(
+                    FleetError(code: .unavailable, message: "the store's file can't be read, so nothing is joined"))
+            }
             let wait = max(.milliseconds(1), min(Self.poll, self.circuits.untilNextWaking))
             _ = try connection.wait(for: wait, orWoken: self.wakeUp)
         }

@@ -56,6 +56,9 @@ final class LinkedCircuits {
             max(0, min(next, self.lastBeat.addingSaturating(Self.heartbeat)).subtractingSaturating(now)))
     }
 
+    /// Whether the file was read a short time ago: nothing is told or obeyed without that.
+    var seeTheirFile: Bool { self.file.isFresh(at: self.now) }
+
     /// Another link does the work: what this one knows grows old.
     func forget() {
         self.links = ByName()
@@ -88,7 +91,7 @@ final class LinkedCircuits {
         try self.read(registers, told)
         let concerned = isBeat ? all : changed.union(told).union(woken).union(self.left)
         // What was seen too long ago says nothing of now: the host guards itself.
-        guard !concerned.isEmpty, self.file.isFresh(at: self.now) else { return }
+        guard !concerned.isEmpty, self.seeTheirFile else { return }
         let counts = try self.push(registers, of: concerned, isBeat: isBeat)
         try self.decide(concerned, counts, registers)
     }

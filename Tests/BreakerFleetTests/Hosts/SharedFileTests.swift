@@ -80,6 +80,23 @@ import Testing
         }
     }
 
+    /// A host whose file can't be used has nothing to join.
+    @Test func aFileThatIsAwayCutsItsHostOff() async throws {
+        try await Fleet.with(1) { hosts, _ in
+            let path = hosts[0].store.path
+            let files = ["", "-wal", "-shm"].map { path + $0 }
+            // A folder in its place: nobody can make a new file there.
+            for file in files { try FileManager.default.moveItem(atPath: file, toPath: file + ".away") }
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            try await Fleet.wait("the host is cut off") { hosts[0].isCutOff }
+            guard case .cutOff(_, let error) = hosts[0].link.health else { return }
+            #expect(error.code == .unavailable)
+            Directory.remove(path)
+            for file in files { try FileManager.default.moveItem(atPath: file + ".away", toPath: file) }
+            try await Fleet.wait("the host is joined again") { hosts[0].isJoined }
+        }
+    }
+
     @Test func aFileThatIsQuarantinedLearnsThatTheFleetIsOpen() async throws {
         let config = FleetHost.config(recovery: .seconds(4))
         try await Fleet.with(2, config: config) { hosts, database in
