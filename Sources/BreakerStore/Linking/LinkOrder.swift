@@ -16,13 +16,13 @@ package enum LinkOrder: Sendable, Hashable {
     case probe
 
     /// The operator whom the history names for what links did.
-    package static let fleet = "fleet"
+    package static let fleet = OperatorName.fleet
 
     /// The operator whom the history names for what a person on another host did.
     package static func fleet(for who: String?) -> String { who.map { "\(self.fleet): \($0)" } ?? self.fleet }
 
     /// Whether an event's operator says that a link made the event.
     package static func isOfFleet(_ who: String?) -> Bool {
-        who.map { $0 == self.fleet || $0.hasPrefix("\(self.fleet): ") } ?? false
+        who.map { OperatorName.isOfFleet($0) } ?? false
     }
 }

@@ -84,6 +84,7 @@ extension Transaction {
     fileprivate func perform(
         _ action: OperatorAction, on selection: [CircuitSelector], by who: String?, reason: String?
     ) throws(BreakerStoreError) -> [(change: StateChange, holdEnd: StoreTime?)] {
+        let who = who.map { OperatorName.ofPerson($0) }
         var changes: [(change: StateChange, holdEnd: StoreTime?)] = []
         for found in try self.select(selection) {
             let name = found.name

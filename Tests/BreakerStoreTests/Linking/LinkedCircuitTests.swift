@@ -264,4 +264,14 @@ import Testing
         #expect(seen.enumerated().allSatisfy { $1.failures.count == ($0 % 3 < 2 ? 3 : 0) })
         #expect(seen.allSatisfy { $0.transition?.kind == .reopened })
     }
+
+    /// Somebody's login may be `fleet`: what that person says goes to the other hosts as everybody's word does.
+    @Test(arguments: ["fleet", "fleet: ann"]) func aPersonIsNeverTakenForALink(who: String) throws {
+        _ = try self.store.breaker(.init(name: "a"))
+        try self.store.hold("a", .open, by: who, reason: "why")
+        let seen = try self.seen()
+        #expect(seen.operations.map(\.kind) == [.held])
+        #expect(seen.hold?.by == "'\(who)'")
+        #expect(try self.store.history(of: "a", limit: 1).first?.by == "'\(who)'")
+    }
 }
