@@ -25,8 +25,10 @@ struct LinkedStore: Sendable {
             do {
                 let store = try self.open()
                 defer { store.close() }
+                let link = try FleetLink(
+                    store: store, connection: self.connection, configuration: self.watched())
                 complaint = nil
-                try await FleetLink(store: store, connection: self.connection, configuration: self.watched()).run()
+                try await link.run()
             } catch {
                 let text = Self.words(for: error)
                 if text != complaint {
