@@ -8,8 +8,7 @@
 --
 --     GRANT USAGE ON SCHEMA fleet TO breaker;
 --     GRANT SELECT ON fleet.meta TO breaker;
---     GRANT SELECT, INSERT, UPDATE, DELETE
---         ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link TO breaker;
+--     GRANT SELECT, INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link TO breaker;
 --     GRANT EXECUTE ON FUNCTION fleet.now() TO breaker;
 
 BEGIN;

@@ -6,13 +6,18 @@ import BreakerTool
 extension Failure {
     /// What the library says of the server.
     init(_ error: FleetError, _ code: ExitCode = .failed) {
-        self.init(code, error.message.escaped, hint: Self.advice(error.code))
+        self.init(code, error.message.escaped, hint: Self.advice(error))
     }
 
-    private static func advice(_ code: FleetError.Code) -> String? {
-        switch code {
-        case .wrongSchema: "'\(FleetProgram.name) schema apply', as the database's owner, makes the schema"
-        case .unreachable, .timedOut: "name the server with --postgres, or in libpq's variables such as PGHOST"
+    private static func advice(_ error: FleetError) -> String? {
+        switch error.code {
+        case .wrongSchema where error.message.contains("has no"):
+            "'\(FleetProgram.name) schema apply', as the database's owner, makes the schema"
+        case .refused where error.message.contains("42501"):
+            "'\(FleetProgram.name) schema check' tells what this user lacks"
+        // Where nobody names a server, libpq looks for one on this host.
+        case .unreachable where error.message.contains("on socket"):
+            "name the server with --postgres, or in libpq's variables such as PGHOST"
         default: nil
         }
     }

@@ -31,10 +31,14 @@ import Testing
         let hold = try #require(try registers.one("x")?.hold)
         #expect(hold.state == .open)
         #expect((1...60_000_000).contains(hold.left ?? 0))
+        #expect(try registers.one("x")?.release == nil)
         #expect(try registers.perform(self.said(.release, number: 3), on: "x") != .refused)
         #expect(try registers.one("x")?.hold == nil)
+        #expect(try registers.one("x")?.release == .init(by: "ann", reason: "drill"))
         #expect(try registers.perform(self.said(.hold(.open, left: 0), number: 4), on: "x") != .refused)
         #expect(try registers.one("x")?.hold == nil)
+        // A hold that ended by itself was released by nobody.
+        #expect(try registers.one("x")?.release == nil)
         #expect(try registers.one("x")?.state == .closed)
     }
 

@@ -86,7 +86,7 @@ import Testing
     @Test func tellsThatTheLinkWasKilled() throws {
         self.link(isJoined: true)
         self.seat.leave()
-        let trouble = "no link lives: process \(ProcessInfo.processInfo.processIdentifier), which had it, was killed"
+        let trouble = "no link lives: process \(ProcessInfo.processInfo.processIdentifier), which had it, is gone"
         #expect(self.shop.inspect("list").talk.hasPrefix(trouble))
         #expect(self.shop.inspect("doctor").output.contains("link         wrong  \(trouble)"))
         let metrics = self.shop.inspect("metrics").output

@@ -46,7 +46,9 @@ extension CircuitLink {
             return .order(.hold(hold.state, for: hold.left), by: LinkOrder.fleet(for: hold.by), reason: hold.reason)
         case (nil, let own?) where LinkOrder.isOfFleet(own.by) || file.operations.contains { $0.kind == .held }:
             // A hold that no event tells of was never offered to the others, and stays this host's own.
-            return .order(.release, by: LinkOrder.fleet(for: register.by), reason: register.reason)
+            // A reset ends a hold, too.
+            let word = register.release ?? (register.isReset ? .init(by: register.by, reason: register.reason) : nil)
+            return .order(.release, by: LinkOrder.fleet(for: word?.by), reason: word?.reason)
         default: return nil
         }
     }

@@ -21,6 +21,11 @@ struct Register: Sendable, Hashable {
         }
     }
 
+    struct Release: Sendable, Hashable {
+        var by: String?
+        var reason: String?
+    }
+
     /// The right to probe.
     struct Lease: Sendable, Hashable {
         var host: String
@@ -44,6 +49,8 @@ struct Register: Sendable, Hashable {
     /// Whether a person's reset closed it.
     var isReset = false
     var hold: Hold?
+    /// Who released the last hold, and why; nil while there is one, and where nobody did.
+    var release: Release?
     var lease: Lease?
 }
 

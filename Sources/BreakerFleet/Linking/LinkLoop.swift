@@ -62,6 +62,7 @@ final class LinkLoop {
 
     /// Works until it is stopped, or the store is closed.
     func run() {
+        self.store.linkBegan()
         self.work()
         // Before another link has the seat, and says something itself.
         if self.note != nil { self.store.note(nil) }

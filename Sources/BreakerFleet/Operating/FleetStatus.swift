@@ -50,6 +50,8 @@ package struct FleetCircuit: Sendable, Hashable {
     package var generation: Int64 { self.register.generation }
     /// How long ago the state was entered.
     package var age: Int64 { self.register.age }
+    /// Whether the circuit has ever changed: a new register is closed since ever.
+    package var hasAge: Bool { self.register.age < FleetLimits.duration }
     /// For how long calls are refused yet; 0 when a probe is due.
     package var left: Int64 { self.register.left }
     package var trips: Int { self.register.trips }

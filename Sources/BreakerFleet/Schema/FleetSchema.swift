@@ -45,8 +45,7 @@ package enum FleetSchema {
     private static let grants = [
         "GRANT USAGE ON SCHEMA fleet TO breaker",
         "GRANT SELECT ON fleet.meta TO breaker",
-        "GRANT SELECT, INSERT, UPDATE, DELETE\n"
-            + "--         ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link TO breaker",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link TO breaker",
         "GRANT EXECUTE ON FUNCTION fleet.now() TO breaker",
     ]
 

@@ -85,7 +85,14 @@ extension Registers {
                 hold_reason = said.why, op_at = said.at, \(noLease)
                 """, "true", left
             )
-        case .release: ("op_at = said.at, \(noHold), \(noLease)", "true", nil)
+        case .release:
+            // Without a hold, its words are those of the release.
+            (
+                """
+                hold = NULL, hold_until = NULL, hold_for = NULL, hold_by = said.who, hold_reason = said.why,
+                op_at = said.at, \(noLease)
+                """, "true", nil
+            )
         }
     }
 
@@ -125,8 +132,9 @@ extension Registers {
                 String(min(max(0, Int64(register.trips)), FleetLimits.trips)),
                 register.reason.map { ServerText.cut($0) }, register.by.map { ServerText.cut($0) },
                 register.isReset ? "t" : "f", hold?.state.rawValue,
-                hold?.left.map { String(FleetLimits.duration($0)) }, hold?.by.map { ServerText.cut($0) },
-                hold?.reason.map { ServerText.cut($0) },
+                hold?.left.map { String(FleetLimits.duration($0)) },
+                (hold?.by ?? register.release?.by).map { ServerText.cut($0) },
+                (hold?.reason ?? register.release?.reason).map { ServerText.cut($0) },
             ])
         return rows.first?.number(0).map { .accepted(generation: $0) } ?? .refused
     }

@@ -87,6 +87,10 @@ extension Register {
                     reason: row.text(16).map { ServerText.told($0) })
             }
         }
+        if row.text(12) == nil, row.text(15) != nil || row.text(16) != nil {
+            self.release = Release(
+                by: row.text(15).map { ServerText.told($0) }, reason: row.text(16).map { ServerText.told($0) })
+        }
         let leaseLeft = Self.left(until: row.number(18), of: FleetLimits.duration(row.number(19) ?? 0), at: now)
         if let host = row.text(17), leaseLeft > 0 { self.lease = Lease(host: host, left: leaseLeft) }
     }

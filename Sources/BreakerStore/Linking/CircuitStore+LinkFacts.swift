@@ -21,6 +21,9 @@ extension CircuitStore {
         "\(self.configuration.workerName ?? Worker.processName) (\(getpid())), BreakerFleet \(Versions.library)"
     }
 
+    /// Has the store see each second whether its file is in its place, as it does while circuits are used.
+    package func linkBegan() { self.backend.core?.happened { $0.linkBegan() } }
+
     /// Whether a link can do anything with this store: to one that is only read it can't.
     package var mayBeLinked: Bool { self.backend.core != nil }
 

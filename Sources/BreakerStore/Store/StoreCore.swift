@@ -61,7 +61,7 @@ final class StoreCore: EventSource {
         let life = StoreLife(
             path: file.path,
             firstRetry: configuration.firstRetry,
-            forgetsIdle: configuration.forgetIdleAfter != nil
+            looksAlways: configuration.forgetIdleAfter != nil
         )
         self.guarded = Mutex(Guarded(life: life), rank: .life)
         do throws(BreakerStoreError) {

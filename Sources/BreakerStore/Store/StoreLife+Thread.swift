@@ -38,6 +38,12 @@ extension StoreLife {
         return true
     }
 
+    /// A link to other hosts reads the file, and uses no circuit: it must not go on with a file that was replaced.
+    mutating func linkBegan() -> Actions {
+        self.looksAlways = true
+        return Actions(wakesThread: true)
+    }
+
     /// The last look around has left something to do: the next one comes as soon as no ticket waits.
     mutating func lookIsUnfinished(at now: Instant) { self.nextLook = now }
 
@@ -58,7 +64,7 @@ extension StoreLife {
         }
         if case .thread = self.lead { return .lead }
         let isLookDue = self.nextLook.map { $0 <= now } ?? false
-        guard self.forgetsIdle || self.circuits.areUsed || isLookDue else {
+        guard self.looksAlways || self.circuits.areUsed || isLookDue else {
             // Without a circuit there are no kept answers that a replaced file would make stale.
             return .sleep(until: nil)
         }

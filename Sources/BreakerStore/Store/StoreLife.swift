@@ -113,12 +113,12 @@ struct StoreLife {
 
     let path: String
     /// Whether the thread must look around even where no circuit is used.
-    let forgetsIdle: Bool
+    var looksAlways: Bool
 
-    init(path: String, firstRetry: Duration, forgetsIdle: Bool) {
+    init(path: String, firstRetry: Duration, looksAlways: Bool) {
         self.path = path
         self.backOff = BackOff(first: firstRetry)
-        self.forgetsIdle = forgetsIdle
+        self.looksAlways = looksAlways
     }
 
     // MARK: - What it is like

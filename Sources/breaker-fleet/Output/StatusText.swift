@@ -59,7 +59,8 @@ struct StatusText {
         for circuit in self.shown {
             table.append([
                 .init(text: circuit.name.escaped), .init(text: circuit.word, look: circuit.look),
-                .init(text: Self.ago(circuit.age)), .init(text: "\(circuit.trips)"), .init(text: circuit.probe),
+                .init(text: circuit.hasAge ? Self.ago(circuit.age) : "-"), .init(text: "\(circuit.trips)"),
+                .init(text: circuit.probe),
                 .init(text: circuit.why),
             ])
         }

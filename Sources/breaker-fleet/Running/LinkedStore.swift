@@ -51,11 +51,11 @@ struct LinkedStore: Sendable {
     private func watched() -> FleetLink.Configuration {
         var configuration = self.configuration
         let (name, log) = (self.name, self.log)
-        // While the server is away each try may fail in other words; one line says it.
-        let wasCutOff = Told()
+        // While the server is away each try may fail in other words; one line for each kind of error says it.
+        let told = Told<FleetError.Code>()
         configuration.onHealth = { health in
-            let isCutOff = if case .cutOff = health { true } else { false }
-            guard wasCutOff.change(to: isCutOff) || !isCutOff else { return }
+            let code: FleetError.Code? = if case .cutOff(_, let error) = health { error.code } else { nil }
+            guard told.change(to: code) || code == nil else { return }
             log.write(health.line.text, about: name, health.line.weight)
         }
         configuration.onNews = { log.write($0.description, about: name) }

@@ -10,10 +10,10 @@ struct CheckVerb: Verb {
     static let synopsis = ""
     static let summary = "exit with 3 if a circuit is open on all hosts, with 5 if this host is cut off"
     static let details = """
-        Prints a line for each circuit that is open or held. This host is cut off if
-        the server can't be used from here, or, with --host, if the server has not
-        heard of the link of that name for 5 s: of all NAME/1, NAME/2 … with several
-        files.
+        Prints a line for each circuit that is open or held; one that is held closed
+        refuses no call. This host is cut off if the server can't be used from here,
+        or, with --host, if the server has not heard of the link of that name for 5 s:
+        of all NAME/1, NAME/2 … with several files. Without --host no link is asked for.
         """
     static let options: [Option] = [.host]
 
@@ -32,16 +32,18 @@ struct CheckVerb: Verb {
         } catch {
             throw Failure(error, .cutOff)
         }
-        let refusing = status.circuits.filter { !$0.isPlainlyClosed }
+        let told = status.circuits.filter { !$0.isPlainlyClosed }
+        // One that is held closed refuses no call.
+        let isClosed = told.allSatisfy(\.letsThrough)
         let missing = self.missing(in: status)
         if context.isJSON {
             context.console.write(
                 JSONValue.document([
-                    "checked": .count(status.circuits.count), "isClosed": .bool(refusing.isEmpty),
-                    "isCutOff": .bool(missing != nil), "notClosed": .array(refusing.map { $0.json }),
+                    "checked": .count(status.circuits.count), "isClosed": .bool(isClosed),
+                    "isCutOff": .bool(missing != nil), "notClosed": .array(told.map { $0.json }),
                 ]))
         } else {
-            for circuit in refusing {
+            for circuit in told {
                 context.console.write(
                     "\(circuit.name.escaped)  \(context.style.paint(circuit.word, circuit.look))\n")
             }
@@ -50,7 +52,7 @@ struct CheckVerb: Verb {
             context.console.writeError("\(FleetProgram.name): \(missing)\n")
             return .cutOff
         }
-        return refusing.isEmpty ? .done : .notClosed
+        return isClosed ? .done : .notClosed
     }
 
     /// What says that this host is cut off; nil if it is joined, or nobody has said which host it is.

@@ -61,18 +61,24 @@ struct SchemaVerb: Verb {
     }
 
     private func check(_ server: FleetServer, _ context: Context) throws(FleetError) -> ExitCode {
-        try server.requireSchema()
-        let version = try server.schemaVersion() ?? FleetServer.schemaVersion
+        var version: String?
+        do throws(FleetError) {
+            try server.requireSchema()
+            version = try server.schemaVersion()
+        } catch {
+            // Who may not read the version learns that below.
+            guard error.code == .refused else { throw error }
+        }
         let missing = try server.missingRights()
         let mayChange = try server.mayChangeSchema()
         if context.isJSON {
             context.console.write(
                 JSONValue.document([
-                    "schema": .string(version), "missing": .array(missing.map { .string($0) }),
+                    "schema": .text(version), "missing": .array(missing.map { .string($0) }),
                     "mayChangeSchema": .bool(mayChange),
                 ]))
         } else {
-            context.console.write("the schema fleet is there, version \(version)\n")
+            context.console.write("the schema fleet is there\(version.map { ", version \($0)" } ?? "")\n")
             for right in missing { context.console.write("missing: \(right)\n") }
             if mayChange { context.console.write("note: this user may change the schema, which no link needs\n") }
         }

@@ -123,7 +123,7 @@ struct FileChecks {
         case .told(let note) where !note.isJoined:
             return .wrong(
                 "link", text,
-                "see to the server, or to the way there: the link joins by itself as soon as there is one")
+                "see to what is said there: once it is mended, the link joins by itself")
         case .gone: return .wrong("link", text, "start it again; 'breaker-fleet run' is one")
         default: return .ok("link", text)
         }

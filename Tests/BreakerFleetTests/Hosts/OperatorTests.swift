@@ -42,6 +42,21 @@ import Testing
         }
     }
 
+    /// Of several people, the history names the one who did it.
+    @Test func aReleaseNamesWhoReleased() async throws {
+        try await Fleet.with(2, config: FleetHost.config(recovery: .seconds(60))) { hosts, database in
+            try await Fleet.trip(hosts)
+            try synchronously { try hosts[0].store.probe("api", by: "ann", reason: "try it") }
+            try synchronously { try hosts[0].store.hold("api", .closed, by: "ann", reason: "a move") }
+            try await Fleet.wait("both are held") { hosts.allSatisfy(\.isHeld) }
+            try synchronously { try hosts[1].store.release("api", by: "bob", reason: "done with it") }
+            try await Fleet.wait("nobody is held") { hosts.allSatisfy { !$0.isHeld } }
+            let event = try #require(try hosts[0].events(.released).first)
+            #expect(event.by == "fleet: bob")
+            #expect(event.reason == "done with it")
+        }
+    }
+
     @Test func aProbeThatAnOperatorAllowsClosesAll() async throws {
         try await Fleet.with(3, config: FleetHost.config(recovery: .seconds(60))) { hosts, database in
             try await Fleet.trip(hosts)

@@ -62,6 +62,11 @@ import Testing
             "CREATE TABLE public.card (number text)", "REVOKE ALL ON FUNCTION fleet.now() FROM PUBLIC",
         ] + grants { try owner.run(statement) }
         let connection = database.server.connection(database: database.name, user: role)
+        try owner.run("REVOKE USAGE ON SCHEMA fleet FROM \(role)")
+        let check = try await FleetProcess.run(["schema", "check", "--postgres", connection])
+        #expect(check.code == 1)
+        #expect(check.output == "the schema fleet is there\nmissing: USAGE on schema fleet\n")
+        try owner.run("GRANT USAGE ON SCHEMA fleet TO \(role)")
         #expect(try FleetServer(connection: connection).missingRights().isEmpty)
         let link = try database.connect(as: role)
         for statement in [

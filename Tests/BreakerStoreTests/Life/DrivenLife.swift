@@ -22,7 +22,7 @@ struct DrivenLife {
     static let firstRetry = 50
     private static let start = ContinuousClock.now
 
-    var life = StoreLife(path: "/a", firstRetry: .milliseconds(Self.firstRetry), forgetsIdle: false)
+    var life = StoreLife(path: "/a", firstRetry: .milliseconds(Self.firstRetry), looksAlways: false)
     private(set) var tickets: [Int: NumberedTicket] = [:]
 
     /// Has it happen at that time, in milliseconds.
