@@ -1,6 +1,3 @@
-#if PostgreSQL
-import BreakerTool
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -8,6 +5,9 @@ import Musl
 #else
 import Darwin
 #endif
+
+#if PostgreSQL
+import BreakerTool
 
 /// The program: all that touches the real process.
 @main enum BreakerFleetMain {
@@ -25,14 +25,6 @@ import Darwin
     }
 }
 #else
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Without the trait PostgreSQL there is nothing to run.
 @main enum BreakerFleetMain {
     static func main() {

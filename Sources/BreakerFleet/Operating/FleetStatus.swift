@@ -34,9 +34,6 @@ package struct FleetStatus: Sendable, Hashable {
     package var circuits: [FleetCircuit]
     /// The rules of circuits for which joined hosts have different ones.
     package var differing: [Rule]
-
-    /// The host of this name, if the server knows it.
-    package func host(named name: String) -> Host? { self.hosts.first { $0.name == name } }
 }
 
 /// A register, as people are shown it.

@@ -47,9 +47,7 @@ extension Board {
         guard descriptor >= 0 else { throw BreakerStoreError(systemError: errno, doing: "create", path: new) }
         defer { close(descriptor) }
         do throws(BreakerStoreError) {
-            // The umask may have taken bits away. Only root can give the file an owner.
-            fchmod(descriptor, mode)
-            _ = fchown(descriptor, geteuid() == 0 ? user : uid_t.max, group)
+            RegularFile.give(descriptor, mode: mode, owner: (user, group))
             let header = BoardHeader(owner: owner, number: .random(in: 1 ... .max), kinds: Self.kinds)
             try Self.fill(descriptor, header, new)
             Hook.reached("board.filled")

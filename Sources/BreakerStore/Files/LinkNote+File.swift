@@ -38,9 +38,7 @@ extension LinkNote {
         let descriptor = RegularFile.open(new, O_WRONLY | O_CREAT | O_EXCL, mode)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        // The umask may have taken bits away. Only root can give the file an owner.
-        fchmod(descriptor, mode)
-        _ = fchown(descriptor, geteuid() == 0 ? info.st_uid : uid_t.max, info.st_gid)
+        RegularFile.give(descriptor, mode: mode, owner: (info.st_uid, info.st_gid))
         let bytes = Array(self.line.utf8)
         guard unsafe pwrite(descriptor, bytes, bytes.count, 0) == bytes.count, unsafe rename(new, path) == 0 else {
             unsafe unlink(new)

@@ -30,7 +30,7 @@ final class LockFile: Sendable {
     private let descriptor: Int32
 
     /// Opens the file; creates it, with the database's mode and owner, if `creating` names one.
-    init(path: String, creatingWith mode: mode_t?, owner: (uid_t, gid_t)?) throws(BreakerStoreError) {
+    init(path: String, creatingWith mode: mode_t?, owner: (user: uid_t, group: gid_t)?) throws(BreakerStoreError) {
         self.path = path
         var descriptor = Self.open(path, O_RDWR, 0)
         var isNew = false
@@ -38,10 +38,7 @@ final class LockFile: Sendable {
             descriptor = Self.open(path, O_RDWR | O_CREAT | O_EXCL, mode)
             if descriptor >= 0 {
                 isNew = true
-                // The umask may have taken bits away, and the file must be open to the database's owner and group. Only
-                // root can give it an owner.
-                fchmod(descriptor, mode)
-                if let owner { _ = fchown(descriptor, geteuid() == 0 ? owner.0 : uid_t.max, owner.1) }
+                RegularFile.give(descriptor, mode: mode, owner: owner)
             } else if errno == EEXIST {
                 descriptor = Self.open(path, O_RDWR, 0)
             }

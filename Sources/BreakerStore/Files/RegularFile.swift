@@ -26,6 +26,15 @@ enum RegularFile {
         errno = ENXIO
         return -1
     }
+
+    /// Gives a file that this process has made the mode and the owner of the database beside it.
+    ///
+    /// The umask may have taken bits away, and the file must be open to the database's owner and group. Only root can
+    /// give a file an owner.
+    static func give(_ descriptor: Int32, mode: mode_t, owner: (user: uid_t, group: gid_t)?) {
+        fchmod(descriptor, mode)
+        if let owner { _ = fchown(descriptor, geteuid() == 0 ? owner.user : uid_t.max, owner.group) }
+    }
 }
 
 // The enum's own function hides that of C.
