@@ -21,8 +21,11 @@ final class LaneArena: Sendable {
     private struct State {
         /// The rest of the newest chunk.
         var rest: Range<UInt> = 0..<0
-        /// The addresses that were given back, by the number of lanes.
-        var free: [Int: [UInt]] = [:]
+        /// The addresses that were given back, at the place of their number of lanes.
+        ///
+        /// Not a dictionary: for the first one of a type the runtime looks for conformances in all libraries that are
+        /// loaded, which a process with one circuit would wait for.
+        var free: [[UInt]] = []
     }
 
     /// A child of `fork` has one of its own: a thread of the parent may hold the lock of the parent's for ever.
@@ -50,7 +53,7 @@ final class LaneArena: Sendable {
     func take(_ count: Int) -> UInt {
         let size = UInt(count) * Self.size
         let address = self.state.withLock { state -> UInt in
-            if let address = state.free[count]?.popLast() { return address }
+            if state.free.indices.contains(count), let address = state.free[count].popLast() { return address }
             if state.rest.count < Int(size) { state.rest = Self.makeChunk() }
             let address = state.rest.lowerBound
             state.rest = address + size..<state.rest.upperBound
@@ -62,7 +65,12 @@ final class LaneArena: Sendable {
         return address
     }
 
-    func giveBack(_ address: UInt, _ count: Int) { self.state.withLock { $0.free[count, default: []].append(address) } }
+    func giveBack(_ address: UInt, _ count: Int) {
+        self.state.withLock { state in
+            while state.free.count <= count { state.free.append([]) }
+            state.free[count].append(address)
+        }
+    }
 
     private static func makeChunk() -> Range<UInt> {
         let flags = MAP_PRIVATE | MAP_ANON

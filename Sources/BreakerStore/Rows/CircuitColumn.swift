@@ -169,10 +169,10 @@ extension CircuitColumn {
     private static let inserted = Self.all.filter { $0 != .id }
 
     /// What a SELECT names.
-    private static let selected = Self.list(Self.all) { _, column in "circuit.\(column.name)" }
+    private static let selected = Self.list(Self.all) { _, column in column.name }
     /// What a SELECT names where the file's schema is 1.0.
     private static let selectedOfOlder = Self.list(Self.all) { _, column in
-        column.isOfCounting ? "NULL" : "circuit.\(column.name)"
+        column.isOfCounting ? "NULL" : column.name
     }
 
     /// A statement that selects all columns.

@@ -15,11 +15,12 @@ struct CircuitRow: Equatable {
     /// The first place after the columns.
     static let columnCount = Int32(CircuitColumn.all.count)
 
-    static let byName = CircuitColumn.select { "SELECT \($0) FROM circuit WHERE name = ?1" }
     /// The circuit, and whether it has failures that a success would forget: all that a call must look at.
     ///
     /// After another process's commit SQLite reads each page anew, so that each table more is a read of the file more.
-    static let lookByName = CircuitColumn.select {
+    /// A commit, which needs no such answer, reads with the same statement: to compile another one would take longer
+    /// than all rows that it reads in the life of most processes.
+    static let byName = CircuitColumn.select {
         """
         SELECT \($0), CASE WHEN trip_rule = 'consecutive'
         THEN EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id) ELSE 0 END

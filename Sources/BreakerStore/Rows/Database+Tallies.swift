@@ -95,20 +95,23 @@ extension Database {
     private static let foldsOfCircuit = Database.folds("board = ?1 AND circuit = ?2")
 
     private static func folds(_ own: String) -> [SQL] {
-        Database.fold("tally", own, key: "circuit, board", ["succeeded", "failed", "slow", "ignored", "refused"])
-            + Database.fold("duration", own, key: "circuit, board, bucket", ["count"])
+        Database.fold("tally", own, ["succeeded", "failed", "slow", "ignored", "refused"])
+            + Database.fold("duration", own, andBy: ", bucket", ["count"])
     }
 
-    private static func fold(_ table: String, _ own: String, key: String, _ counts: [String]) -> [SQL] {
+    /// - Parameter others: what the rows of a circuit and a board are told apart by.
+    private static func fold(
+        _ table: String, _ own: String, andBy others: String = "", _ counts: [String]
+    ) -> [SQL] {
         let values = counts.joined(separator: ", ")
         // Above the greatest integer SQLite would go on with a floating-point number, which the table does not take.
         let sums = counts.map { "\($0) = \($0) + min(excluded.\($0), 9223372036854775807 - \($0))" }
         return [
             SQL(
                 composed: """
-                    INSERT INTO \(table) (\(key), \(values))
-                    SELECT \(key.replacing("board", with: "0")), \(values) FROM \(table) WHERE \(own)
-                    ON CONFLICT (\(key)) DO UPDATE SET \(sums.joined(separator: ", "))
+                    INSERT INTO \(table) (circuit, board\(others), \(values))
+                    SELECT circuit, 0\(others), \(values) FROM \(table) WHERE \(own)
+                    ON CONFLICT (circuit, board\(others)) DO UPDATE SET \(sums.joined(separator: ", "))
                     """),
             SQL(composed: "DELETE FROM \(table) WHERE \(own)"),
         ]

@@ -24,13 +24,16 @@ extension Database {
         }
     }
 
-    /// Another connection to a store that is open: these files and no others.
+    /// Another connection to a store that is open, to read and make checkpoints: these files and no others.
     static func sharing(
         _ file: StoreFile, as identity: FileIdentity, syncs: Bool = true
     ) throws(BreakerStoreError) -> Database {
         let database = Database(try Connection(path: file.path, access: .readWrite, syncs: syncs))
         guard database.isOpen(at: file, as: identity) else { throw .moved(file.path) }
-        try database.connection.configureForSharing()
+        try database.connection.configureForSharing(commits: false)
+        // The first read opens the log, for which SQLite need not read the schema. Without that a checkpoint copies
+        // nothing, and there is no header of the wal-index.
+        _ = try database.connection.integer("PRAGMA user_version")
         guard FileIdentity(of: file).hasAll(of: identity) else { throw .moved(file.path) }
         return database
     }

@@ -39,7 +39,8 @@ final class Answers: Sendable {
         _ opened: Opened,
         maybeSame: Bool
     ) throws(BreakerStoreError) -> (isSameDatabase: Bool, Gates.Header?) {
-        let newest = try opened.reader.newestEvent()
+        // Not through the reader, which does without the schema until it is first needed.
+        let newest = try opened.writer.newestEvent()
         return self.source.withLock { source in
             let isSame =
                 maybeSame && opened.identity.hasDatabase(of: source.newest?.identity)
@@ -135,7 +136,7 @@ final class Answers: Sendable {
         // Taken before the read begins: what is read is at least as new as the header.
         let held = asker.gate.tag()
         let name = asker.circuit.name
-        let read = try database.first(CircuitRow.lookByName, .text(name)) { row throws(BreakerStoreError) in
+        let read = try database.first(CircuitRow.byName, .text(name)) { row throws(BreakerStoreError) in
             Found(
                 row: try CircuitRow(row, name: name, path: self.file.path),
                 hasFailures: row.integer(CircuitRow.columnCount) != 0,

@@ -198,9 +198,9 @@ struct Opening {
         try self.reserveSpace(writer, reader, deadline)
         if lock.isNew, lock !== self.previous?.lock { try self.waitForTheLiving(writer, lock) }
         let mended = try self.mendNumbers(writer, deadline)
-        let before = try self.tag(of: reader)
+        let before = reader.connection.walIndex()?.tag()
         let (worker, healed) = try self.register(writer, lock, deadline)
-        let after = try self.tag(of: reader)
+        let after = reader.connection.walIndex()?.tag()
         Hook.reached("open.registered")
         // If files were renamed while SQLite opened them, the paths lead to other files than SQLite has open.
         guard FileIdentity(of: self.file) == identity, lock.isInPlace else { throw .moved(self.file.path) }
@@ -264,12 +264,6 @@ struct Opening {
         guard try writer.isWhole() else {
             throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
         }
-    }
-
-    /// The header of the wal-index, which a connection has only once it has read.
-    private func tag(of reader: Database) throws(BreakerStoreError) -> Tag? {
-        _ = try reader.connection.integer("SELECT count(*) FROM clock")
-        return reader.connection.walIndex()?.tag()
     }
 
     // MARK: - The worker
