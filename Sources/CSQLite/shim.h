@@ -103,6 +103,8 @@ static inline void bs_make_private(sqlite3_file *file, bs_private_index *index) 
 typedef struct {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *system;
+    // One bit for each of the first 64 regions that have room, and keep that as long as they are mapped.
+    uint64_t regions_with_room;
 } bs_checked_index;
 
 // Maps a region of the wal-index, and lets the file system find room for all of it.
@@ -111,12 +113,18 @@ typedef struct {
 // blocks does not: on a full disk the kernel ends the process that stores into the rest (SIGBUS). madvise(2) of
 // MADV_POPULATE_WRITE: "EFAULT: populating page tables failed because a SIGBUS would have been generated on actual
 // memory access". It is told where the kernel knows it, which is Linux 5.14.
+//
+// Each region is told once: every commit asks for the first one again, and telling takes longer than writing a page.
 static inline int bs_map_checked(sqlite3_file *file, int region, int size, int extend, void volatile **page) {
-    const sqlite3_io_methods *system = ((const bs_checked_index *)file->pMethods)->system;
-    int rc = system->xShmMap(file, region, size, extend, page);
+    bs_checked_index *index = (bs_checked_index *)file->pMethods;
+    int rc = index->system->xShmMap(file, region, size, extend, page);
 #ifdef __linux__
     enum { populate_write = 23 };
-    if (rc == SQLITE_OK && *page && madvise((void *)*page, (size_t)size, populate_write) != 0 && errno == EFAULT) {
+    uint64_t bit = region >= 0 && region < 64 ? (uint64_t)1 << region : 0;
+    if (rc != SQLITE_OK || !*page || (index->regions_with_room & bit)) return rc;
+    if (madvise((void *)*page, (size_t)size, populate_write) == 0) {
+        index->regions_with_room |= bit;
+    } else if (errno == EFAULT) {
         *page = 0;
         return SQLITE_FULL;
     }
@@ -124,11 +132,19 @@ static inline int bs_map_checked(sqlite3_file *file, int region, int size, int e
     return rc;
 }
 
+static inline int bs_unmap_checked(sqlite3_file *file, int delete_file) {
+    bs_checked_index *index = (bs_checked_index *)file->pMethods;
+    index->regions_with_room = 0;
+    return index->system->xShmUnmap(file, delete_file);
+}
+
 static inline void bs_check_index(sqlite3_file *file, bs_checked_index *index) {
     index->methods = *file->pMethods;
     index->system = file->pMethods;
+    index->regions_with_room = 0;
     if (index->methods.iVersion < 2 || !index->methods.xShmMap) return;
     index->methods.xShmMap = bs_map_checked;
+    index->methods.xShmUnmap = bs_unmap_checked;
     file->pMethods = &index->methods;
 }
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CBenchmarks.h"
+#include "spawning.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -16,7 +17,7 @@ static int new_pipe(int ends[2]) {
     return 0;
 }
 
-static pid_t spawn(const char *program, const char *role, const char *path, int input, int output) {
+pid_t bb_spawn(const char *program, const char *role, const char *path, int input, int output) {
     char *const arguments[] = {(char *)program, (char *)role, (char *)path, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -47,7 +48,7 @@ static size_t read_all(int end, char *output, size_t size) {
 int bb_run(const char *program, const char *role, const char *path, char *output, size_t size) {
     int ends[2];
     if (size == 0 || new_pipe(ends) != 0) return -1;
-    pid_t process = spawn(program, role, path, -1, ends[1]);
+    pid_t process = bb_spawn(program, role, path, -1, ends[1]);
     close(ends[1]);
     (void)read_all(ends[0], output, size);
     close(ends[0]);
@@ -62,7 +63,7 @@ int bb_start(const char *program, const char *role, const char *path, int *input
         close(in[1]);
         return -1;
     }
-    pid_t process = spawn(program, role, path, in[0], out[1]);
+    pid_t process = bb_spawn(program, role, path, in[0], out[1]);
     close(in[0]);
     close(out[1]);
     char first;
@@ -95,7 +96,7 @@ int bb_crowd(const char *program, const char *role, const char *path, int count,
             close(in[1]);
             break;
         }
-        processes[started] = spawn(program, role, path, in[0], out[1]);
+        processes[started] = bb_spawn(program, role, path, in[0], out[1]);
         close(in[0]);
         close(out[1]);
         inputs[started] = in[1];

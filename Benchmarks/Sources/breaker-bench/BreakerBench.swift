@@ -78,6 +78,7 @@ struct BreakerBench {
         case .failing: try Crowds.fail(path)
         case .failingInC: try Crowds.failInC(path)
         case .failingPaced: try Crowds.failPaced(path)
+        case .failingTraced: try Failures.failTraced(path)
         }
     }
 }

@@ -15,6 +15,7 @@ enum Child {
         case failing = "child-failing"
         case failingInC = "child-failing-in-c"
         case failingPaced = "child-failing-paced"
+        case failingTraced = "child-failing-traced"
     }
 
     struct Result {
@@ -36,6 +37,12 @@ enum Child {
             throw BenchmarkError("a process of a crowd failed")
         }
         return String(decoding: output.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// How many system calls a process in that role makes between two marks; nil where they can't be counted.
+    static func systemCallsBetweenMarks(_ role: Role, _ path: String) throws -> Int? {
+        let count = unsafe bb_count_system_calls(try Program.path(), role.rawValue, path)
+        return count < 0 ? nil : Int(count)
     }
 
     /// Runs `body` while a process in that role is alive.

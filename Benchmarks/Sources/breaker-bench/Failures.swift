@@ -55,6 +55,10 @@ struct Failures {
             table.addRatio(
                 "  the same with checkpoints, against C that makes them itself", ours: rounds[2] / 1_000,
                 floor: rounds[3] / 1_000, .atMost(1.5), .microseconds)
+            table.addCount(
+                "  system calls of \(Self.circuits) failures",
+                try Child.systemCallsBetweenMarks(.failingTraced, directory + "/traced.db"),
+                .atMost(Self.circuits * Self.systemCalls))
             try Self.countSyncs(&table, directory + "/syncs.db")
             table.addRatio(
                 "64 tasks failing at once, against one by one",
@@ -113,6 +117,26 @@ struct Failures {
             }
         }
         return watch.nanoseconds / Double(Self.tasks)
+    }
+
+    // MARK: - System calls
+
+    /// Three looks at the files before, and six locks; four writes of two pages; one more may be due by time.
+    private static let systemCalls = 14
+
+    /// One failure of each circuit between two marks, in a log that is far from a checkpoint.
+    static func failTraced(_ path: String) throws {
+        let store = try CircuitStore(path: path)
+        let breakers = try Self.breakers(store, "traced")
+        for breaker in breakers { Self.fail(breaker) }
+        // Until then every commit looks at each file.
+        sleep(4)
+        for breaker in breakers { Self.fail(breaker) }
+        guard bb_be_traced() == 0 else { throw BenchmarkError("the parent can't trace this process") }
+        bb_mark()
+        for breaker in breakers { Self.fail(breaker) }
+        bb_mark()
+        store.close()
     }
 
     // MARK: - Syncs

@@ -30,6 +30,13 @@ void bb_make_system_call(void);
 // Ends the process at once, with nothing but the system call for that.
 _Noreturn void bb_exit_now(int code);
 
+// Runs a program with two arguments and counts the system calls that one of its threads makes between two calls of
+// `bb_mark`; -1 if they can't be counted, or the program fails.
+int64_t bb_count_system_calls(const char *program, const char *role, const char *path);
+// Called in that program, by that thread, once: from here on the parent sees what the thread does.
+int bb_be_traced(void);
+void bb_mark(void);
+
 // MARK: - Lanes
 
 // The nanoseconds of one addition when so many threads (1 or 2) add `count` times to so many lanes (1, 2, 4 or 8) as
