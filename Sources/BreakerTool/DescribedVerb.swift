@@ -11,8 +11,11 @@ package protocol DescribedVerb: Sendable {
     static var details: String { get }
     /// Its own options, beside those of every verb.
     static var options: [Option] { get }
+    /// The options of every verb that this one refuses.
+    static var refusedOptions: [Option] { get }
 }
 
 extension DescribedVerb {
     package static var operands: [Operand] { [] }
+    package static var refusedOptions: [Option] { [] }
 }

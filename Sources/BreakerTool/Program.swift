@@ -39,6 +39,12 @@ package struct Program: Sendable {
         self.manual = manual
     }
 
+    /// Of the options of every verb those that make sense for this one.
+    package func commonOptions(of verb: (any DescribedVerb.Type)?) -> [Option] {
+        let refused = verb?.refusedOptions ?? []
+        return self.commonOptions.filter { !refused.contains($0) }
+    }
+
     /// The verb of a name, also a hidden one; one that nearly has the name is the hint.
     package func verb(named name: String) throws(Failure) -> any DescribedVerb.Type {
         if let verb = (self.verbs + self.hiddenVerbs).first(where: { $0.name == name }) { return verb }

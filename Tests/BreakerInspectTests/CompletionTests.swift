@@ -20,9 +20,10 @@ import Testing
         #expect(self.texts(shop, "") == Tool.verbs.map { $0.name })
         #expect(self.texts(shop, "help", "") == Tool.verbs.map { $0.name })
         for verb in Tool.verbs {
-            #expect(self.texts(shop, verb.name, "--") == (verb.options + Tool.program.commonOptions).map(\.spelling))
+            let options = verb.options + Tool.program.commonOptions(of: verb)
+            #expect(self.texts(shop, verb.name, "--") == options.map(\.spelling))
             #expect(verb.operands.isEmpty == verb.synopsis.isEmpty, "\(verb.name)")
-            for option in verb.options + Tool.program.commonOptions {
+            for option in options {
                 #expect(option.kind == .text || option.placeholder != nil, "\(option.spelling)")
             }
         }

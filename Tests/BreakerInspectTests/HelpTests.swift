@@ -22,7 +22,7 @@ import Testing
             let help = self.inspect("help", verb.name)
             #expect(help.code == .done)
             #expect(help.output.hasPrefix("usage: breaker-inspect \(verb.name) "))
-            for option in verb.options + Tool.program.commonOptions {
+            for option in verb.options + Tool.program.commonOptions(of: verb) {
                 let shown = option.isValueOptional ? "\(option.spelling)[=" : "\(option.spelling) "
                 #expect(help.output.contains("  \(shown)"))
             }
@@ -35,6 +35,13 @@ import Testing
         let texts = [help.short, help.long] + Tool.verbs.map { help.about($0) }
         for line in texts.flatMap({ $0.split(separator: "\n") }) { #expect(String(line).displayWidth <= 80) }
         #expect(help.about(WorkersVerb.self).hasPrefix("usage: breaker-inspect workers [OPTION…]\n"))
+    }
+
+    /// A page and the metrics have formats of their own.
+    @Test(arguments: [MetricsVerb.name, ReportVerb.name]) func offersNothingThatIsRefused(verb: String) {
+        #expect(!self.inspect("help", verb).output.contains("--json"))
+        #expect(!self.inspect("help", verb, "--json").output.contains("--json"))
+        #expect(self.inspect("help", ListVerb.name).output.contains("--json"))
     }
 
     @Test func tellsItInJSON() {

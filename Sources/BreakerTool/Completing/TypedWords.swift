@@ -42,7 +42,7 @@ struct TypedWords {
     }
 
     /// The options that may stand here.
-    var options: [Option] { (self.verb?.options ?? []) + self.program.commonOptions }
+    var options: [Option] { (self.verb?.options ?? []) + self.program.commonOptions(of: self.verb) }
 
     /// Options may stand before their verb.
     func option(_ spelling: String) -> Option? {

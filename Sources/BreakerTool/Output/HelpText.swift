@@ -38,11 +38,12 @@ package struct HelpText: Sendable {
         var text = "usage: \(self.usage(verb))\n\n\(Self.sentence(verb.summary))\n"
         if !verb.details.isEmpty { text += verb.details + "\n" }
         if !verb.options.isEmpty { text += "\noptions:\n" + Self.lines(verb.options.map { ($0.usage, $0.help) }) }
-        return text + "\noptions of every verb:\n" + Self.lines(self.program.commonOptions.map { ($0.usage, $0.help) })
+        let common = self.program.commonOptions(of: verb)
+        return text + "\noptions of every verb:\n" + Self.lines(common.map { ($0.usage, $0.help) })
     }
 
     package func json(_ verb: any DescribedVerb.Type) -> JSONValue {
-        let options = (verb.options + self.program.commonOptions).map {
+        let options = (verb.options + self.program.commonOptions(of: verb)).map {
             (name: $0.spelling, value: $0.placeholder, help: $0.help)
         }
         return .verb(name: verb.name, usage: self.usage(verb), summary: verb.summary, options: options)
@@ -63,11 +64,30 @@ package struct HelpText: Sendable {
         summary.prefix(1).uppercased() + summary.dropFirst() + "."
     }
 
+    /// The columns of a terminal that was never made wider.
+    private static let columns = 80
+
     private static func lines(_ pairs: [(String, String)]) -> String {
         let width = pairs.map(\.0.displayWidth).max() ?? 0
+        let indent = String(repeating: " ", count: width + 4)
         return pairs.map { first, second in
-            "  \(first)\(String(repeating: " ", count: width - first.displayWidth))  \(second)\n"
+            let lines = Self.lines(of: second, atMost: Self.columns - width - 4)
+            let padding = String(repeating: " ", count: width - first.displayWidth)
+            return "  \(first)\(padding)  \(lines.joined(separator: "\n\(indent)"))\n"
         }.joined()
+    }
+
+    /// Breaks a text between words.
+    private static func lines(of text: String, atMost width: Int) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ").map(String.init) {
+            if let last = lines.last, last.displayWidth + 1 + word.displayWidth <= width {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(word)
+            }
+        }
+        return lines
     }
 }
 

@@ -18,6 +18,7 @@ struct MetricsVerb: Verb {
     static let mostCircuits = Option(
         "max-circuits", "N", help: "at most so many circuits of each store (2,000)")
     static let options: [Option] = [Self.output, Self.mostCircuits]
+    static let refusedOptions: [Option] = [.json]
 
     private static let usualCircuits = 2_000
 

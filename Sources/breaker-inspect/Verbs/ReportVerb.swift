@@ -16,6 +16,7 @@ struct ReportVerb: Verb {
     static let force = Option("force", help: "replace the file if there is one")
     static let operands: [Operand] = [.one(.file)]
     static let options: [Option] = [Self.force]
+    static let refusedOptions: [Option] = [.json]
 
     private let path: String
     private let mayReplace: Bool

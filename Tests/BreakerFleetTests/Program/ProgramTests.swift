@@ -32,6 +32,16 @@ import Testing
         }
     }
 
+    // MARK: - Help
+
+    @Test(arguments: ["", "run", "status", "check", "schema", "completions", "help"])
+    func helpFitsATerminal(verb: String) async throws {
+        let help = try await FleetProcess.run(["help", verb].filter { !$0.isEmpty })
+        #expect(help.code == 0)
+        #expect(help.output.contains("options of every verb:\n"))
+        for line in help.output.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+    }
+
     // MARK: - Running
 
     @Test func joinsFilesUntilItIsToldToEnd() async throws {
