@@ -111,6 +111,9 @@ struct StoreFile: Sendable, Hashable {
         close(descriptor)
     }
 
+    /// The bytes of the database and its log.
+    var bytes: Int64 { (Self.size(self.path) ?? 0) + (Self.size(self.log) ?? 0) }
+
     /// The size of the file at `path`, or nil if there is none.
     static func size(_ path: String) -> Int64? {
         var info = stat()

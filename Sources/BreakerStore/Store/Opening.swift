@@ -255,9 +255,9 @@ struct Opening {
         let isOurs = self.previous != nil || !lock.isNew
         let isUnused = self.previous == nil && !lock.hasOtherWorkers
         guard self.mayCreate, isOurs, isLogGone || isUnused,
-            let size = StoreFile.size(self.file.path), size > 0
+            StoreFile.size(self.file.path) ?? 0 > 0
         else { return }
-        guard size + (StoreFile.size(self.file.log) ?? 0) <= Self.mostToLookThrough else {
+        guard self.file.bytes <= Self.mostToLookThrough else {
             try writer.requireShortKeys()
             return
         }

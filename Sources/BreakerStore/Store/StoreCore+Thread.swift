@@ -45,7 +45,18 @@ extension StoreCore {
         self.tellOutbox()
         self.tickCounts()
         self.tellTalliesIfDue()
+        self.lookForLongKeys()
         if self.tidyUp() { self.ask { $0.lookIsUnfinished(at: .now) } }
+    }
+
+    /// Where there is such a key, the file is lost as a damaged one is, and set aside.
+    private func lookForLongKeys() {
+        let size = self.file.bytes
+        guard self.growth.isLookDue(at: size) else { return }
+        let isLookedThrough: Void? = try? self.view { (database) throws(BreakerStoreError) in
+            try database.requireShortKeys()
+        }
+        if isLookedThrough != nil { self.growth.wasSeen(at: size) }
     }
 
     // MARK: - Coming back

@@ -42,6 +42,7 @@ final class StoreCore: EventSource {
     /// The hubs that have one listener each.
     let hubs = Mutex<[EventHub]>([])
     let idle = IdleCircuits()
+    let growth = FileGrowth()
     let thread = StoreThread()
     /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps for itself.
     let timer: PerProcess<SharedTimer>?
@@ -131,6 +132,7 @@ final class StoreCore: EventSource {
             guarded.followLife()
         }
         self.counting.fileOpened()
+        self.growth.wasSeen(at: self.file.bytes)
         if let name = opened.quarantined { self.outbox.noteQuarantine(name) }
         self.outbox.note(opened.mended)
         return isSameDatabase

@@ -105,6 +105,46 @@ import Testing
         #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
     }
 
+    /// Put into a file in use, the key is found without a call that meets it.
+    @Test(arguments: [
+        "UPDATE circuit SET name = HUGE WHERE name = 'a'", "UPDATE event SET circuit = HUGE WHERE id = 1",
+    ])
+    func hugeKeyUnderALiveWorkerIsSetAside(sql: String) async throws {
+        let path = try Self.make("")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config("b"))
+        let change = sql.replacing("HUGE", with: "hex(zeroblob(20000000))")
+        Foreign.run(path, "PRAGMA ignore_check_constraints = ON; \(change)")
+        let directory = try Workplace.here.directory
+        #expect(await eventually { Directory.names(in: directory).contains { $0.contains(".corrupt-") } })
+        #expect(await eventually { store.isHealthy })
+        synchronously { for _ in 0..<2 { breaker.recordFailure() } }
+        #expect(!breaker.isCallPermitted)
+    }
+
+    /// A store that grows because it is used is only looked through.
+    @Test func growthAloneIsNoTrouble() async throws {
+        let path = try Self.make("")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config("b"))
+        synchronously { breaker.recordFailure() }
+        let core = try #require(store.backend.core)
+        Foreign.run(
+            path,
+            """
+            INSERT INTO event (circuit, kind, at, reason) WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n
+            WHERE x < 100) SELECT 'b', 'configured', 1, hex(zeroblob(250000)) FROM n
+            """)
+        #expect(core.growth.isLookDue(at: core.file.bytes))
+        #expect(await eventually { !core.growth.isLookDue(at: core.file.bytes) })
+        #expect(store.isHealthy)
+        synchronously { breaker.recordFailure() }
+        #expect(!breaker.isCallPermitted)
+        #expect(try await store.history().allSatisfy { $0.kind != .degraded && $0.kind != .quarantined })
+    }
+
     /// To write the row anew frees the pages of its text: SQLite does not write them once more, under the write lock.
     @Test func longTextIsNotOverwritten() throws {
         let path = try Self.make("UPDATE circuit SET last_error = hex(zeroblob(20000000)) WHERE name = 'a'")

@@ -1,0 +1,19 @@
+import Synchronization
+
+/// Says when a file has grown by so much that the store's thread looks for keys which are too long to be read.
+///
+/// SQLite reads a key of an index as a whole, in each transaction that comes by it. Who opens a file that nobody has
+/// open looks for such keys; one that somebody puts into a file in use makes the file grow.
+final class FileGrowth: Sendable {
+    /// A shorter key takes no more memory than a service can spare.
+    private static let mostUnseen: Int64 = 16 << 20
+
+    private let seen = Atomic<Int64>(0)
+
+    /// The file was opened, or looked through, when it had so many bytes.
+    func wasSeen(at size: Int64) { self.seen.store(size, ordering: .relaxed) }
+
+    func isLookDue(at size: Int64) -> Bool {
+        size.subtractingSaturating(self.seen.load(ordering: .relaxed)) > Self.mostUnseen
+    }
+}
