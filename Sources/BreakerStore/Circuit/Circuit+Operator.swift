@@ -1,7 +1,6 @@
 /// What an operator does to a circuit.
 extension Circuit {
     mutating func reset(at now: StoreTime, reason: String?) {
-        self.endHoldIfOver(at: now)
         let from = self.word
         self.forgetFailures()
         self.forgottenUntil = nil
