@@ -15,11 +15,13 @@ rm -f "$reports".*
 # Left out, too: tests in which a hundred processes, or one that never rests, wait for one file: slowed down like this
 # they wait longer than they may.
 # Left out, too: tests of bytes and of pure values, in which one thread does all.
+# Left out, too: tests of whose a file is and of what reading leaves unchanged, in which one thread does all; and those
+# that compile programs.
 # Left out, too: tests that judge how long the calls of other processes take while their file system fails.
 # handle_sigbus=0: the library catches SIGBUS of the board, and tests see that other faults still end the process.
 # The sanitizer needs memory of its own for each byte, too, and has the functions by which `power` records for itself.
 status=0
-ORDER=--no-parallel SKIP='ForkUnderLoadTests|KillLoopTests|PowerCutTests|StaleAnswersTests|SystemErrorTests|SchedulingTests|WalResetTests|BoardDiskTests|LostBoardProcessTests|costLittleMemoryEach|CircuitPropertyTests|FlippedBitTests|HostileFileTests|HostileSchemaTests|ShellTests|LongTextTests|StampTests|TornFileTests|WindowWalkTests|LifeWalkTests|BreakerFleetTests.WalkTests|CrowdTests|fileAndMemoryAgree' TSAN_OPTIONS="log_path='$reports' die_after_fork=0 handle_sigbus=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
+ORDER=--no-parallel SKIP='ForkUnderLoadTests|KillLoopTests|PowerCutTests|StaleAnswersTests|SystemErrorTests|SchedulingTests|WalResetTests|BoardDiskTests|LostBoardProcessTests|costLittleMemoryEach|CircuitPropertyTests|FlippedBitTests|HostileFileTests|HostileSchemaTests|ShellTests|LongTextTests|StampTests|TornFileTests|WindowWalkTests|LifeWalkTests|BreakerFleetTests.WalkTests|CrowdTests|fileAndMemoryAgree|FilesOfOthersTests|FileModeTests|PrivateReaderTests|LookingTests|CallMatrixTests' TSAN_OPTIONS="log_path='$reports' die_after_fork=0 handle_sigbus=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
     scripts/test.sh --sanitize=thread --scratch-path "$scratch" || status=$?
 
 for report in "$reports".*; do

@@ -103,8 +103,8 @@ static inline void bs_make_private(sqlite3_file *file, bs_private_index *index) 
 typedef struct {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *system;
-    // One bit for each of the first 64 regions that have room, and keep that as long as they are mapped.
-    uint64_t regions_with_room;
+    // One bit for each of the first 64 regions for which the file system was asked.
+    uint64_t regions_asked;
 } bs_checked_index;
 
 // Maps a region of the wal-index, and lets the file system find room for all of it.
@@ -121,27 +121,27 @@ static inline int bs_map_checked(sqlite3_file *file, int region, int size, int e
 #ifdef __linux__
     enum { populate_write = 23 };
     uint64_t bit = region >= 0 && region < 64 ? (uint64_t)1 << region : 0;
-    if (rc != SQLITE_OK || !*page || (index->regions_with_room & bit)) return rc;
-    if (madvise((void *)*page, (size_t)size, populate_write) == 0) {
-        index->regions_with_room |= bit;
-    } else if (errno == EFAULT) {
+    if (rc != SQLITE_OK || !*page || (index->regions_asked & bit)) return rc;
+    if (madvise((void *)*page, (size_t)size, populate_write) != 0 && errno == EFAULT) {
         *page = 0;
         return SQLITE_FULL;
     }
+    // Also where the kernel does not know it: then there is nothing more to ask.
+    index->regions_asked |= bit;
 #endif
     return rc;
 }
 
 static inline int bs_unmap_checked(sqlite3_file *file, int delete_file) {
     bs_checked_index *index = (bs_checked_index *)file->pMethods;
-    index->regions_with_room = 0;
+    index->regions_asked = 0;
     return index->system->xShmUnmap(file, delete_file);
 }
 
 static inline void bs_check_index(sqlite3_file *file, bs_checked_index *index) {
     index->methods = *file->pMethods;
     index->system = file->pMethods;
-    index->regions_with_room = 0;
+    index->regions_asked = 0;
     if (index->methods.iVersion < 2 || !index->methods.xShmMap) return;
     index->methods.xShmMap = bs_map_checked;
     index->methods.xShmUnmap = bs_unmap_checked;

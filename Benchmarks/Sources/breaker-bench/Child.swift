@@ -41,8 +41,13 @@ enum Child {
 
     /// How many system calls a process in that role makes between two marks; nil where they can't be counted.
     static func systemCallsBetweenMarks(_ role: Role, _ path: String) throws -> Int? {
-        let count = unsafe bb_count_system_calls(try Program.path(), role.rawValue, path)
-        return count < 0 ? nil : Int(count)
+        var count: Int64 = 0
+        let code = unsafe bb_count_system_calls(try Program.path(), role.rawValue, path, &count)
+        switch code {
+        case 0: return Int(count)
+        case Self.unguarded: return nil
+        default: throw BenchmarkError("\(role.rawValue) ended with \(code)")
+        }
     }
 
     /// Runs `body` while a process in that role is alive.
@@ -67,7 +72,7 @@ extension Child {
         bb_exit_now(0)
     }
 
-    private static let unguarded: Int32 = 87
+    static let unguarded: Int32 = 87
 
     /// How many system calls a child was seen to make: at most the first; nil if that can't be seen.
     static func systemCalls(_ role: Role, _ path: String = "") throws -> Int? {

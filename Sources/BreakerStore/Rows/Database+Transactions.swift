@@ -30,7 +30,7 @@ extension Database {
     ) throws(BreakerStoreError) -> Database {
         let database = Database(try Connection(path: file.path, access: .readWrite, syncs: syncs))
         guard database.isOpen(at: file, as: identity) else { throw .moved(file.path) }
-        try database.connection.configureForSharing(commits: false)
+        try database.connection.configureForReading()
         // The first read opens the log, for which SQLite need not read the schema. Without that a checkpoint copies
         // nothing, and there is no header of the wal-index.
         _ = try database.connection.integer("PRAGMA user_version")
@@ -103,6 +103,7 @@ extension Database {
     /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file, so the write lock keeps all writers
     /// away. The caller syncs the log first: otherwise SQLite would sync the log while this connection holds the lock.
     func checkpoint(through other: Database, until deadline: Deadline) throws(BreakerStoreError) {
+        try other.connection.configureSyncs()
         guard try self.begin(unless: { deadline.isOver }) else { return }
         defer { self.rollback() }
         Hook.reached("checkpoint.locked")

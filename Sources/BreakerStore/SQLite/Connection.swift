@@ -156,17 +156,18 @@ struct Connection: ~Copyable {
         try self.prepare(sql).first { $0.text(0) } ?? ""
     }
 
-    /// Sets what every connection that shares a store's file is used with; the file must be in WAL mode or become so.
+    /// Sets what a connection that commits to a store's file is used with; the file must be in WAL mode or become so.
+    func configureForSharing() throws(BreakerStoreError) {
+        try self.configureForReading()
+        try self.configureSyncs()
+    }
+
+    /// Sets what every connection that shares a store's file is used with, for which the schema may stay unread.
     ///
     /// Where a system's SQLite overwrites what it deletes, a long text that is deleted would be written to the log once
     /// more, under the write lock. With `FAST`, SQLite "will overwrite deleted content with zeros only if doing so does
     /// not increase the amount of I/O" (https://sqlite.org/pragma.html#pragma_secure_delete).
-    ///
-    /// To set `synchronous`, SQLite reads the whole schema, which is a sixth of an opening. A connection that commits
-    /// nothing can do with SQLite's own, FULL: a checkpoint syncs as much under the one as under the other.
-    ///
-    /// - Parameter commits: whether the connection ever commits, not only reads and makes checkpoints.
-    func configureForSharing(commits: Bool = true) throws(BreakerStoreError) {
+    func configureForReading() throws(BreakerStoreError) {
         try self.execute(
             """
             PRAGMA wal_autocheckpoint = 0;
@@ -177,11 +178,17 @@ struct Connection: ~Copyable {
             PRAGMA secure_delete = FAST;
             """
         )
-        if commits || !self.syncs { try self.execute("PRAGMA synchronous = \(self.syncs ? "NORMAL" : "OFF")") }
         // The log keeps its blocks: what was allocated once is there on a full disk.
         _ = unsafe bs_persist_wal(self.handle)
         // After the pragma above, which takes away whatever hook there was.
         unsafe self.commits.attach(to: self.handle)
+    }
+
+    /// Sets what commits and checkpoints sync, whatever the system's SQLite was compiled to do.
+    ///
+    /// For this SQLite reads the whole schema, a sixth of an opening: a connection that only reads does without.
+    func configureSyncs() throws(BreakerStoreError) {
+        try self.execute("PRAGMA synchronous = \(self.syncs ? "NORMAL" : "OFF")")
     }
 
     /// How many frames the log had after the last commit; nil if nothing was written since `forgetCommittedFrames`.

@@ -2,6 +2,9 @@
 extension StoreCore {
     /// Runs until the last store has left and the waiting tickets are committed.
     func runThread() {
+        // An opening leaves the schema unread on the connection that answers calls. The first call that needs it would
+        // have to wait for that, a task's on a thread of the pool.
+        _ = self.canRead
         while true {
             switch self.happened({ $0.threadIsFree(at: .now) }) {
             case .syncLog: self.writer.syncLog()
@@ -88,6 +91,7 @@ extension StoreCore {
             guard isWritable else { return false }
         } else {
             try self.reopen(isSuspect: isSuspect)
+            _ = self.canRead
         }
         return try self.writer.makeUpForFailedSync()
     }
