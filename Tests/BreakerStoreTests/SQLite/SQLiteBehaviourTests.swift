@@ -38,6 +38,20 @@ import Testing
 
     private static let insert = "INSERT INTO t VALUES (randomblob(3000))"
 
+    /// A connection that was opened to read copies all of the log, and syncs as the library wants it, whatever the
+    /// system's SQLite was compiled to do.
+    @Test(arguments: [true, false]) func aCheckpointThroughAReader(syncs: Bool) throws {
+        let stock = self.stock()
+        let database = try self.connection()
+        for _ in 0..<3 { stock.run(Self.insert) }
+        #expect(try self.index(database).pendingFrames > 0)
+        let file = try StoreFile(resolving: self.path)
+        let reader = try Database.sharing(file, as: FileIdentity(of: file), syncs: syncs)
+        try database.checkpoint(through: reader, until: Deadline(after: .seconds(10)))
+        #expect(try self.index(database).pendingFrames == 0)
+        #expect(try reader.connection.integer("PRAGMA synchronous") == (syncs ? 1 : 0))
+    }
+
     @Test(arguments: [512, 4_096, 32_768, 65_536]) func theHeaderOfTheIndex(pageSize: Int) throws {
         let stock = self.stock(pageSize: pageSize)
         let database = try self.connection()
