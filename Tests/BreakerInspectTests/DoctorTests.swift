@@ -33,6 +33,9 @@ import Testing
         #expect(
             output.hasSuffix("workers      ok     1 lives\nprobes       ok     0 are under way\n\nnothing is wrong\n"))
         #expect(shop.inspect("doctor", "x").code == .usage)
+        let small = try Shop()
+        try small.circuit("a")
+        #expect(small.inspect("doctor").output.contains("finds no damage; 1 circuit can be read\n"))
     }
 
     /// What is wrong with the files.

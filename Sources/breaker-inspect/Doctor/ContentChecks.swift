@@ -44,7 +44,7 @@ struct ContentChecks {
                 "they count as now, and are set right by the next call"
             )
         }
-        return .ok("contents", "SQLite finds no damage; \(self.examination.circuits) circuits can be read")
+        return .ok("contents", "SQLite finds no damage; \(self.examination.circuits.counted("circuit")) can be read")
     }
 
     /// What others have added to the file; nil if nobody has.

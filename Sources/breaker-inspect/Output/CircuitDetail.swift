@@ -69,7 +69,7 @@ struct CircuitDetail {
         if let error = self.circuit.lastError { fields.append(("error", [error.escaped])) }
         if self.outage == nil, self.circuit.tripsInARow > 0 { fields.append(("trips", [self.trips])) }
         if !self.circuit.probes.isEmpty { fields.append(("probes", self.circuit.probes.map(self.line))) }
-        fields.append(("workers", ["\(Int64(self.circuit.workers).counted("live worker")) registered"]))
+        fields.append(("workers", ["\(self.circuit.workers.counted("live worker")) registered"]))
         if let group = self.circuit.config.group { fields.append(("group", [group.escaped])) }
         fields.append(("rules", self.circuit.config.readableRules))
         return fields

@@ -9,8 +9,8 @@ extension CircuitBreaker.Config {
         var lines: [String] = []
         switch self.trip.kind {
         case .failures(let count, let window):
-            lines.append("trips at \(Int64(count).counted("failure")) within \(window.readable)")
-        case .consecutiveFailures(let count): lines.append("trips at \(Int64(count).counted("failure")) in a row")
+            lines.append("trips at \(count.counted("failure")) within \(window.readable)")
+        case .consecutiveFailures(let count): lines.append("trips at \(count.counted("failure")) in a row")
         case .failureRate: lines.append("trips at \(self.trip)")
         case .unknown: lines.append("trips by \(self.trip): this version counts no calls")
         }
@@ -31,7 +31,7 @@ extension CircuitBreaker.Config {
     }
 }
 
-extension Int64 {
+extension BinaryInteger {
     /// So many of something, such as `1 failure` and `2 failures`.
     func counted(_ what: String) -> String { self == 1 ? "1 \(what)" : "\(self) \(what)s" }
 }

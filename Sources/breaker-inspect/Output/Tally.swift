@@ -27,7 +27,7 @@ struct Tally {
 
     /// All of them in words, such as `41 circuits: 9 open`.
     var sum: String {
-        let count = self.total == 1 ? "1 circuit" : "\(self.total) circuits"
+        let count = self.total.counted("circuit")
         return self.total > 0 ? "\(count): \(self.text)" : count
     }
 }

@@ -132,7 +132,7 @@ struct Change: Sendable {
     }
 
     private func ask(_ plan: Plan, _ changes: [StateChange], in context: Context) throws(Failure) -> Bool {
-        let count = changes.count == 1 ? "1 circuit" : "\(changes.count) circuits"
+        let count = changes.count.counted("circuit")
         guard context.console.canAsk else {
             throw Failure(
                 .usage,
