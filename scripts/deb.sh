@@ -6,6 +6,13 @@ cd "$(dirname "$0")/.."
 # Whoever installs a package reads its files, whatever the mask of its maker is.
 umask 022
 
+# Before anything is built, which takes minutes. Each of these says nothing of the others where it is missing.
+for tool in dpkg-deb dpkg-shlibdeps strip; do
+    command -v "$tool" >/dev/null && continue
+    echo "error: there is no '$tool'; install what makes packages: apt-get install dpkg-dev binutils" >&2
+    exit 69
+done
+
 out=$PWD/.build/deb
 installed=$out/installed
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}"
