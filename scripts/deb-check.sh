@@ -112,8 +112,8 @@ done
 inside breaker-fleet --version
 inside breaker-fleet schema print | cmp - docs/fleet.sql || fail "the program prints another schema"
 cmp docs/fleet.sql "$bare/usr/share/doc/breaker-fleet/fleet.sql"
-[ "$(inside breaker-fleet complete fish -- run --min)" = "$(printf 'words\n--minimum-hosts\t')$(inside breaker-fleet help run |
-    sed -n 's/^  --minimum-hosts N *//p')" ] || fail "breaker-fleet completes no option"
+[ "$(inside breaker-fleet complete fish -- run --circ)" = "$(printf 'words\n--circuits\t')$(inside breaker-fleet help run |
+    sed -n 's/^  --circuits PATTERN *//p')" ] || fail "breaker-fleet completes no option"
 holds "the programs work there"
 
 # --- The services, by their own lines: a bare root runs no systemd
