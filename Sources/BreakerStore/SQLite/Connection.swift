@@ -186,7 +186,7 @@ struct Connection: ~Copyable {
 
     /// Sets what commits and checkpoints sync, whatever the system's SQLite was compiled to do.
     ///
-    /// For this SQLite reads the whole schema, a sixth of an opening: a connection that only reads does without.
+    /// For this SQLite reads the whole schema, and an opening waits: a connection that only reads does without.
     func configureSyncs() throws(BreakerStoreError) {
         try self.execute("PRAGMA synchronous = \(self.syncs ? "NORMAL" : "OFF")")
     }
