@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 # Whoever installs a package reads its files, whatever the mask of its maker is.
 umask 022
 
-# Before anything is built, which takes minutes. Each of these says nothing of the others where it is missing.
+# A missing tool is named here, before a build that takes minutes.
 for tool in dpkg-deb dpkg-shlibdeps strip; do
     command -v "$tool" >/dev/null && continue
     echo "error: there is no '$tool'; install what makes packages: apt-get install dpkg-dev binutils" >&2

@@ -114,7 +114,8 @@ typedef struct {
 // MADV_POPULATE_WRITE: "EFAULT: populating page tables failed because a SIGBUS would have been generated on actual
 // memory access". It is told where the kernel knows it, which is Linux 5.14.
 //
-// Each region is told once: every commit asks for the first one again, and telling takes longer than writing a page.
+// The file system is asked once for each region. A commit maps the first region four times, and each question would
+// cost it about as much as writing a page.
 static inline int bs_map_checked(sqlite3_file *file, int region, int size, int extend, void volatile **page) {
     bs_checked_index *index = (bs_checked_index *)file->pMethods;
     int rc = index->system->xShmMap(file, region, size, extend, page);

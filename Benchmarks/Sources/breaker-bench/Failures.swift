@@ -56,7 +56,7 @@ struct Failures {
                 "  the same with checkpoints, against C that makes them itself", ours: rounds[2] / 1_000,
                 floor: rounds[3] / 1_000, .atMost(1.5), .microseconds)
             try await Program.withDirectory { directory in
-                // Where others make files, every commit looks at each file.
+                // In a directory where others make files, every commit would look at each file.
                 table.addCount(
                     "  system calls of \(Self.circuits) failures",
                     try Child.systemCallsBetweenMarks(.failingTraced, directory + "/traced.db"),
@@ -124,7 +124,10 @@ struct Failures {
 
     // MARK: - System calls
 
-    /// Three looks at the files before, and six locks; four writes of two pages; one more may be due by time.
+    /// The system calls that one failure may make.
+    ///
+    /// It makes three looks at the directory, six calls for locks and four writes: two pages with their headers. One
+    /// call more may be due by the clock.
     private static let systemCalls = 14
 
     /// One failure of each circuit between two marks, in a log that is far from a checkpoint.

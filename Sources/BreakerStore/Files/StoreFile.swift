@@ -112,7 +112,10 @@ struct StoreFile: Sendable, Hashable {
     }
 
     /// The bytes of the database and its log.
-    var bytes: Int64 { (Self.size(self.path) ?? 0) + (Self.size(self.log) ?? 0) }
+    var bytes: Int64 { Self.bytes(at: self.path) }
+
+    /// The bytes of the database at `path` and its log.
+    static func bytes(at path: String) -> Int64 { (Self.size(path) ?? 0) + (Self.size(path + "-wal") ?? 0) }
 
     /// The size of the file at `path`, or nil if there is none.
     static func size(_ path: String) -> Int64? {

@@ -18,8 +18,8 @@ struct CircuitRow: Equatable {
     /// The circuit, and whether it has failures that a success would forget: all that a call must look at.
     ///
     /// After another process's commit SQLite reads each page anew, so that each table more is a read of the file more.
-    /// A commit, which needs no such answer, reads with the same statement: to compile another one would take longer
-    /// than all rows that it reads in the life of most processes.
+    /// A commit does not need to know of such failures. It reads with the same statement all the same: an opening would
+    /// wait while SQLite compiles a second one.
     static let byName = CircuitColumn.select {
         """
         SELECT \($0), CASE WHEN trip_rule = 'consecutive'

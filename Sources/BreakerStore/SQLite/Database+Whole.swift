@@ -30,8 +30,7 @@ extension Database {
     /// Without the indexes SQLite sees how long a value is and reads none of it.
     func requireShortKeys() throws(BreakerStoreError) {
         let path = self.connection.path
-        let size = (StoreFile.size(path) ?? 0) + (StoreFile.size(path + "-wal") ?? 0)
-        guard size > Self.mostWithoutLongKeys else { return }
+        guard StoreFile.bytes(at: path) > Self.mostWithoutLongKeys else { return }
         do throws(BreakerStoreError) {
             try self.connection.withLongTexts { () throws(BreakerStoreError) in
                 for sql in Self.lookAtKeys { _ = try self.connection.integer(sql) }

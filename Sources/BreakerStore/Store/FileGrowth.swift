@@ -2,8 +2,8 @@ import Synchronization
 
 /// Says when a file has grown by so much that the store's thread looks for keys which are too long to be read.
 ///
-/// SQLite reads a key of an index as a whole, in each transaction that comes by it. Who opens a file that nobody has
-/// open looks for such keys; one that somebody puts into a file in use makes the file grow.
+/// SQLite reads a key of an index as a whole, in each transaction that comes by the key. An opening looks for such keys
+/// where nobody else has the file open. A key that somebody puts into a file in use makes that file grow.
 final class FileGrowth: Sendable {
     /// A shorter key takes no more memory than a service can spare.
     private static let mostUnseen: Int64 = 16 << 20

@@ -2,9 +2,7 @@
 extension StoreCore {
     /// Runs until the last store has left and the waiting tickets are committed.
     func runThread() {
-        // An opening leaves the schema unread on the connection that answers calls. The first call that needs it would
-        // have to wait for that, a task's on a thread of the pool.
-        _ = self.canRead
+        self.readSchema()
         while true {
             switch self.happened({ $0.threadIsFree(at: .now) }) {
             case .syncLog: self.writer.syncLog()
@@ -91,10 +89,15 @@ extension StoreCore {
             guard isWritable else { return false }
         } else {
             try self.reopen(isSuspect: isSuspect)
-            _ = self.canRead
+            self.readSchema()
         }
         return try self.writer.makeUpForFailedSync()
     }
+
+    /// Makes SQLite read the schema for the connection that answers calls, which an opening leaves undone.
+    ///
+    /// Otherwise the first call through that connection would wait meanwhile, a task's on a thread of the pool.
+    private func readSchema() { _ = self.canRead }
 
     /// Whether the connection that answers calls can be read through.
     private var canRead: Bool {

@@ -69,25 +69,13 @@ package struct HelpText: Sendable {
 
     private static func lines(_ pairs: [(String, String)]) -> String {
         let width = pairs.map(\.0.displayWidth).max() ?? 0
-        let indent = String(repeating: " ", count: width + 4)
+        let indent = width + 4
         return pairs.map { first, second in
-            let lines = Self.lines(of: second, atMost: Self.columns - width - 4)
+            let lines = second.wrapped(to: Self.columns - indent)
             let padding = String(repeating: " ", count: width - first.displayWidth)
-            return "  \(first)\(padding)  \(lines.joined(separator: "\n\(indent)"))\n"
+            let separator = "\n" + String(repeating: " ", count: indent)
+            return "  \(first)\(padding)  \(lines.joined(separator: separator))\n"
         }.joined()
-    }
-
-    /// Breaks a text between words.
-    private static func lines(of text: String, atMost width: Int) -> [String] {
-        var lines: [String] = []
-        for word in text.split(separator: " ").map(String.init) {
-            if let last = lines.last, last.displayWidth + 1 + word.displayWidth <= width {
-                lines[lines.count - 1] += " " + word
-            } else {
-                lines.append(word)
-            }
-        }
-        return lines
     }
 }
 

@@ -25,7 +25,7 @@ struct StatusText {
         let held = self.status.circuits.count { $0.hold != nil }
         let parts = [
             "\(joined) joined", gone > 0 ? "\(gone) gone" : nil,
-            "\(self.status.circuits.count) circuit\(self.status.circuits.count == 1 ? "" : "s")",
+            self.status.circuits.count.counted("circuit"),
             open > 0 ? "\(open) open" : nil, held > 0 ? "\(held) held" : nil,
             "answered in \(Duration.microseconds(self.status.lag).readable)",
         ]

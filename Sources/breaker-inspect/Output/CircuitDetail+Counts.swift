@@ -42,7 +42,7 @@ extension CircuitDetail {
     }
 
     private static func part(_ part: UInt64, of calls: UInt64) -> String {
-        let whole = "\(part) of \(calls) call\(calls == 1 ? "" : "s")"
+        let whole = "\(part) of \(calls.counted("call"))"
         return calls == 0 ? whole : "\(whole) (\(CallShare.percent(Double(part) / Double(calls))))"
     }
 

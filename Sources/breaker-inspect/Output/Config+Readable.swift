@@ -30,8 +30,3 @@ extension CircuitBreaker.Config {
         return lines
     }
 }
-
-extension BinaryInteger {
-    /// So many of something, such as `1 failure` and `2 failures`.
-    func counted(_ what: String) -> String { self == 1 ? "1 \(what)" : "\(self) \(what)s" }
-}
