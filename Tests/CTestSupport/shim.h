@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __APPLE__
 #include <util.h>
@@ -66,6 +67,14 @@ static inline void ts_raise(int64_t *value, int64_t number) {
     }
 }
 static inline void ts_flip(int64_t *value, int64_t bits) { __atomic_xor_fetch(value, bits, __ATOMIC_SEQ_CST); }
+
+// A clock in nanoseconds. In C, for in Swift a file that uses the fields of `timespec` must import the module that the
+// compiler takes for their definer, and which one that is depends on the other files.
+static inline int64_t ts_now(clockid_t clock) {
+    struct timespec time = {0};
+    (void)clock_gettime(clock, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
 
 // How often the calling thread has slept, for something other than a processor. Always 0 where nobody counts that.
 #ifdef __linux__

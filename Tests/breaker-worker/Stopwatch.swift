@@ -22,21 +22,21 @@ struct Stopwatch: Sendable {
     private(set) var sleeps = 0
 
     mutating func measure(_ body: () -> Void) {
-        let (slept, used, began) = (ts_sleeps(), Self.now(CLOCK_THREAD_CPUTIME_ID), Self.now(CLOCK_MONOTONIC))
+        let (slept, used, began) = (ts_sleeps(), ts_now(CLOCK_THREAD_CPUTIME_ID), ts_now(CLOCK_MONOTONIC))
         body()
         self.ended(began, used, slept)
     }
 
     mutating func measure(_ body: () async -> Void) async {
-        let (slept, used, began) = (ts_sleeps(), Self.now(CLOCK_THREAD_CPUTIME_ID), Self.now(CLOCK_MONOTONIC))
+        let (slept, used, began) = (ts_sleeps(), ts_now(CLOCK_THREAD_CPUTIME_ID), ts_now(CLOCK_MONOTONIC))
         await body()
         self.ended(began, used, slept)
     }
 
     private mutating func ended(_ began: Int64, _ used: Int64, _ slept: Int64) {
-        var took = Self.now(CLOCK_MONOTONIC) - began
+        var took = ts_now(CLOCK_MONOTONIC) - began
         self.histogram[64 - max(1, took).leadingZeroBitCount - 1] += 1
-        if ts_sleeps() == slept { took = Self.now(CLOCK_THREAD_CPUTIME_ID) - used } else { self.sleeps += 1 }
+        if ts_sleeps() == slept { took = ts_now(CLOCK_THREAD_CPUTIME_ID) - used } else { self.sleeps += 1 }
         self.calls += 1
         self.longest = max(self.longest, took)
     }
@@ -62,11 +62,5 @@ struct Stopwatch: Sendable {
     /// Microseconds.
     var text: String {
         "calls=\(self.calls) longest=\(self.longest / 1_000) sleeps=\(self.sleeps) p999=\(self.percentile)"
-    }
-
-    static func now(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

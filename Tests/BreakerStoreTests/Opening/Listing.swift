@@ -1,5 +1,7 @@
 import BreakerTestSupport
 
+@testable import BreakerStore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -52,18 +54,14 @@ extension Listing.File {
         let path = "\(directory)/\(name)"
         var info = stat()
         unsafe lstat(path, &info)
-        #if canImport(Darwin)
-        let time = info.st_mtimespec
-        #else
-        let time = info.st_mtim
-        #endif
+        let time = FileTime.times(of: info).modified
         self.init(
             name: name,
             mode: UInt32(info.st_mode),
             inode: UInt64(info.st_ino),
             links: Int(info.st_nlink),
             size: Int64(info.st_size),
-            modified: [Int(time.tv_sec), Int(time.tv_nsec)],
+            modified: [time.seconds, time.nanoseconds],
             bytes: info.st_mode & S_IFMT == S_IFREG ? Files.read(path) : nil
         )
     }
