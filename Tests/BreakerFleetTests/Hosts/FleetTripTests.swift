@@ -51,7 +51,10 @@ import Testing
             try await Fleet.wait("all are open") { hosts.allSatisfy(\.isOpen) }
             let probes = Locked(0)
             try await Fleet.wait("all are closed") {
-                for host in hosts where host.isOpen { host.call { probes.withLock { $0 += 1 } } }
+                for host in hosts where host.isOpen {
+                    // The fleet may have closed the circuit just now: then the call is no probe.
+                    host.call { if host.breaker.state == .halfOpen { probes.withLock { $0 += 1 } } }
+                }
                 return hosts.allSatisfy { !$0.isOpen }
             }
             #expect(probes.withLock { $0 } == 1)
