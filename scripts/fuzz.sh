@@ -23,6 +23,9 @@ done
 # @testable, for which a release build wants a flag.
 build=(-c release -Xswiftc -enable-testing)
 build+=(--scratch-path .build/fuzz --product breaker-fuzz --sanitize fuzzer --sanitize address)
+# Of two such options of the package manager Swift's compiler takes the last one alone. Without the fuzzer's, libFuzzer
+# does not see which code an input reaches, and makes up bytes without a clue.
+build+=(-Xswiftc -sanitize=fuzzer,address)
 # The address sanitizer's archive is too much for gold, which is the default on Linux.
 [ "$(uname)" = Darwin ] || build+=(-Xswiftc -use-ld=lld)
 
@@ -66,6 +69,13 @@ fuzz() {
         return
     fi
     "$program" "${options[@]}" --seeds="$seeds" -runs=1 >"$work/$target.log" 2>&1
+    # Without Swift there are some dozens: those of C.
+    local counters
+    counters=$(sed -n 's/.*(\([0-9]*\) inline 8-bit counters).*/\1/p' "$work/$target.log" | head -n 1)
+    [ "${counters:-0}" -gt 10000 ] || {
+        echo "error: libFuzzer has ${counters:-0} counters, so Swift's code has none: it would search blindly" >&2
+        return 1
+    }
     if [ -n "$merge" ]; then
         mkdir "$scratch/$target-merged"
         "$program" "${options[@]}" -merge=1 "$scratch/$target-merged" "$kept/$target" "$new" "$seeds" \
