@@ -82,14 +82,20 @@ enum KilledOpening {
         from prepare: @escaping (String) -> Void,
         keeping isKept: @escaping (String) -> Bool = { _ in true }
     ) {
+        guard let template = try? Files.makeDirectory() else { return fail("no directory") }
+        defer { Files.remove(template) }
+        let prepared = Forked.run {
+            prepare("\(template)/a.db")
+            return 0
+        }
+        if prepared != .exited(0) { return fail("nothing could be prepared: \(prepared)") }
         for step in 1...most {
             guard let directory = try? Files.makeDirectory() else { return fail("no directory") }
             defer { Files.remove(directory) }
+            let names = Directory.names(in: template)
+            for name in names { Files.copy("\(template)/\(name)", to: "\(directory)/\(name)") }
+            if Directory.names(in: directory) != names { return fail("step \(step): \(names) could not be copied") }
             let path = "\(directory)/a.db"
-            _ = Forked.run {
-                prepare(path)
-                return 0
-            }
             let end = Forked.run {
                 DeathAtStep.install(step)
                 return (try? CircuitStore(path: path)) == nil ? 1 : 0

@@ -63,6 +63,7 @@ import Darwin
                 let end = Forked.run {
                     // SQLite takes this lock for itself alone: in vain, as long as the store has its own.
                     let other = Foreign(path, keepsLog: true)
+                    other.run("PRAGMA busy_timeout = 1000")
                     return other.value("PRAGMA locking_mode = EXCLUSIVE") == "exclusive"
                         && other.value("PRAGMA journal_mode = DELETE") != "delete" ? 0 : 1
                 }

@@ -37,9 +37,18 @@ import Darwin
         }
     }
 
-    @Test(arguments: Fate.allCases, ["", "-wal", "-shm"])
-    func isNoticed(_ fate: Fate, ending: String) async throws {
-        let directory = try Workplace.here.directory + "/store"
+    @Test(arguments: Fate.allCases) func isNoticed(_ fate: Fate) async throws {
+        let place = try Workplace.here
+        // At once, for each waits until its directory has settled.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for ending in ["", "-wal", "-shm"] {
+                group.addTask { try await self.check(fate, of: ending, in: place.directory + "/store\(ending)") }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func check(_ fate: Fate, of ending: String, in directory: String) async throws {
         #expect(unsafe mkdir(directory, 0o700) == 0)
         let path = directory + "/a.db"
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
@@ -47,19 +56,22 @@ import Darwin
         let core = try #require(store.backend.core)
         // File systems stamp by two seconds at most: the stamp of a directory that is older tells of each change.
         let befell = Locked(false)
-        #expect(throws: BreakerStoreError.self) {
+        func commit() throws {
+            try core.commit(until: Deadline(after: .seconds(20))) { (transaction) throws(BreakerStoreError) in
+                try transaction.database.run("UPDATE worker SET since = since - 1")
+                guard core.writer.settledDirectory != nil else { return }
+                fate.befall(path + ending, in: directory)
+                befell.withLock { $0 = true }
+            }
+        }
+        await #expect(throws: BreakerStoreError.self, "\(ending)") {
             while true {
-                try core.commit(until: Deadline(after: .seconds(20))) { (transaction) throws(BreakerStoreError) in
-                    try transaction.database.run("UPDATE worker SET since = since - 1")
-                    guard core.writer.settledDirectory != nil else { return }
-                    fate.befall(path + ending, in: directory)
-                    befell.withLock { $0 = true }
-                }
-                Deadline(after: .milliseconds(20)).sleep()
+                try commit()
+                try await Task.sleep(for: .milliseconds(20))
                 if befell.withLock({ $0 }) { break }
             }
         }
-        #expect(befell.withLock { $0 })
-        #expect(await eventually { store.isHealthy })
+        #expect(befell.withLock { $0 }, "\(ending)")
+        #expect(await eventually { store.isHealthy }, "\(ending)")
     }
 }

@@ -14,13 +14,17 @@ enum PowerFault: String, CaseIterable {
 
     /// The run as it would be on a disk that is never told of these syncs.
     ///
-    /// Who commits syncs the log by the descriptor by which it writes there; who copies the log has another one.
-    func applied(to records: [PowerRecord], on disk: PowerDisk) -> [PowerRecord] {
+    /// A process that commits syncs the log through the descriptor by which it writes there. A process that copies the
+    /// log does so through another one.
+    ///
+    /// - Returns: the records, and the numbers of those before which a file lacks a sync. Elsewhere a cut of the power
+    ///   leaves what it would leave anyway.
+    func applied(to records: [PowerRecord], on disk: PowerDisk) -> (records: [PowerRecord], suspects: Set<Int>) {
         var database = disk.file(named: "a.db")
         var log = disk.file(named: "a.db-wal")
         // Where each of those who write to the log has written last.
         var writers: [Descriptor: Int] = [:]
-        return records.filter { record in
+        func keeps(_ record: PowerRecord) -> Bool {
             let descriptor = Descriptor(process: record.process, number: record.descriptor)
             switch record.change {
             case .create(let file, let name):
@@ -47,5 +51,24 @@ enum PowerFault: String, CaseIterable {
             case .resize, .rename, .unlink: return true
             }
         }
+        var kept: [PowerRecord] = []
+        // The files that lack a sync, and those of them of which a sync has begun since.
+        var unsynced: Set<Int64> = []
+        var syncing: Set<Int64> = []
+        var suspects: Set<Int> = []
+        for record in records {
+            let isKept = keeps(record)
+            if isKept { kept.append(record) }
+            switch record.change {
+            case .syncBegin(let file) where isKept && unsynced.contains(file): syncing.insert(file)
+            case .syncEnd(let file) where !isKept:
+                unsynced.insert(file)
+                syncing.remove(file)
+            case .syncEnd(let file): if syncing.remove(file) != nil { unsynced.remove(file) }
+            default: break
+            }
+            if !unsynced.isEmpty { suspects.insert(kept.count) }
+        }
+        return (kept, suspects)
     }
 }

@@ -61,9 +61,9 @@ struct PowerRound {
         let disk = try PowerDisk(self.store)
         let records = try await self.record()
         try self.checkIsWhole(records, disk)
-        let shown = self.fault?.applied(to: records, on: disk) ?? records
+        let (shown, suspects) = self.fault?.applied(to: records, on: disk) ?? (records, nil)
         let references = try self.references(shown, disk)
-        try self.cut(shown, disk, references, seed)
+        try self.cut(shown, at: suspects, disk, references, seed)
     }
 
     /// A run on a real file system, of which copies are taken meanwhile.
@@ -218,8 +218,10 @@ struct PowerRound {
         return places.shuffled(using: &random).prefix(Self.shortPlaces).sorted()
     }
 
+    /// - Parameter suspects: the only places at which there is something to find; nil if that may be anywhere.
     private mutating func cut(
         _ records: [PowerRecord],
+        at suspects: Set<Int>?,
         _ disk: PowerDisk,
         _ references: PowerReferences,
         _ seed: UInt64
@@ -227,7 +229,7 @@ struct PowerRound {
         var disk = disk
         var random = SeededRandom(seed: seed)
         var next = 0
-        let places = self.places(records, &random)
+        let places = self.places(records, &random).filter { suspects?.contains($0) ?? true }
         let kept = places.randomElement(using: &random)
         for place in places {
             while next < place {
