@@ -78,7 +78,7 @@ let package = Package(
         .target(
             name: "BreakerStoreMigrations",
             path: "Migrations",
-            resources: [.embedInCode("0001_circuits.sql"), .embedInCode("0002_counting.sql")],
+            resources: ["0001_circuits.sql", "0002_counting.sql", "schema.txt"].map { .embedInCode($0) },
             swiftSettings: settings
         ),
         // What is not SQLite's and can't be said in Swift.

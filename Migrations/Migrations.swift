@@ -13,4 +13,7 @@ extension Migration {
         Migration(version: 1000, sql: PackageResources._001_circuits_sql),
         Migration(version: 1001, sql: PackageResources._002_counting_sql),
     ]
+
+    /// What all steps make, as a new file says it (`SchemaBytes`); a test holds this against SQLite.
+    package static let made = PackageResources.schema_txt
 }

@@ -96,10 +96,9 @@ public final class CircuitStore: Sendable {
         let core = try self.usableCore()
         let policy = KeptPolicy(calls)
         if let known = try self.known(config, policy, core) { return known }
-        let breakers = try self.registered([config], policy, core)
-        // The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
-        _ = try? core.look(breakers[0].asker, readsAlways: true)
-        return breakers[0]
+        let breaker = try self.registered([config], policy, core)[0]
+        self.lookFirst(breaker, core)
+        return breaker
     }
 
     /// The handle for a circuit that somebody has registered, with the config that is stored.
@@ -117,19 +116,25 @@ public final class CircuitStore: Sendable {
         calls: CallPolicy = CallPolicy()
     ) throws(BreakerStoreError) -> CircuitBreaker {
         let core = try self.usableCore()
-        guard let config = try self.stored(name, core) else { throw .noSuchCircuit(name, self.path) }
+        let isInUse = self.circuits.config(of: CircuitName(name)) != nil
+        let stored =
+            isInUse
+            ? try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
+            : try core.use(name, until: self.deadline)
+        guard let config = stored else { throw .noSuchCircuit(name, self.path) }
         // Made first: once it is gone, the circuit is unregistered, whatever the policy is.
         let breaker = self.handle(for: KeptConfig(config), core, KeptPolicy(calls))
+        if !isInUse { self.lookFirst(breaker, core) }
         try calls.validate(for: config)
         return breaker
     }
 
-    /// The config of a circuit as it is stored, which this process uses from now on; nil if there is none.
-    private func stored(_ name: String, _ core: StoreCore) throws(BreakerStoreError) -> CircuitBreaker.Config? {
-        guard self.circuits.config(of: CircuitName(name)) != nil else {
-            return try core.use(name, until: self.deadline)
-        }
-        return try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
+    /// Looks for a circuit that this process uses from now on.
+    ///
+    /// The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
+    private func lookFirst(_ breaker: CircuitBreaker, _ core: StoreCore) {
+        _ = try? core.look(breaker.asker, readsAlways: true)
+        core.handlesWereMade()
     }
 
     /// Registers many circuits in one transaction, and returns the handles for them in the same order.
@@ -154,7 +159,10 @@ public final class CircuitStore: Sendable {
             guard let breaker = try self.known(config, policy, core) else { break }
             known.append(breaker)
         }
-        return known.count == configs.count ? known : try self.registered(configs, policy, core)
+        if known.count == configs.count { return known }
+        let breakers = try self.registered(configs, policy, core)
+        core.handlesWereMade()
+        return breakers
     }
 
     /// The handle for a circuit that this process has registered with the same config; nil if the file must be told.

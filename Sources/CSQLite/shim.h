@@ -252,6 +252,27 @@ static inline int bs_register_vfses(void) {
     return rc == SQLITE_OK ? bs_register_vfs("breaker-store-private", 1, 1) : rc;
 }
 
+// Reads the first bytes of a database through SQLite, without a connection. A process that opened the file by itself
+// would drop all its locks on the file with the close. SQLite puts the close off as long as a connection of the process
+// has locks.
+static inline int bs_read_beginning(const char *path, void *buffer, int count) {
+    sqlite3_vfs *vfs = sqlite3_vfs_find("breaker-store-reader");
+    const char *name = sqlite3_create_filename(path, "", "", 0, 0);
+    sqlite3_file *file = vfs ? (sqlite3_file *)calloc(1, (size_t)vfs->szOsFile) : 0;
+    int rc = SQLITE_NOMEM;
+    if (name && file) {
+        rc = vfs->xOpen(vfs, name, file, SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, 0);
+        if (rc == SQLITE_OK) rc = file->pMethods->xRead(file, buffer, count, 0);
+    }
+    int cause = errno;
+    if (file && file->pMethods) file->pMethods->xClose(file);
+    free(file);
+    // The parameter is no constant before SQLite 3.40.
+    sqlite3_free_filename((char *)name);
+    errno = cause;
+    return rc;
+}
+
 // MARK: - The files behind a connection
 
 // The first page of the wal-index; its first 96 bytes are two copies of the header, which every commit changes

@@ -78,12 +78,29 @@ final class LockFile: Sendable {
 
     /// Whether a whole lock file of a store is there; touches nothing.
     static func exists(at path: String) -> Bool {
+        Self.looking(at: path) { descriptor in
+            var bytes = [UInt8](repeating: 0, count: Self.magic.count + 1)
+            let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+            return count == Self.magic.count && bytes.starts(with: Self.magic)
+        }
+    }
+
+    /// Whether an open store may be on the file; touches nothing.
+    static func hasWorkers(at path: String) -> Bool {
+        Self.looking(at: path) { ByteLock.isAnyHeldByAnother($0, Self.workers) }
+    }
+
+    /// Whether any process has the byte of the link; touches nothing.
+    static func isLinkTaken(at path: String) -> Bool {
+        Self.looking(at: path) { ByteLock.isHeldByAnother($0, Self.link) }
+    }
+
+    /// What `body` finds through a descriptor that reads; false if there is no such file.
+    private static func looking(at path: String, _ body: (Int32) -> Bool) -> Bool {
         let descriptor = Self.open(path, O_RDONLY, 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: Self.magic.count + 1)
-        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
-        return count == Self.magic.count && bytes.starts(with: Self.magic)
+        return body(descriptor)
     }
 
     private func requireMagic() throws(BreakerStoreError) {
@@ -139,14 +156,6 @@ final class LockFile: Sendable {
 
     /// Takes the byte of the link; false if another link has it.
     func lockLink() -> Bool { ByteLock.set(self.descriptor, Self.link, true) }
-
-    /// Whether any process has the byte of the link; touches nothing.
-    static func isLinkTaken(at path: String) -> Bool {
-        let descriptor = Self.open(path, O_RDONLY, 0)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return ByteLock.isHeldByAnother(descriptor, Self.link)
-    }
 
     func unlockLink() { _ = ByteLock.set(self.descriptor, Self.link, false) }
 

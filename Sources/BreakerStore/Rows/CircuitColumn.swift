@@ -176,7 +176,7 @@ extension CircuitColumn {
     }
 
     /// A statement that selects all columns.
-    static func select(_ text: (_ columns: String) -> String) -> SQL {
+    static func select(_ text: @escaping @Sendable (_ columns: String) -> String) -> SQL {
         SQL(composed: text(Self.selected), older: text(Self.selectedOfOlder))
     }
 
@@ -212,7 +212,11 @@ extension CircuitColumn {
     // Not `joined`: for that the runtime looks for conformances in all libraries that are loaded.
     private static func list(_ columns: [CircuitColumn], _ text: (Int, CircuitColumn) -> String) -> String {
         var list = ""
-        for (place, column) in columns.enumerated() { list += (place == 0 ? "" : ", ") + text(place, column) }
+        list.reserveCapacity(columns.count * 16)
+        for (place, column) in columns.enumerated() {
+            if place > 0 { list += ", " }
+            list += text(place, column)
+        }
         return list
     }
 }

@@ -94,30 +94,34 @@ extension Database {
         }
     }
 
-    /// The number of the newest event, or 0; also if that event is gone with its circuit.
-    func newestEvent() throws(BreakerStoreError) -> Int64 {
-        try self.first(Self.newestID, .integer(Self.highestNumber)) { $0.integer(0) } ?? 0
+    // One statement for all of these would cost an opening, which compiles them, twice as much.
+    private static let highestEvent: SQL = "SELECT max(id) FROM event"
+    private static let highestCircuit: SQL = "SELECT max(id) FROM circuit"
+    private static let highestSequence: SQL = "SELECT max(seq) FROM sqlite_sequence"
+    private static let sequenceOfEvents: SQL = """
+        SELECT max(seq) FROM sqlite_sequence WHERE name = 'event' AND typeof(seq) = 'integer' AND seq <= ?1
+        """
+
+    private func number(_ sql: SQL, _ values: SQLValue...) throws(BreakerStoreError) -> Int64 {
+        try self.first(sql, values) { $0.integer(0) } ?? 0
     }
 
-    private static let newestID: SQL = """
-        SELECT max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT max(seq) FROM sqlite_sequence
-        WHERE name = 'event' AND typeof(seq) = 'integer' AND seq <= ?1), 0))
-        """
+    /// The number of the newest event, or 0; also if that event is gone with its circuit.
+    func newestEvent() throws(BreakerStoreError) -> Int64 {
+        try max(self.number(Self.highestEvent), self.number(Self.sequenceOfEvents, .integer(Self.highestNumber)), 0)
+    }
 
     /// A number that no program ever counts up to.
     ///
     /// SQLite makes no number above the greatest possible one, and then reports a full disk.
     private static let highestNumber: Int64 = 1 << 62
 
-    private static let highestNumbers: SQL = """
-        SELECT max(coalesce((SELECT max(id) FROM event), 0), coalesce((SELECT max(id) FROM circuit), 0),
-        coalesce((SELECT max(seq) FROM sqlite_sequence), 0))
-        """
-
     /// Whether somebody has given events or circuits numbers so high that SQLite soon has none left.
     var hasNumbersAtTheirEnd: Bool {
         get throws(BreakerStoreError) {
-            try self.first(Self.highestNumbers) { $0.integer(0) } ?? 0 > Self.highestNumber
+            for highest in [Self.highestEvent, Self.highestCircuit, Self.highestSequence]
+            where try self.number(highest) > Self.highestNumber { return true }
+            return false
         }
     }
 

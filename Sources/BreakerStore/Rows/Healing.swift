@@ -7,11 +7,11 @@ struct Healing {
     let database: Database
     let now: StoreTime
     /// How this process has registered its circuits.
-    let configs: [CircuitName: CircuitBreaker.Config]
+    let configs: NameTable<CircuitBreaker.Config>
 
     private(set) var notes: [StoreNote] = []
 
-    init(_ database: Database, at now: StoreTime, configs: [CircuitName: CircuitBreaker.Config]) {
+    init(_ database: Database, at now: StoreTime, configs: NameTable<CircuitBreaker.Config>) {
         self.database = database
         self.now = now
         self.configs = configs

@@ -9,7 +9,7 @@ final class LastCommit {
     /// The header that the commit has made; nil if that is not known.
     private(set) var tag: Tag?
     private(set) var clock: ClockRow?
-    private(set) var circuits: [CircuitName: LoadedCircuit] = [:]
+    private(set) var circuits = NameTable<LoadedCircuit>()
 
     /// More circuits than these are read again: a process may have any number of them.
     private static let mostCircuits = 64

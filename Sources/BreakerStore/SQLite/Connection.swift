@@ -42,12 +42,7 @@ struct Connection: ~Copyable {
         self.path = path
         self.syncs = syncs
         self.access = access
-        if let refusal = Versions.refusal(of: sqlite3_libversion_number(), path: path) { throw refusal }
-        try StoreFile.requireSafe(path)
-        guard Self.looksBeforeOpening else {
-            throw BreakerStoreError(
-                code: .unavailable, message: "there is no memory left", advice: "try again", path: path)
-        }
+        try Self.requireOpenable(path)
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
         switch access {
@@ -92,6 +87,29 @@ struct Connection: ~Copyable {
         unsafe self.authorizer.attach(to: handle)
     }
 
+    /// Throws unless SQLite can be used, and may open what is at the five names of the store at `path`.
+    private static func requireOpenable(_ path: String) throws(BreakerStoreError) {
+        if let refusal = Versions.refusal(of: sqlite3_libversion_number(), path: path) { throw refusal }
+        try StoreFile.requireSafe(path)
+        guard Self.looksBeforeOpening else {
+            throw BreakerStoreError(
+                code: .unavailable, message: "there is no memory left", advice: "try again", path: path)
+        }
+    }
+
+    /// The first bytes of a database, read without a lock, or nil if the file is shorter.
+    static func firstBytes(_ count: Int, of path: String) throws(BreakerStoreError) -> [UInt8]? {
+        try Self.requireOpenable(path)
+        var bytes = [UInt8](repeating: 0, count: count)
+        let code = unsafe bs_read_beginning(path, &bytes, Int32(count))
+        // Not SQLITE_IOERR_SHORT_READ, which is a macro of macros.
+        let shortRead = SQLITE_IOERR | 2 << 8
+        guard code == SQLITE_OK || code == shortRead else {
+            throw BreakerStoreError(code: code, systemError: errno, path: path)
+        }
+        return code == SQLITE_OK ? bytes : nil
+    }
+
     /// How many bytes a text, and a row, may have: more than people write, and few enough to be read into memory.
     static let longestText: Int32 = 1 << 20
 
@@ -123,8 +141,9 @@ struct Connection: ~Copyable {
     /// The indexes of others that may refuse rows, or cost what they like, on the tables of the library.
     ///
     /// Where nothing is wrong with the tables, no statement need ask for them again.
-    func strangeIndexes() throws(BreakerStoreError) -> [String] {
-        let version = try self.integer("PRAGMA user_version")
+    ///
+    /// - Parameter version: the schema's, as it was just now.
+    func strangeIndexes(ofVersion version: Int64) throws(BreakerStoreError) -> [String] {
         guard version > 0 else { return [] }
         switch try Schema.fault(of: self.prepare(SchemaObject.all), version: version) {
         case .hasIndexes(let names): return names
@@ -154,12 +173,6 @@ struct Connection: ~Copyable {
 
     func text(_ sql: String) throws(BreakerStoreError) -> String {
         try self.prepare(sql).first { $0.text(0) } ?? ""
-    }
-
-    /// Sets what a connection that commits to a store's file is used with; the file must be in WAL mode or become so.
-    func configureForSharing() throws(BreakerStoreError) {
-        try self.configureForReading()
-        try self.configureSyncs()
     }
 
     /// Sets what every connection that shares a store's file is used with, for which the schema may stay unread.
@@ -306,16 +319,6 @@ struct Connection: ~Copyable {
         unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, .max)
         defer { unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText) }
         return try body()
-    }
-
-    /// The file's first bytes, or nil if it is shorter.
-    func firstBytes(_ count: Int) throws(BreakerStoreError) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let code = unsafe bs_read_file(self.handle, &bytes, Int32(count), 0)
-        // Not SQLITE_IOERR_SHORT_READ, which is a macro of macros.
-        let shortRead = SQLITE_IOERR | 2 << 8
-        guard code == SQLITE_OK || code == shortRead else { throw self.error(code) }
-        return code == SQLITE_OK ? bytes : nil
     }
 
     /// Reads the database file, of a large one the beginning, and throws if the system does not hand that out.

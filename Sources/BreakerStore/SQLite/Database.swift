@@ -88,7 +88,7 @@ final class Database: @unchecked Sendable {
     func error(_ code: Int32) -> BreakerStoreError { self.connection.error(code) }
 
     private func prepare(_ sql: SQL) throws(BreakerStoreError) -> Prepared {
-        if let older = sql.older, try self.connection.schemaVersion() < Schema.withCounting {
+        if sql.hasOlder, try self.connection.schemaVersion() < Schema.withCounting, let older = sql.older {
             return try self.prepare(older)
         }
         let key = sql.key

@@ -1,16 +1,16 @@
 /// The text of a statement that is prepared once: a literal, or one that was put together once for the whole process.
 struct SQL: ExpressibleByStringLiteral, Sendable {
-    /// The address of the text, which tells a statement from all others.
+    /// An address, which tells a statement from all others.
     let key: UInt
     private let literal: StaticString
     private let composed: Composed?
+    private let isOlder: Bool
 
     private final class Composed: Sendable {
         let text: String
-        /// The same for a file whose schema is older than 1.1, if the text is another one.
-        let older: SQL?
+        let older: (@Sendable () -> String)?
 
-        init(_ text: String, older: SQL?) {
+        init(_ text: String, _ older: (@Sendable () -> String)?) {
             self.text = text
             self.older = older
         }
@@ -20,20 +20,36 @@ struct SQL: ExpressibleByStringLiteral, Sendable {
         self.key = unsafe UInt(bitPattern: literal.utf8Start)
         self.literal = literal
         self.composed = nil
+        self.isOlder = false
     }
 
     /// To be kept in a `static let`: each value is another statement.
     ///
     /// - Parameter older: the same for a file whose schema is older than 1.1, which only readers meet: nobody has
-    ///   written to the file since a program that knows 1.1 came to the host.
-    init(composed text: String, older: String? = nil) {
-        let composed = Composed(text, older: older.map { SQL(composed: $0) })
-        self.key = UInt(bitPattern: ObjectIdentifier(composed))
-        self.literal = ""
-        self.composed = composed
+    ///   written to the file since a program that knows 1.1 came to the host. It is put together when it is needed.
+    init(composed text: String, older: @autoclosure @escaping @Sendable () -> String) {
+        self.init(Composed(text, older), isOlder: false)
     }
 
-    var older: SQL? { self.composed?.older }
+    init(composed text: String) { self.init(Composed(text, nil), isOlder: false) }
 
-    var text: String { self.composed?.text ?? "\(self.literal)" }
+    private init(_ composed: Composed, isOlder: Bool) {
+        // The older text has the next address: no object begins there.
+        self.key = UInt(bitPattern: ObjectIdentifier(composed)) + (isOlder ? 1 : 0)
+        self.literal = ""
+        self.composed = composed
+        self.isOlder = isOlder
+    }
+
+    /// Whether there is another text for a file whose schema is older than 1.1.
+    var hasOlder: Bool { !self.isOlder && self.composed?.older != nil }
+
+    /// The statement for such a file, if it is another one.
+    var older: SQL? { self.hasOlder ? self.composed.map { SQL($0, isOlder: true) } : nil }
+
+    var text: String {
+        guard let composed = self.composed else { return "\(self.literal)" }
+        guard self.isOlder, let older = composed.older else { return composed.text }
+        return older()
+    }
 }

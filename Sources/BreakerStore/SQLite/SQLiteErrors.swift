@@ -12,14 +12,22 @@ extension BreakerStoreError {
     /// What SQLite says of its last failure on `database`.
     init(database: OpaquePointer?, code: Int32, path: String) {
         // Without a connection there was no memory for one; both functions take that.
-        let kind = unsafe Code(sqliteCode: code, systemError: sqlite3_system_errno(database))
+        let systemError = unsafe sqlite3_system_errno(database)
+        self.init(code, systemError, message: unsafe String(cString: sqlite3_errmsg(database)), path)
+    }
+
+    /// What SQLite says of a failure without a connection.
+    init(code: Int32, systemError: Int32, path: String) {
+        self.init(code, systemError, message: unsafe String(cString: sqlite3_errstr(code)), path)
+    }
+
+    private init(_ code: Int32, _ systemError: Int32, message: String, _ path: String) {
+        let kind = Code(sqliteCode: code, systemError: systemError)
         // SQLite would speak of the disk.
         let isUnsafe = kind == .unsafePath
         self.init(
             code: kind,
-            message: isUnsafe
-                ? "the database or a file beside it is a link or no regular file"
-                : unsafe String(cString: sqlite3_errmsg(database)),
+            message: isUnsafe ? "the database or a file beside it is a link or no regular file" : message,
             advice: isUnsafe ? "remove that" : nil,
             sqliteCode: code,
             path: path

@@ -49,16 +49,17 @@ extension Schema {
 
     // By version. Not a dictionary: for the first one of a type the runtime looks for conformances in all libraries
     // that are loaded.
-    private static let known = Mutex<[(version: Int64, objects: [SchemaObject])]>([])
+    private static let known = Mutex<[(version: Int32, objects: [SchemaObject])]>([])
 
     /// The tables and indexes of the library in a file of this version; those of its own in one of a later version.
     static func objects(ofVersion version: Int64) throws(BreakerStoreError) -> [SchemaObject] {
-        let version = min(version, Self.version)
-        if let known = Self.known.withLock({ $0.first { $0.version == version } }) { return known.objects }
         let steps = Migration.all.filter { Int64($0.version) <= version }
-        let created = Self.objects(createdBy: steps)
-        let objects = if let created { created } else { try Self.objects(madeBy: steps) }
-        Self.known.withLock { $0.append((version, objects)) }
+        // A file may claim any version: those between two steps are the earlier one's.
+        let last = steps.last?.version ?? 0
+        if let known = Self.known.withLock({ $0.first { $0.version == last } }) { return known.objects }
+        let made = last == Self.version ? SchemaBytes.made.objects : nil
+        let objects = if let made { made } else { try Self.objects(madeBy: steps) }
+        Self.known.withLock { $0.append((last, objects)) }
         return objects
     }
 
@@ -69,22 +70,11 @@ extension Schema {
         return try fresh.schemaObjects()
     }
 
-    /// What the steps make, as their texts say it, for SQLite keeps those; nil if a step does anything but create
-    /// tables and indexes.
-    static func objects(createdBy steps: [Migration]) -> [SchemaObject]? {
-        var objects: [SchemaObject] = []
-        let isAll = SchemaStatement.forEach(of: steps) { objects.append(SchemaObject($0)) }
-        return isAll ? objects : nil
-    }
-
-    /// What the steps of this version make, to be compared with what a file says.
-    private static let made = SchemaBytes(createdBy: Migration.all)
-
     /// What is wrong with the tables and indexes of a file; nil if they can be used.
     ///
     /// - Parameter schema: `SchemaObject.all`, on the connection to the file.
     static func fault(of schema: borrowing Statement, version: Int64) throws(BreakerStoreError) -> Fault? {
-        if version == Self.version, let made = Self.made, try SchemaBytes(schema) == made { return nil }
+        if version == Self.version, try SchemaBytes(schema) == SchemaBytes.made { return nil }
         // Before its first version the library has no tables.
         guard try !Self.objects(ofVersion: version).isEmpty else { return .differs("version") }
         return try Self.fault(in: schema.all { SchemaObject($0) }, version: version)

@@ -19,7 +19,11 @@ enum Schema {
     }
 
     /// Looks at the file without changing a byte; throws if it is somebody else's or of a later major version.
-    static func recognise(_ file: StoreFile) throws(BreakerStoreError) -> Recognised {
+    ///
+    /// - Parameter asksIndex: whether the caller asks for the version once more through the log's index, before it
+    ///   writes to the database or its log. Then nobody need read the log frame by frame beside a worker: the log of a
+    ///   busy store has a thousand. The index itself may be made anew for that, which every reader may do.
+    static func recognise(_ file: StoreFile, asksIndex: Bool = false) throws(BreakerStoreError) -> Recognised {
         guard let size = StoreFile.size(file.path), size > 0 else { return .new }
         // The header's bytes alone: a creation that was cut short may have left no more of the file than its first
         // page, which SQLite calls corrupt until it has rolled back.
@@ -30,7 +34,9 @@ enum Schema {
             throw Self.stranger(file, "it is not an SQLite database")
         }
         if header.applicationID == Self.applicationID {
-            try Self.requireKnownVersion(try Self.version(of: file, header), of: file)
+            let isAskedLater = asksIndex && Self.hasContent(file.index) && LockFile.hasWorkers(at: file.lock)
+            let version = isAskedLater ? header.userVersion : try Self.version(of: file, header)
+            try Self.requireKnownVersion(version, of: file)
             return .store
         }
         if header.applicationID == 0, header.userVersion == 0, !Self.hasContent(file.log),

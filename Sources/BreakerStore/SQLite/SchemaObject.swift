@@ -9,20 +9,14 @@ struct SchemaObject: Equatable {
     static let all = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
     static let columnCount: Int32 = 4
 
-    init(_ row: Row) {
-        self.type = row.text(0)
-        self.name = row.text(1)
-        self.table = row.text(2)
-        self.sql = row.text(3)
+    init(type: String, name: String, table: String, sql: String) {
+        self.type = type
+        self.name = name
+        self.table = table
+        self.sql = sql
     }
 
-    /// What one of the library's own statements makes.
-    init(_ statement: SchemaStatement) {
-        self.type = statement.type.description
-        self.name = String(decoding: statement.name, as: UTF8.self)
-        self.table = String(decoding: statement.table, as: UTF8.self)
-        self.sql = String(decoding: statement.sql, as: UTF8.self)
-    }
+    init(_ row: Row) { self.init(type: row.text(0), name: row.text(1), table: row.text(2), sql: row.text(3)) }
 
     var isTable: Bool { self.type == "table" }
     var isIndex: Bool { self.type == "index" }

@@ -6,7 +6,7 @@ final class CallCounting: Sendable {
     private let clock: StoreClock
 
     private struct Table {
-        var circuits: [CircuitName: CircuitCounts] = [:]
+        var circuits = NameTable<CircuitCounts>()
         /// The same circuits as a list: each tick goes over all of them, which may be a hundred thousand.
         ///
         /// Nil if circuits have come or gone since the list was made.
@@ -67,11 +67,11 @@ final class CallCounting: Sendable {
     /// The counts of a circuit that is in use.
     func known(_ name: CircuitName) -> CircuitCounts? { self.table.withLock { $0[name] } }
 
-    private var named: [(key: CircuitName, value: CircuitCounts)] { self.table.withLock { Array($0.circuits) } }
+    private var named: [(name: CircuitName, value: CircuitCounts)] { self.table.withLock { $0.circuits.all } }
 
     var all: [CircuitCounts] {
         self.table.withLock { table in
-            let list = table.list ?? Array(table.circuits.values)
+            let list = table.list ?? table.circuits.values
             table.list = list
             return list
         }

@@ -14,7 +14,7 @@ final class CircuitTable: Sendable {
     }
 
     private struct State {
-        var circuits: [CircuitName: SharedCircuit] = [:]
+        var circuits = NameTable<SharedCircuit>()
         /// About in the order in which they are due; those before `next` are over.
         var turns: [Turn] = []
         var next = 0

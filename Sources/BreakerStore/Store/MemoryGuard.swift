@@ -2,7 +2,7 @@ import Synchronization
 
 /// Circuits in this process's memory, for as long as the file can't be used.
 final class MemoryGuard: Sendable {
-    private let circuits = Mutex<[CircuitName: CircuitInMemory]>([:], rank: .memory)
+    private let circuits = Mutex(NameTable<CircuitInMemory>(), rank: .memory)
 
     /// Applies one event of the machine.
     func change<Value: Sendable>(
@@ -14,7 +14,7 @@ final class MemoryGuard: Sendable {
         self.circuits.withLock {
             let rules = rules()
             // Removed during the change: two owners of the list of failures would make Swift copy it.
-            var guarding = $0.removeValue(forKey: CircuitName(name)) ?? CircuitInMemory(Circuit(rules: rules, at: now))
+            var guarding = $0.remove(CircuitName(name)) ?? CircuitInMemory(Circuit(rules: rules, at: now))
             let moment = Moment(now: now, draw: .random(in: 0..<1))
             let value = guarding.apply(at: now, rules: rules) { circuit, failures in
                 defer { _ = circuit.takeTransitions() }

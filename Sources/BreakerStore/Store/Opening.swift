@@ -147,9 +147,12 @@ struct Opening {
     /// complete.
     private func recognise(until deadline: Deadline) throws(BreakerStoreError) -> Schema.Recognised {
         do throws(BreakerStoreError) {
-            return try Schema.recognise(self.file)
+            // A process that opens its store anew would take its own worker's byte for another's.
+            return try Schema.recognise(self.file, asksIndex: self.previous == nil)
         } catch {
-            // A store's lock file is there before the rest of the store. Nothing here touches a stranger's file.
+            // A store's lock file is there before the rest of the store. The first page may have a garbled version
+            // where the log has the right one: the second look reads the log in any case. Neither look touches a
+            // stranger's file.
             guard LockFile.exists(at: self.file.lock),
                 let lock = try? LockFile(path: self.file.lock, creatingWith: nil, owner: nil)
             else { throw error }
@@ -174,10 +177,14 @@ struct Opening {
             throw .moved(self.file.path)
         }
         try writer.connection.waitWhenBusy(deadline.remaining)
-        try writer.connection.configureForSharing()
-        // Before anything is written: the log and the index are those of this database.
+        try writer.connection.configureForReading()
+        let version = try writer.connection.integer("PRAGMA user_version")
+        // Before anything is written: the log and the index are those of this database, and no later program's. SQLite
+        // reads the schema only after that: it may not understand a later program's.
         try self.requireUnchanged(files)
-        let dropped = try self.dropStrangeIndexes(writer)
+        try Schema.requireKnownVersion(version, of: self.file)
+        try writer.connection.configureSyncs()
+        let dropped = try self.dropStrangeIndexes(writer, version)
         try self.requireWhole(writer, lock, isLogGone: isLogGone)
         try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
         guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
@@ -223,8 +230,8 @@ struct Opening {
     }
 
     /// Drops indexes that others have put on the library's tables, which may refuse rows or make writing slow.
-    private func dropStrangeIndexes(_ writer: Database) throws(BreakerStoreError) -> [String] {
-        let names = try writer.connection.strangeIndexes()
+    private func dropStrangeIndexes(_ writer: Database, _ version: Int64) throws(BreakerStoreError) -> [String] {
+        let names = try writer.connection.strangeIndexes(ofVersion: version)
         for name in names {
             try writer.connection.changeSchema("DROP INDEX IF EXISTS \"\(name.replacing("\"", with: "\"\""))\"")
         }
@@ -341,7 +348,7 @@ struct Opening {
     private func heal(_ writer: Database, _ deadline: Deadline) throws(BreakerStoreError) -> [StoreNote] {
         do throws(BreakerStoreError) {
             return try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-                var healing = Healing(writer, at: try ClockRow.start(writer, self.clock).now, configs: [:])
+                var healing = Healing(writer, at: try ClockRow.start(writer, self.clock).now, configs: NameTable())
                 try healing.run()
                 return healing.notes
             }

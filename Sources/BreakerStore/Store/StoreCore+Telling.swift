@@ -2,7 +2,7 @@
 extension StoreCore {
     /// Registers circuits, all in one transaction.
     func register(_ configs: [KeptConfig], until deadline: Deadline) throws(BreakerStoreError) {
-        for config in configs { self.happened { $0.registering(config) } }
+        for config in configs { self.ask { $0.registering(config) } }
         let windows = configs.compactMap { CountingRules(Rules($0.config)).shortestWindow }
         if let window = windows.min() { self.lookOften(within: window) }
         let uptime = self.clock.uptime
@@ -21,12 +21,17 @@ extension StoreCore {
 
     /// Notes that this process uses a circuit, and returns its config as it is stored; nil if there is none.
     func use(_ name: String, until deadline: Deadline) throws(BreakerStoreError) -> CircuitBreaker.Config? {
-        try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
-            guard let row = try transaction.row(of: name) else { return nil }
+        let config = try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
+            guard let row = try transaction.row(of: name) else { return CircuitBreaker.Config?.none }
             try transaction.noteUse(of: name)
             return CircuitBreaker.Config(name: name, row: row)
         }
+        if let config { self.ask { _ = $0.used(KeptConfig(config)) } }
+        return config
     }
+
+    /// Handles were made, and what had to be read for them was read.
+    func handlesWereMade() { self.happened { $0.handlesWereMade() } }
 
     /// A handle for a circuit was made.
     ///

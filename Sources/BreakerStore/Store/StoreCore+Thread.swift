@@ -1,8 +1,11 @@
 /// The work of the store's thread, which must not run on a caller's.
 extension StoreCore {
     /// Runs until the last store has left and the waiting tickets are committed.
+    ///
+    /// Sleeps until it is first woken, and so is not in the way of those who open a store and register their circuits.
     func runThread() {
-        self.readSchema()
+        self.thread.sleep(until: nil)
+        var isSchemaRead = false
         while true {
             switch self.happened({ $0.threadIsFree(at: .now) }) {
             case .syncLog: self.writer.syncLog()
@@ -10,6 +13,9 @@ extension StoreCore {
             case .recover: self.recover()
             case .lookAround: self.lookAround()
             case .finish: return self.finish()
+            case .sleep where !isSchemaRead && self.health == .healthy:
+                self.readSchema()
+                isSchemaRead = true
             case .sleep(until: let time): self.thread.sleep(until: time)
             }
         }

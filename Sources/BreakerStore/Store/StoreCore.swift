@@ -74,6 +74,7 @@ final class StoreCore: EventSource {
         guard self.thread.start({ self.runThread() }) else {
             throw BreakerStoreError(code: .unavailable, message: "no thread can be started", path: file.path)
         }
+        if self.ask({ $0.looksAlways }) { self.thread.wake() }
         self.tellNotes()
     }
 
@@ -152,7 +153,7 @@ final class StoreCore: EventSource {
         try self.writer.register(self.circuitsInForce, isSameDatabase: isSameDatabase)
     }
 
-    var circuitsInForce: [CircuitName: CircuitBreaker.Config] {
+    var circuitsInForce: NameTable<CircuitBreaker.Config> {
         self.ask { $0.circuits.inForce }.mapValues(\.config)
     }
 

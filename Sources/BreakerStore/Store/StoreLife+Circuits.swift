@@ -8,26 +8,27 @@ extension StoreLife {
         }
 
         /// The config in force of each circuit; the circuit is registered with it in a new file.
-        fileprivate(set) var inForce: [CircuitName: KeptConfig] = [:]
-        fileprivate(set) var unstored: [CircuitName: Unstored] = [:]
+        fileprivate(set) var inForce = NameTable<KeptConfig>()
+        fileprivate(set) var unstored = NameTable<Unstored>()
 
         var areUsed: Bool { !self.inForce.isEmpty }
     }
 
     /// A circuit is being registered.
-    ///
-    /// The first circuit wakes the thread: from then on the thread looks whether the files are in their places.
-    mutating func registering(_ config: KeptConfig) -> Actions {
-        let isFirst = !self.circuits.areUsed
-        self.circuits.inForce[CircuitName(config.config.name)] = config
-        return Actions(wakesThread: isFirst)
-    }
+    mutating func registering(_ config: KeptConfig) { self.circuits.inForce[CircuitName(config.config.name)] = config }
 
     /// A handle for a circuit was made; true if another thread has dropped the circuit since it was registered.
     mutating func used(_ config: KeptConfig) -> (Bool, Actions) {
         guard self.circuits.inForce[CircuitName(config.config.name)] == nil else { return (false, Actions()) }
-        return (true, self.registering(config))
+        self.registering(config)
+        return (true, self.handlesWereMade())
     }
+
+    /// Handles were made.
+    ///
+    /// The first ones wake the thread: from then on the thread looks whether the files are in their places. The thread
+    /// is not woken earlier, as it would hold locks that the caller needs to register the circuits and to read them.
+    func handlesWereMade() -> Actions { Actions(wakesThread: self.nextLook == nil) }
 
     mutating func registered(_ name: CircuitName) { self.circuits.unstored[name] = nil }
 

@@ -66,6 +66,7 @@ extension StoreLife {
         let isLookDue = self.nextLook.map { $0 <= now } ?? false
         guard self.looksAlways || self.circuits.areUsed || isLookDue else {
             // Without a circuit there are no kept answers that a replaced file would make stale.
+            self.nextLook = nil
             return .sleep(until: nil)
         }
         let next = self.nextLook ?? now + Self.lookInterval

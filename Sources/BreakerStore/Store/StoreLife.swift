@@ -103,6 +103,7 @@ struct StoreLife {
     // The store's thread: StoreLife+Thread.swift.
     var checkpoint = Checkpoint.notDue
     var backOff: BackOff
+    /// Nil while the thread does not look around.
     var nextLook: Instant?
     var closeBy: Deadline?
     /// The store time at which circuits that nobody uses were last looked for.

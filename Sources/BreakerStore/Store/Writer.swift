@@ -99,7 +99,7 @@ final class Writer: @unchecked Sendable {
     ///   newer configs there meanwhile, or forgotten circuits. So this process only notes that it uses the circuits
     ///   that are left.
     func register(
-        _ circuits: [CircuitName: CircuitBreaker.Config],
+        _ circuits: NameTable<CircuitBreaker.Config>,
         isSameDatabase: Bool
     ) throws(BreakerStoreError) {
         guard let opened = self.opened else { return }
@@ -129,7 +129,7 @@ final class Writer: @unchecked Sendable {
     /// Makes rows readable and writable that no version of this library can have written, and tells the history.
     func heal(
         _ opened: Opened,
-        _ circuits: [CircuitName: CircuitBreaker.Config]
+        _ circuits: NameTable<CircuitBreaker.Config>
     ) throws(BreakerStoreError) {
         do throws(BreakerStoreError) {
             try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in

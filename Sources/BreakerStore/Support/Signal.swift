@@ -1,3 +1,7 @@
+// A file that uses the fields of `timespec` must import the module that the compiler takes for their definer. Where
+// another file imports Synchronization that is this one, or SwiftOverlayShims.
+import CBreakerStore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,8 +10,6 @@ import Musl
 import Darwin
 #endif
 #if canImport(SwiftOverlayShims)
-// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
-// fields.
 import SwiftOverlayShims
 #endif
 

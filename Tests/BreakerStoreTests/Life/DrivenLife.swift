@@ -80,13 +80,16 @@ struct DrivenLife {
         case .idleSweepBegan:
             let isDue = self.life.idleSweepBegan(at: Int64(time), every: Int64(LifeEvent.idlePause))
             return LifeReply(decision: isDue ? "looks" : "")
-        case .registering(let name): return Self.reply(self.life.registering(KeptConfig(Self.config(name, time))))
+        case .registering(let name):
+            self.life.registering(KeptConfig(Self.config(name, time)))
+            return LifeReply()
         case .used(let name):
             let (wasDropped, actions) = self.life.used(KeptConfig(Self.config(name, time)))
             return Self.reply(actions, wasDropped ? "was dropped" : "")
         case .registered(let name):
             self.life.registered(CircuitName(name))
             return LifeReply()
+        case .handlesWereMade: return Self.reply(self.life.handlesWereMade())
         case .registrationFailed(let name):
             self.life.registrationFailed(.init(config: Self.config(name, time), uptime: Int64(time)))
             return LifeReply()
@@ -124,8 +127,8 @@ struct DrivenLife {
             "timers": "\(self.life.timers.map(Self.milliseconds).sorted())",
             "checkpoint": "\(self.life.checkpoint)",
             "gates": self.life.opensGates ? "open" : "shut",
-            "in force": Self.list(self.life.circuits.inForce.map { "\($0.key.text)\($0.value.config.time)" }),
-            "unstored": Self.list(self.life.circuits.unstored.map { "\($0.key.text)\($0.value.uptime)" }),
+            "in force": Self.list(self.life.circuits.inForce.all.map { "\($0.name.text)\($0.value.config.time)" }),
+            "unstored": Self.list(self.life.circuits.unstored.all.map { "\($0.name.text)\($0.value.uptime)" }),
         ]
     }
 

@@ -30,6 +30,7 @@ enum LifeEvent: Hashable {
     case registering(String)
     case used(String)
     case registered(String)
+    case handlesWereMade
     case registrationFailed(String)
     case registrationFailedAgain(String)
     case takeUnstored

@@ -115,14 +115,12 @@ struct LifeModel {
             self.sweptAt = now
             return LifeReply(decision: "looks")
         case .registering(let name):
-            let isFirst = self.inForce.isEmpty
             self.inForce[name] = now
-            return LifeReply(wakes: isFirst)
         case .used(let name):
-            let isFirst = self.inForce.isEmpty
             let isNew = self.inForce[name] == nil
             self.inForce[name] = self.inForce[name] ?? now
-            return LifeReply(decision: isNew ? "was dropped" : "", wakes: isFirst)
+            return LifeReply(decision: isNew ? "was dropped" : "", wakes: isNew && self.lookAt == nil)
+        case .handlesWereMade: return LifeReply(wakes: self.lookAt == nil)
         case .registered(let name): self.unstored[name] = nil
         case .registrationFailed(let name): self.unstored[name] = now
         case .registrationFailedAgain(let name): self.unstored[name] = self.unstored[name] ?? now
@@ -263,7 +261,10 @@ struct LifeModel {
         }
         if self.checkpoint == "synced" { _ = self.wantLead() }
         if self.leader == "thread" { return "leads" }
-        if self.inForce.isEmpty, self.lookAt.map({ $0 > now }) ?? true { return "sleeps" }
+        if self.inForce.isEmpty, self.lookAt.map({ $0 > now }) ?? true {
+            self.lookAt = nil
+            return "sleeps"
+        }
         let time = self.lookAt ?? now + Self.lookInterval
         self.lookAt = time <= now ? now + Self.lookInterval : time
         return time <= now ? "looks around" : "sleeps until \(time)"

@@ -116,7 +116,8 @@ import Testing
         case 26: return .ruled(name)
         case 27: return .dropped(name)
         case 28: return random.chance(50) ? .lost : .opened(answersCount: random.chance(80))
-        case 29: return random.pick([.recovered, .idleSweepBegan, .lookIsUnfinished]) ?? .recovered
+        case 29:
+            return random.pick([.recovered, .idleSweepBegan, .lookIsUnfinished, .handlesWereMade]) ?? .recovered
         default: return random.chance(20) ? (random.chance(70) ? .closeRequested : .closed) : .recovered
         }
     }

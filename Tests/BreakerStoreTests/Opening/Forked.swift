@@ -1,3 +1,5 @@
+import Testing
+
 @testable import BreakerStore
 
 #if canImport(Glibc)
@@ -19,6 +21,38 @@ enum Forked {
 
     /// Runs `body` in a child and waits for its end.
     static func run(_ body: @escaping () -> Int32) -> End { Self.wait(for: Self.start(body)) }
+
+    /// Runs `body` while a child stands where it calls `pause`, and waits for the child's end.
+    ///
+    /// A child that ends before, or a parent that throws, closes its end of a pipe, so that nobody waits for it.
+    static func run(
+        _ child: @escaping (_ pause: () -> Void) -> Int32, besideItsPause body: () throws -> Void
+    ) throws -> End {
+        var arrived: [Int32] = [0, 0]
+        var left: [Int32] = [0, 0]
+        unsafe pipe(&arrived)
+        unsafe pipe(&left)
+        let id = Self.start {
+            close(arrived[0])
+            close(left[1])
+            return child {
+                var byte: UInt8 = 0
+                unsafe write(arrived[1], &byte, 1)
+                unsafe read(left[0], &byte, 1)
+            }
+        }
+        close(arrived[1])
+        close(left[0])
+        var byte: UInt8 = 0
+        let isThere = unsafe read(arrived[0], &byte, 1) == 1
+        if !isThere { Issue.record("the child ended before its pause") }
+        let result = Result { if isThere { try body() } }
+        close(left[1])
+        close(arrived[0])
+        let end = Self.wait(for: id)
+        try result.get()
+        return end
+    }
 
     /// Forks on a thread that has done nothing yet.
     ///

@@ -2,14 +2,6 @@ import Testing
 
 @testable import BreakerStore
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// A database that another process has open: looking at it must change nothing, neither on disk nor for that process.
 @Suite(.timeLimit(.minutes(10))) struct LiveStrangerTests {
     @Test(arguments: [
@@ -28,26 +20,54 @@ import Darwin
         await #expect(processExitsWith: .success) { [sql, afterwards] in
             let isLater = sql.contains("user_version")
             try Files.withDirectory { directory in
-                var forth: [Int32] = [0, 0]
-                var back: [Int32] = [0, 0]
-                unsafe pipe(&forth)
-                unsafe pipe(&back)
-                var byte: UInt8 = 0
-                let writer = Forked.start {
+                let end = try Forked.run { pause in
                     let connection = Foreign("\(directory)/a.db")
                     connection.run(sql)
-                    unsafe write(forth[1], &byte, 1)
-                    unsafe read(back[0], &byte, 1)
+                    pause()
                     connection.run(afterwards)
                     return connection.value("PRAGMA quick_check") == "ok" ? 0 : 1
+                } besideItsPause: {
+                    let bad = BadPathTests.Case(
+                        "", isLater ? .newerSchema : .notAStore, isLater ? "2.0" : "another program"
+                    ) { "\($0)/a.db" }
+                    try bad.check(directory)
                 }
-                unsafe read(forth[0], &byte, 1)
-                let bad = BadPathTests.Case(
-                    "", isLater ? .newerSchema : .notAStore, isLater ? "2.0" : "another program"
-                ) { "\($0)/a.db" }
-                try bad.check(directory)
-                unsafe write(back[1], &byte, 1)
-                #expect(Forked.wait(for: writer) == .exited(0))
+                #expect(end == .exited(0))
+            }
+        }
+    }
+
+    /// Beside a worker an opening asks the log's index for the version, in place of all frames of the log.
+    @Test func laterVersionInTheLogOfAUsedStoreIsRefused() async {
+        await #expect(processExitsWith: .success) {
+            try Files.withDirectory { directory in
+                let path = "\(directory)/a.db"
+                let end = try Forked.run { pause in
+                    guard let store = try? CircuitStore(path: path) else { return 1 }
+                    pause()
+                    return store.health == .closed ? 1 : 0
+                } besideItsPause: {
+                    // An opening drops an index of another program, but not in a file of a later version.
+                    Foreign.run(path, "CREATE UNIQUE INDEX strange ON worker (pid); PRAGMA user_version = 2000")
+                    let file = try StoreFile(resolving: path)
+                    #expect(LockFile.hasWorkers(at: file.lock))
+                    #expect(throws: BreakerStoreError.self) { try Schema.recognise(file) }
+                    let found = try Schema.recognise(file, asksIndex: true)
+                    #expect(found == .store, "the log is not walked")
+                    let before = [Files.read(path), Files.read(file.log)]
+                    for access in [Access.readWrite, .existing] {
+                        do throws(BreakerStoreError) {
+                            _ = try Backend(path: path, configuration: Stores.configuration(access))
+                            Issue.record("opened with \(access)")
+                        } catch {
+                            #expect(error.code == .newerSchema, "\(error)")
+                            #expect(error.message.contains("2.0"), "\(error)")
+                        }
+                        #expect([Files.read(path), Files.read(file.log)] == before)
+                    }
+                }
+                #expect(end == .exited(0))
+                #expect(!LockFile.hasWorkers(at: path + "-lock"))
             }
         }
     }

@@ -138,11 +138,14 @@ import Darwin
     }
 
     /// The version in the database's first page is garbled, that in the log's is whole.
-    @Test func garbledVersionIsInTheLog() throws {
+    @Test(arguments: [false, true]) func garbledVersionIsInTheLog(hasWorkers: Bool) throws {
         let path = try Workplace.here.directory + "/a.db"
         try Stores.make(path)
         Foreign(path, keepsLog: true).run("CREATE TABLE more (x)")
         try Self.change(path) { $0[61] ^= 16 }
+        let lock = try LockFile(path: path + "-lock", creatingWith: nil, owner: nil)
+        if hasWorkers { #expect(lock.lock(worker: LockFile.workers.lowerBound)) }
+        #expect(LockFile.hasWorkers(at: path + "-lock") == hasWorkers)
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         #expect(try store.circuits().map(\.name) == ["a"])

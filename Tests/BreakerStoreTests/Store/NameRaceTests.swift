@@ -66,9 +66,9 @@ import Testing
             await eventually {
                 clock.advance(by: .seconds(61))
                 core.lookSoon()
-                return registered() == expected && Set(core.circuitsInForce.keys.map(\.text)) == expected
+                return registered() == expected && Set(core.circuitsInForce.all.map(\.name.text)) == expected
             },
-            "\(registered()) \(core.circuitsInForce.keys)"
+            "\(registered()) \(core.circuitsInForce.all.map(\.name.text))"
         )
         for breaker in kept { #expect(breaker.isCallPermitted || breaker.state.isOpen) }
         kept = []
@@ -78,7 +78,7 @@ import Testing
                 core.lookSoon()
                 return registered().isEmpty && core.circuitsInForce.isEmpty
             },
-            "\(registered()) \(core.circuitsInForce.keys)"
+            "\(registered()) \(core.circuitsInForce.all.map(\.name.text))"
         )
     }
 }

@@ -33,6 +33,21 @@ import Testing
         #expect(try self.fixture.store.history().count == history + 1)
     }
 
+    /// Its use is noted in the transaction that reads it, and not in a second one once there is a handle.
+    @Test func itIsInUseOnceItIsRead() throws {
+        try Files.withDirectory { directory in
+            let path = "\(directory)/a.db"
+            try Stores.make(path)
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            defer { store.close() }
+            let core = try #require(store.backend.core)
+            let config = try #require(try core.use("a", until: Deadline(after: .seconds(60))))
+            let wasDropped = core.happened { $0.used(KeptConfig(config)) }
+            #expect(!wasDropped)
+            #expect(try store.breaker(named: "a").config == config)
+        }
+    }
+
     @Test func thereMustBeOne() throws {
         for name in ["a", "", String(repeating: "x", count: 10_000)] {
             #expect {
