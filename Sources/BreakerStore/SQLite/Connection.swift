@@ -138,6 +138,11 @@ struct Connection: ~Copyable {
         return self.authorizer.version ?? 0
     }
 
+    /// Whether there is a table of this name in the schema as the connection has read it last.
+    func hasTable(_ name: String) -> Bool {
+        unsafe sqlite3_table_column_metadata(self.handle, "main", name, nil, nil, nil, nil, nil, nil) == SQLITE_OK
+    }
+
     /// The indexes of others that may refuse rows, or cost what they like, on the tables of the library.
     ///
     /// Where nothing is wrong with the tables, no statement need ask for them again.

@@ -145,26 +145,34 @@ extension Opening {
         throw .moved(self.file.path)
     }
 
+    private static let reserveTable = "CREATE TABLE reserve (filler BLOB NOT NULL) STRICT"
+
+    /// Whether the table that fills the reserve may be made, and one of this name dropped.
+    ///
+    /// Where somebody else has used its name the store does without the reserve, until the disk is full.
+    private func isReserveOurs(_ writer: Database) throws(BreakerStoreError) -> Bool {
+        try writer.connection.integer(
+            """
+            SELECT count(*) FROM sqlite_schema
+            WHERE name = 'reserve' COLLATE NOCASE AND type <> 'trigger' AND sql IS NOT '\(Self.reserveTable)'
+            """
+        ) == 0
+    }
+
     /// Fills free pages and the log once, so that the files own their blocks from then on.
     func reserveSpace(_ writer: Database, _ other: Database, _ deadline: Deadline) throws(BreakerStoreError) {
         let pageSize = try writer.connection.integer("PRAGMA page_size")
         let size = Self.reservedPages * pageSize
-        let isUnfinished =
-            try writer.connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reserve'") > 0
+        let isNameTaken = writer.connection.hasTable("reserve")
         // The sqlite3 shell deletes the log if it closes the file last. A process that is killed below leaves the pages
         // in the log alone.
         let isFilled = StoreFile.size(self.file.path) ?? 0 >= size && StoreFile.size(self.file.log) ?? 0 >= size
-        guard isUnfinished || !isFilled else { return }
+        guard isNameTaken || !isFilled, try self.isReserveOurs(writer) else { return }
         do throws(BreakerStoreError) {
             // Two transactions: SQLite never writes pages that one transaction fills and frees.
             try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-                // A table that a killed process or somebody else has left under this name is dropped.
-                try writer.connection.changeSchema(
-                    """
-                    DROP TABLE IF EXISTS reserve;
-                    CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;
-                    """
-                )
+                // A killed process may have left its own.
+                try writer.connection.changeSchema("DROP TABLE IF EXISTS reserve; \(Self.reserveTable)")
                 // One page a row: no row may be longer than the limit of the connection.
                 try writer.connection.changeSchema("INSERT INTO reserve VALUES (zeroblob(\(pageSize)))")
                 var pages: Int64 = 1

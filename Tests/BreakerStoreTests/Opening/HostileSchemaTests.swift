@@ -99,6 +99,11 @@ import Testing
         "CREATE TRIGGER t AFTER INSERT ON event BEGIN INSERT INTO pwned VALUES (1); END",
         "CREATE VIEW v AS SELECT * FROM circuit",
         "DROP INDEX event_by_circuit",
+        // By this name a store makes a table of its own for a moment.
+        "CREATE VIEW reserve AS SELECT * FROM circuit",
+        "CREATE INDEX Reserve ON event (at)",
+        "CREATE TABLE reserve (seats INTEGER); INSERT INTO reserve VALUES (7)",
+        "CREATE VIRTUAL TABLE reserve USING fts5 (x)",
     ])
     func harmlessAdditionIsLeftAlone(sql: String) throws {
         let path = try Self.make()

@@ -130,7 +130,9 @@ struct SchemaGames {
         let added: [Game] = [
             ("a view", ["CREATE VIEW game AS \(Self.endless)"], true),
             ("a table", ["CREATE TABLE game (x)", "INSERT INTO game VALUES (1)"], true),
-            ("a table of a later version", ["CREATE TABLE tally (circuit, board)", "CREATE TABLE reserve (x)"], true),
+            ("a table with the reserve's name", ["CREATE TABLE reserve (x)"], true),
+            ("a view with the reserve's name", ["CREATE VIEW reserve AS \(Self.endless)"], true),
+            ("an index with the reserve's name", ["CREATE INDEX reserve ON event (at)"], true),
             ("a virtual table", ["CREATE VIRTUAL TABLE game USING fts5 (x)"], true),
             (
                 "statistics that lie",
