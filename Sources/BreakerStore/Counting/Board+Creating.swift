@@ -13,6 +13,7 @@ extension Board {
         guard unsafe stat(file.path, &info) == 0 else {
             throw BreakerStoreError(systemError: errno, doing: "look at", path: file.path)
         }
+        Hook.reached("board.begin")
         return try Self.openOrCreate(
             at: file.board, of: owner, mode: info.st_mode & 0o777, user: info.st_uid, group: info.st_gid)
     }

@@ -25,6 +25,7 @@ enum TemporaryDirectory {
 
     /// Removes the directory and the files in it.
     static func remove(_ directory: String) {
+        Hook.reached("temporary.begin")
         if let stream = unsafe opendir(directory) {
             while let entry = unsafe readdir(stream) {
                 let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
@@ -34,6 +35,7 @@ enum TemporaryDirectory {
             }
             unsafe closedir(stream)
         }
+        Hook.reached("temporary.emptied")
         unsafe rmdir(directory)
     }
 }

@@ -47,11 +47,13 @@ struct Backend: Sendable {
         var configuration = configuration
         configuration.syncs = false
         do throws(BreakerStoreError) {
-            return try Backend(
+            let backend = try Backend(
                 path: directory + "/circuits.db",
                 configuration: configuration,
                 temporaryDirectory: directory
             )
+            backend.core?.isTemporary.store(true, ordering: .relaxed)
+            return backend
         } catch {
             TemporaryDirectory.remove(directory)
             throw error

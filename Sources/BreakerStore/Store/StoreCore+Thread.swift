@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The work of the store's thread, which must not run on a caller's.
 extension StoreCore {
     /// Runs until the last store has left and the waiting tickets are committed.
@@ -138,5 +140,7 @@ extension StoreCore {
         self.counting.closeBoard()
         self.answers.leave()
         self.viewer.close()
+        // The store has removed the directory when it left. The thread may have made the board meanwhile.
+        if self.isTemporary.load(ordering: .relaxed) { TemporaryDirectory.remove(self.file.directory) }
     }
 }

@@ -44,6 +44,8 @@ final class StoreCore: EventSource {
     let idle = IdleCircuits()
     let growth = FileGrowth()
     let thread = StoreThread()
+    /// Whether the file's directory is removed at the end.
+    let isTemporary = Atomic<Bool>(false)
     /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps for itself.
     let timer: PerProcess<SharedTimer>?
     let keys = ReportKeys()
