@@ -23,8 +23,8 @@ done
 # @testable, for which a release build wants a flag.
 build=(-c release -Xswiftc -enable-testing)
 build+=(--scratch-path .build/fuzz --product breaker-fuzz --sanitize fuzzer --sanitize address)
-# Of two such options of the package manager Swift's compiler takes the last one alone. Without the fuzzer's, libFuzzer
-# does not see which code an input reaches, and makes up bytes without a clue.
+# Swift's compiler takes the last of several such options alone, and which of the package manager's two comes last has
+# differed. Without the fuzzer's, libFuzzer does not see which code an input reaches, and makes up bytes without a clue.
 build+=(-Xswiftc -sanitize=fuzzer,address)
 # The address sanitizer's archive is too much for gold, which is the default on Linux.
 [ "$(uname)" = Darwin ] || build+=(-Xswiftc -use-ld=lld)
