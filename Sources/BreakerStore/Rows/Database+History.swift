@@ -97,7 +97,9 @@ extension Database {
     // One statement for all of these would cost an opening, which compiles them, twice as much.
     private static let highestEvent: SQL = "SELECT max(id) FROM event"
     private static let highestCircuit: SQL = "SELECT max(id) FROM circuit"
-    private static let highestSequence: SQL = "SELECT max(seq) FROM sqlite_sequence"
+    private static let highestSequence: SQL = """
+        SELECT max(seq) FROM sqlite_sequence WHERE name IN ('circuit', 'event') AND typeof(seq) = 'integer'
+        """
     private static let sequenceOfEvents: SQL = """
         SELECT max(seq) FROM sqlite_sequence WHERE name = 'event' AND typeof(seq) = 'integer' AND seq <= ?1
         """
@@ -138,7 +140,9 @@ extension Database {
         try self.connection.withLongTexts { () throws(BreakerStoreError) in
             try self.run("DELETE FROM circuit WHERE id > ?1", .integer(Self.highestNumber))
         }
-        try self.run("DELETE FROM sqlite_sequence WHERE seq > ?1", .integer(Self.highestNumber))
+        try self.run(
+            "DELETE FROM sqlite_sequence WHERE name IN ('circuit', 'event') AND seq > ?1",
+            .integer(Self.highestNumber))
     }
 
     private static let allWorkers: SQL = "SELECT id, name, pid, since FROM worker ORDER BY since, id LIMIT 10000"

@@ -138,7 +138,8 @@ struct Connection: ~Copyable {
         return self.authorizer.version ?? 0
     }
 
-    /// Whether there is a table of this name in the schema as the connection has read it last.
+    /// Whether there is a table of this name, as far as the connection knows: another process may have changed that
+    /// since the connection last read the schema.
     func hasTable(_ name: String) -> Bool {
         unsafe sqlite3_table_column_metadata(self.handle, "main", name, nil, nil, nil, nil, nil, nil) == SQLITE_OK
     }

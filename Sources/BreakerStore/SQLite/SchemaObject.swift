@@ -20,9 +20,14 @@ struct SchemaObject: Equatable {
 
     var isTable: Bool { self.type == "table" }
     var isIndex: Bool { self.type == "index" }
+    private var isTrigger: Bool { self.type == "trigger" }
 
-    /// SQLite takes names for equal whose ASCII letters differ in case alone.
-    func isNamed(like other: Self) -> Bool { Self.areAlike(self.name, other.name) }
+    /// Whether SQLite takes the names for one.
+    ///
+    /// Their ASCII letters may differ in case; triggers have names of their own.
+    func isNamed(like other: Self) -> Bool {
+        self.isTrigger == other.isTrigger && Self.areAlike(self.name, other.name)
+    }
 
     func isAbout(_ other: Self) -> Bool { Self.areAlike(self.table, other.table) }
 
@@ -62,16 +67,27 @@ struct SchemaObject: Equatable {
     /// theirs.
     var isHarmlessToCheck: Bool {
         if self.isIndex { return self.isIndexOnColumns }
-        guard self.isTable, let tokens = SQLToken.all(of: self.sql) else { return true }
-        guard tokens.count > 1, tokens[1].is("TABLE") else { return false }
+        guard self.isTable else { return true }
+        guard let tokens = SQLToken.all(of: self.sql), tokens.count > 1, tokens[1].is("TABLE"),
+            Self.haveKnownOrders(tokens)
+        else { return false }
         let isDefault = zip(tokens, tokens.dropFirst()).contains { $0.is("DEFAULT") && $1.isSign("(") }
         return !isDefault && !tokens.contains { $0.is("CHECK") || $0.is("AS") || $0.is("GENERATED") }
     }
 
     private var isUnique: Bool { SQLToken.all(of: self.sql)?.dropFirst().first?.is("UNIQUE") ?? true }
 
+    /// Whether SQLite itself has each order that the text names: without one of them nothing can be written or looked
+    /// through.
+    private static func haveKnownOrders(_ tokens: [SQLToken]) -> Bool {
+        zip(tokens, tokens.dropFirst()).allSatisfy { word, order in
+            !word.is("COLLATE") || order.is("BINARY") || order.is("NOCASE") || order.is("RTRIM")
+        }
+    }
+
     private var isIndexOnColumns: Bool {
         guard var tokens = SQLToken.all(of: self.sql) else { return false }
+        guard Self.haveKnownOrders(tokens) else { return false }
         tokens.removeAll { $0.is("UNIQUE") }
         let names = tokens.dropFirst(6).dropLast()
         return tokens.count > 7 && tokens[0].is("CREATE") && tokens[1].is("INDEX") && tokens[3].is("ON")

@@ -149,7 +149,7 @@ extension Opening {
 
     /// Whether the table that fills the reserve may be made, and one of this name dropped.
     ///
-    /// Where somebody else has used its name the store does without the reserve, until the disk is full.
+    /// Where somebody else has used its name the store works without the reserve, as long as the disk is not full.
     private func isReserveOurs(_ writer: Database) throws(BreakerStoreError) -> Bool {
         try writer.connection.integer(
             """
@@ -163,11 +163,11 @@ extension Opening {
     func reserveSpace(_ writer: Database, _ other: Database, _ deadline: Deadline) throws(BreakerStoreError) {
         let pageSize = try writer.connection.integer("PRAGMA page_size")
         let size = Self.reservedPages * pageSize
-        let isNameTaken = writer.connection.hasTable("reserve")
+        let mayBeLeft = writer.connection.hasTable("reserve")
         // The sqlite3 shell deletes the log if it closes the file last. A process that is killed below leaves the pages
         // in the log alone.
         let isFilled = StoreFile.size(self.file.path) ?? 0 >= size && StoreFile.size(self.file.log) ?? 0 >= size
-        guard isNameTaken || !isFilled, try self.isReserveOurs(writer) else { return }
+        guard mayBeLeft || !isFilled, try self.isReserveOurs(writer) else { return }
         do throws(BreakerStoreError) {
             // Two transactions: SQLite never writes pages that one transaction fills and frees.
             try writer.transaction(until: deadline) { () throws(BreakerStoreError) in

@@ -186,7 +186,7 @@ struct Opening {
         try writer.connection.configureSyncs()
         let dropped = try self.dropStrangeIndexes(writer, version)
         try self.requireWhole(writer, lock, isLogGone: isLogGone)
-        if version < Schema.version { try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate) }
+        try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
         guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
             throw BreakerStoreError(
                 code: .unavailable,
@@ -195,7 +195,9 @@ struct Opening {
             )
         }
         Hook.reached("open.logged")
-        // A new file's log and index are made by the first read; with one that has them the version was read above.
+        // Nothing is written to tables that have not been compared with the library's.
+        _ = try writer.connection.schemaVersion()
+        // The first read makes a log and an index where there were none.
         if !files.isComplete { _ = try writer.connection.integer("SELECT count(*) FROM clock") }
         let identity = FileIdentity(of: self.file)
         guard identity.isComplete, identity.hasAll(of: files) else { throw .moved(self.file.path) }

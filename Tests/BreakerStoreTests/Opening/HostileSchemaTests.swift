@@ -99,6 +99,9 @@ import Testing
         "CREATE TRIGGER t AFTER INSERT ON event BEGIN INSERT INTO pwned VALUES (1); END",
         "CREATE VIEW v AS SELECT * FROM circuit",
         "DROP INDEX event_by_circuit",
+        // A trigger may have the name of a table or an index.
+        "CREATE TRIGGER circuit AFTER INSERT ON event BEGIN SELECT 1; END",
+        "CREATE TRIGGER event_by_circuit AFTER INSERT ON event BEGIN SELECT 1; END",
         // By this name a store makes a table of its own for a moment.
         "CREATE VIEW reserve AS SELECT * FROM circuit",
         "CREATE INDEX Reserve ON event (at)",
@@ -118,7 +121,12 @@ import Testing
     @Test func laterVersionWithOtherTablesIsRefused() throws {
         let path = try Self.make()
         Self.rewrite(path, "sql = replace(sql, 'pid INTEGER NOT NULL', 'pid INTEGER NOT NULL CHECK (pid LIKE 1)')", "1")
-        Foreign.run(path, "PRAGMA user_version = 1999")
+        Foreign.run(path, "PRAGMA user_version = 1999; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+        // An opening does not look through the rows beside a log and an index; nor does it write before it has compared
+        // the tables.
+        Files.write([], to: path + "-wal")
+        Files.write([], to: path + "-shm")
+        let bytes = Files.read(path)
         for access in [Access.readOnly, .existing, .readWrite] {
             let error = #expect(throws: BreakerStoreError.self) {
                 let store = try CircuitStore(path: path, configuration: Stores.configuration(access))
@@ -126,7 +134,34 @@ import Testing
             }
             #expect(error?.code == .newerSchema)
         }
+        #expect(Files.read(path) == bytes)
         #expect(Foreign.value(path, "PRAGMA user_version") == "1999")
+    }
+
+    /// A table of somebody else's by an order that SQLite does not know can't be looked through.
+    @Test func tableInAnUnknownOrderIsLeftAlone() throws {
+        let path = try Self.make()
+        Foreign.run(path, "CREATE TABLE mine (x TEXT COLLATE NOCASE PRIMARY KEY); INSERT INTO mine VALUES ('a')")
+        Self.rewrite(path, "sql = replace(sql, 'NOCASE', 'german')", "name = 'mine'")
+        try Self.use(path)
+        #expect(Foreign.value(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'mine'") == "1")
+        #expect(Foreign.value(path, "SELECT count(*) FROM circuit WHERE name = 'a'") == "1")
+    }
+
+    /// No row could be written beside an index by an order that SQLite does not know.
+    @Test func indexInAnUnknownOrderIsDropped() throws {
+        let path = try Self.make()
+        Foreign.run(path, "CREATE INDEX strange ON event (kind COLLATE NOCASE, at)")
+        Self.rewrite(path, "sql = replace(sql, 'NOCASE', 'german')", "name = 'strange'")
+        try Self.use(path)
+        #expect(Foreign.value(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'strange'") == "0")
+        #expect(Foreign.value(path, "SELECT count(*) FROM circuit WHERE name = 'a'") == "1")
+    }
+
+    /// SQLite does without the end of a comment.
+    @Test func textThatCannotBeReadIsNotHarmless() {
+        let table = SchemaObject(type: "table", name: "t", table: "t", sql: "CREATE TABLE t (x CHECK (x LIKE y)) /* x")
+        #expect(!table.isHarmlessToCheck)
     }
 
     /// Somebody changes the schema while a worker has the file open.

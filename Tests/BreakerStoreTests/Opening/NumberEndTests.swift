@@ -10,6 +10,11 @@ import Testing
         "UPDATE sqlite_sequence SET seq = 9223372036854775807",
         "UPDATE circuit SET id = 9223372036854775807 WHERE name = 'other'",
         "UPDATE sqlite_sequence SET seq = 9223372036854775806",
+        // To SQLite a text is more than any number.
+        "INSERT INTO sqlite_sequence VALUES ('zzz', 'x'); UPDATE sqlite_sequence SET seq = 9223372036854775807 "
+            + "WHERE name <> 'zzz'",
+        "INSERT INTO sqlite_sequence VALUES ('event', 'x'); UPDATE sqlite_sequence SET seq = 9223372036854775807 "
+            + "WHERE seq <> 'x'",
     ]
 
     @Test(arguments: Self.changes, [false, true])
@@ -42,6 +47,22 @@ import Testing
             })
         #expect(Foreign.value(path, "SELECT max(id) < 1000 FROM event") == "1")
         first.close()
+    }
+
+    /// The numbers of somebody else's table are nobody else's business.
+    @Test func othersCountAsTheyLike() throws {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        Foreign.run(
+            path,
+            """
+            CREATE TABLE mine (id INTEGER PRIMARY KEY AUTOINCREMENT);
+            INSERT INTO mine VALUES (9000000000000000000); DELETE FROM mine
+            """)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(Foreign.value(path, "SELECT seq FROM sqlite_sequence WHERE name = 'mine'") == "9000000000000000000")
+        #expect(try !store.history().contains { $0.reason?.contains("numbers so high") == true })
     }
 
     /// A store that keeps fewer events than before gets rid of the others little by little.
