@@ -139,6 +139,7 @@ import Testing
     }
 
     /// A table of somebody else's by an order that SQLite does not know can't be looked through, and is left alone.
+    ///
     /// Beside an index by such an order no row could be written: the index is dropped.
     @Test(arguments: [
         ("CREATE TABLE mine (x TEXT COLLATE NOCASE PRIMARY KEY); INSERT INTO mine VALUES ('a')", "1"),
