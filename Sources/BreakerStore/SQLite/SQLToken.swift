@@ -21,6 +21,13 @@ struct SQLToken: Equatable {
     /// Whether this is a keyword; case does not matter.
     func `is`(_ keyword: String) -> Bool { self.kind == .word && self.text.uppercased() == keyword }
 
+    /// What a name or a text says: without quotes, and with the quotes in it said once.
+    var name: String {
+        guard self.kind == .quotedName || self.kind == .text, let quote = self.text.last else { return self.text }
+        let inside = String(self.text.dropFirst().dropLast())
+        return quote == "]" ? inside : inside.replacing("\(quote)\(quote)", with: "\(quote)")
+    }
+
     func isSign(_ sign: String) -> Bool { self.kind == .sign && self.text == sign }
 
     /// The tokens of `sql`, or nil if a quote or a comment has no end, or a byte is no SQL.
@@ -40,8 +47,7 @@ struct SQLToken: Equatable {
                 guard let end else { return nil }
                 place = end + 2
             } else if let (kind, closing) = Self.quote(byte) {
-                guard let end = rest.dropFirst().firstIndex(of: closing) else { return nil }
-                // A doubled quote makes two tokens of one name or text: nothing of the library's has one.
+                guard let end = Self.end(of: rest, closing) else { return nil }
                 tokens.append(Self(kind, bytes[place...end]))
                 place = end + 1
             } else if Self.isOfWord(byte) {
@@ -67,6 +73,17 @@ struct SQLToken: Equatable {
         case UInt8(ascii: "["): (.quotedName, UInt8(ascii: "]"))
         default: nil
         }
+    }
+
+    /// Where a name or text in quotes ends; a doubled quote is one of its characters.
+    private static func end(of quoted: ArraySlice<UInt8>, _ closing: UInt8) -> Int? {
+        var rest = quoted.dropFirst()
+        while let end = rest.firstIndex(of: closing) {
+            rest = rest[(end + 1)...]
+            guard closing != UInt8(ascii: "]"), rest.first == closing else { return end }
+            rest = rest.dropFirst()
+        }
+        return nil
     }
 
     private static func isOfWord(_ byte: UInt8) -> Bool {

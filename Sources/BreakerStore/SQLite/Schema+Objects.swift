@@ -38,12 +38,16 @@ extension Schema {
         }
     }
 
-    /// Whether the steps that a file of an older version lacks can be done: none of them makes what is there already.
+    /// Whether the steps that a file of an older version lacks can be done: none of them makes a table, an index or a
+    /// column of which somebody else has taken the name.
     static func canMigrate(_ found: [SchemaObject], from version: Int64) throws(BreakerStoreError) -> Bool {
-        guard version < Self.version else { return true }
+        guard version < Self.version, !found.isEmpty else { return true }
         let known = try Self.objects(ofVersion: version)
         return try Self.objects(ofVersion: Self.version).allSatisfy { object in
-            known.contains { $0.isNamed(like: object) } || !found.contains { $0.isNamed(like: object) }
+            let own = found.first { $0.isNamed(like: object) }
+            guard let before = known.first(where: { $0.isNamed(like: object) }) else { return own == nil }
+            let added = object.columns.filter { !before.columns.contains($0) }
+            return added.isEmpty || own.map { own in !added.contains { own.columns.contains($0) } } ?? true
         }
     }
 

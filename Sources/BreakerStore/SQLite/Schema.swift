@@ -1,4 +1,5 @@
 import BreakerStoreMigrations
+import CSQLite
 
 /// The schema of a store's file: recognising it, creating it, bringing it up to date.
 enum Schema {
@@ -118,6 +119,7 @@ enum Schema {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(BreakerStoreError) {
             let version = try Self.claim(connection, file, mayCreate: mayCreate)
+            guard try Self.canMigrate(connection.schemaObjects(), from: version) else { throw Self.noRoom(file) }
             for step in steps where Int64(step.version) > version {
                 Hook.reached("migration.step")
                 try connection.changeSchema(String(decoding: step.sql, as: UTF8.self))
@@ -164,6 +166,16 @@ enum Schema {
             code: .notFound,
             message: "there is no store",
             advice: "create it with access .readWrite, or name another path",
+            path: file.path
+        )
+    }
+
+    private static func noRoom(_ file: StoreFile) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .corrupt,
+            message: "the file is damaged: what schema \(Self.version / Self.stepsOfAMajor)."
+                + "\(Self.version % Self.stepsOfAMajor) adds to its tables is there already, and another program's",
+            sqliteCode: SQLITE_CORRUPT,
             path: file.path
         )
     }

@@ -35,29 +35,17 @@ struct SchemaObject: Equatable {
         name == other || name.utf8.count == other.utf8.count && name.lowercased() == other.lowercased()
     }
 
-    /// Whether it says what the library's own says, and at most has columns more behind the last one.
+    /// Whether it says what the library's own says, and at most has harmless columns of others besides.
     func isAtLeast(_ known: Self) -> Bool {
         guard self.type == known.type, self.name == known.name, self.table == known.table else { return false }
         if self.sql == known.sql { return true }
-        guard let mine = SQLToken.all(of: self.sql).map(Self.withoutQuotedName),
-            let other = SQLToken.all(of: known.sql),
-            let end = other.lastIndex(where: { $0.isSign(")") })
-        else { return false }
-        let rest = other[end...]
-        guard mine.count >= other.count, mine.starts(with: other[..<end]), mine.suffix(rest.count) == rest else {
-            return false
-        }
-        let added = mine[end..<mine.count - rest.count]
-        return added.isEmpty || self.isTable && AddedColumns.areHarmless(added, besides: other[..<end])
+        guard self.isTable else { return SQLToken.all(of: self.sql).map { $0 == SQLToken.all(of: known.sql) } ?? false }
+        guard let mine = TableText(self.sql), let other = TableText(known.sql) else { return false }
+        return mine.isAtLeast(other)
     }
 
-    /// A table that was copied and renamed has its name in quotes.
-    private static func withoutQuotedName(_ tokens: [SQLToken]) -> [SQLToken] {
-        guard tokens.count > 2, tokens[2].kind == .quotedName else { return tokens }
-        var tokens = tokens
-        tokens[2] = SQLToken(.word, tokens[2].text.utf8.dropFirst().dropLast())
-        return tokens
-    }
+    /// The names of a table's columns, in small letters.
+    var columns: [String] { self.isTable ? TableText(self.sql)?.names ?? [] : [] }
 
     /// Whether it is an index on columns and nothing else: no expression that SQLite would have to work out, no
     /// condition, and no rule that a row could break.
@@ -77,11 +65,13 @@ struct SchemaObject: Equatable {
 
     private var isUnique: Bool { SQLToken.all(of: self.sql)?.dropFirst().first?.is("UNIQUE") ?? true }
 
+    private static let knownOrders: Set<String> = ["BINARY", "NOCASE", "RTRIM"]
+
     /// Whether SQLite itself has each order that the text names: without one of them nothing can be written or looked
     /// through.
     private static func haveKnownOrders(_ tokens: [SQLToken]) -> Bool {
         zip(tokens, tokens.dropFirst()).allSatisfy { word, order in
-            !word.is("COLLATE") || order.is("BINARY") || order.is("NOCASE") || order.is("RTRIM")
+            !word.is("COLLATE") || Self.knownOrders.contains(order.name.uppercased())
         }
     }
 
@@ -92,6 +82,6 @@ struct SchemaObject: Equatable {
         let names = tokens.dropFirst(6).dropLast()
         return tokens.count > 7 && tokens[0].is("CREATE") && tokens[1].is("INDEX") && tokens[3].is("ON")
             && tokens[5].isSign("(") && tokens[tokens.count - 1].isSign(")")
-            && names.allSatisfy { $0.kind == .word || $0.kind == .quotedName || $0.isSign(",") }
+            && names.allSatisfy { $0.kind != .sign && $0.kind != .number || $0.isSign(",") }
     }
 }

@@ -29,6 +29,13 @@ import Testing
         ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, CHECK (pid < length(hex(name)))) STRICT"),
         ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, UNIQUE (pid)) STRICT"),
         ("PRIMARY KEY (circuit, at, worker, sequence)", "PRIMARY KEY (circuit)"),
+        // What is a name here is an operator there.
+        ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, like TEXT, x TEXT CHECK (x like name)) STRICT"),
+        ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, \"like\" TEXT CHECK (name like 'a')) STRICT"),
+        ("since INTEGER NOT NULL\n) STRICT", "since INTEGER NOT NULL, glob TEXT CHECK (name glob glob)) STRICT"),
+        // A column that is not the last.
+        ("name TEXT NOT NULL,\n    pid", "name TEXT NOT NULL, x INTEGER AS (length(name)),\n    pid"),
+        ("name TEXT NOT NULL,\n    pid", "other TEXT NOT NULL,\n    pid"),
     ]
 
     private static var canary: String { get throws { try Workplace.here.directory + "/canary" } }
@@ -94,8 +101,13 @@ import Testing
         "ALTER TABLE circuit ADD COLUMN more_slow INTEGER NOT NULL DEFAULT -1 CHECK (more_slow >= -1)",
         "ALTER TABLE circuit ADD COLUMN kind TEXT CHECK (kind IN ('a', 'b') OR length(kind) BETWEEN 3 AND 9)",
         "ALTER TABLE circuit ADD COLUMN a REAL; ALTER TABLE circuit ADD COLUMN b BLOB",
+        // Before the key of the table, which the text names last.
+        "ALTER TABLE failure ADD COLUMN note TEXT", "ALTER TABLE probe ADD COLUMN note TEXT DEFAULT 'x'",
+        "ALTER TABLE circuit ADD COLUMN \"owner\" TEXT; ALTER TABLE circuit ADD COLUMN [check] TEXT",
+        "ALTER TABLE event ADD COLUMN \"a \"\"b, c\"\"\" INTEGER; ALTER TABLE event ADD COLUMN `d``)` INTEGER",
         "CREATE TABLE later (x INTEGER CHECK (length(hex(zeroblob(x))) > 0)) STRICT; INSERT INTO later VALUES (1)",
         "CREATE INDEX mine ON event (at DESC, kind)",
+        "CREATE INDEX \"mine \"\"too\"\"\" ON event (kind COLLATE 'nocase', \"at\" DESC)",
         "CREATE TRIGGER t AFTER INSERT ON event BEGIN INSERT INTO pwned VALUES (1); END",
         "CREATE VIEW v AS SELECT * FROM circuit",
         "DROP INDEX event_by_circuit",

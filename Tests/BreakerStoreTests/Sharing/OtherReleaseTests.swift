@@ -1,6 +1,8 @@
 import BreakerTestSupport
 import Testing
 
+@testable import BreakerStore
+
 /// A program of release 0.1.2 beside one of this version, on one file: a rolling deployment, and the way back.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct OtherReleaseTests {
     @Test func countTogetherAndObeyEachOther() async throws {
@@ -26,5 +28,59 @@ import Testing
         #expect(try await newer.ask("call users").number("ran") == 1)
         for worker in [older, newer] { #expect(try await worker.ask("health")["health"] == "healthy") }
         #expect(await older.quit() == 0)
+    }
+
+    /// What somebody has added to a file of 0.1.2 is there still once a newer program has added what that lacks.
+    @Test(arguments: [
+        "ALTER TABLE circuit ADD COLUMN owner TEXT", "ALTER TABLE clock ADD COLUMN note TEXT DEFAULT 'UTC'",
+        "ALTER TABLE failure ADD COLUMN note TEXT", "ALTER TABLE registration ADD COLUMN note INTEGER",
+        "CREATE TABLE mine (x); CREATE INDEX mine_of ON event (at)", "CREATE VIEW mine AS SELECT * FROM circuit",
+    ])
+    func newerProgramKeepsWhatOthersHaveAdded(sql: String) async throws {
+        let path = try await Self.makeOlder(adding: sql)
+        let texts = "SELECT sum(sql LIKE '%owner TEXT%' OR sql LIKE '%note %' OR name LIKE 'mine%') FROM sqlite_schema"
+        let added = Foreign.value(path, texts)
+        for _ in 0..<2 {
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            defer { store.close() }
+            #expect(try await store.circuit(named: "users") != nil)
+            let breaker = try store.breaker(Stores.config("own"))
+            for _ in 0..<2 { await breaker.recordFailure() }
+            #expect(!breaker.isCallPermitted)
+            #expect(store.isHealthy)
+            _ = try await store.forget("own")
+        }
+        #expect(Foreign.value(path, "PRAGMA user_version") == "1001")
+        #expect(Foreign.value(path, texts) == added)
+    }
+
+    /// Where a newer program can't add what the file lacks, because somebody else's is in its place, the file is set
+    /// aside as a damaged one: no program could ever use it otherwise.
+    @Test(arguments: [
+        "ALTER TABLE circuit ADD COLUMN Birth TEXT", "ALTER TABLE clock ADD COLUMN \"wall\" TEXT",
+        "CREATE TABLE Tally (x)", "CREATE VIEW fleet AS SELECT 1",
+    ])
+    func fileWithoutRoomForTheNextStepIsSetAside(sql: String) async throws {
+        let path = try await Self.makeOlder(adding: sql)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config("own"))
+        for _ in 0..<2 { await breaker.recordFailure() }
+        #expect(!breaker.isCallPermitted)
+        #expect(store.isHealthy)
+        #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
+    }
+
+    /// A store of 0.1.2 with a circuit that has failed once, and what somebody has added to it.
+    private static func makeOlder(adding sql: String) async throws -> String {
+        let place = try Workplace.here
+        let older = try place.start("breaker-worker_0_1_2", [place.clock.path])
+        try await older.ask("open \(place.store)")
+        try await older.ask("breaker users failures=3 recovery=30")
+        try await older.ask("fail users")
+        #expect(await older.quit() == 0)
+        #expect(Foreign.value(place.store, "PRAGMA user_version") == "1000")
+        Foreign.run(place.store, sql)
+        return place.store
     }
 }

@@ -1,31 +1,28 @@
-/// Columns that another program, such as a later version of the library, has added to a table of the library.
+/// A column that another program, such as a later version of the library, has added to a table of the library.
 ///
-/// The table is used only if SQLite does no more for them than compare and copy values.
-enum AddedColumns {
+/// The table is used only if SQLite does no more for such a column than compare and copy values.
+enum AddedColumn {
     private static let types: Set<String> = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
     private static let wordsOfChecks: Set<String> = ["IN", "IS", "NOT", "NULL", "AND", "OR", "BETWEEN", "LENGTH"]
     /// These may stand before a parenthesis; every other word there would be a function.
     private static let wordsBeforeParentheses: Set<String> = ["IN", "NOT", "AND", "OR", "BETWEEN", "LENGTH"]
+    // SQLite takes these words for operators as well as for names. How long one takes depends on what it compares.
+    private static let costlyOperators: Set<String> = ["LIKE", "GLOB", "REGEXP", "MATCH"]
     private static let signsOfChecks: Set<String> = ["(", ")", ",", "=", "<", ">", "!", "+", "-"]
     /// More than any check needs.
     private static let longestCheck = 100
 
-    /// Whether `tokens` are columns, each behind a comma: a name, a type of a STRICT table, and maybe NOT NULL, a
-    /// DEFAULT that is a plain value, and a CHECK that does no more than compare.
+    /// Whether `column` is a name, a type of a STRICT table, and maybe NOT NULL, a DEFAULT that is a plain value, and a
+    /// CHECK that does no more than compare.
     ///
-    /// - Parameter known: the columns before them.
-    static func areHarmless(_ tokens: ArraySlice<SQLToken>, besides known: ArraySlice<SQLToken>) -> Bool {
-        var names = Set(known.lazy.filter { $0.kind == .word }.map { $0.text })
-        var rest = tokens
-        while let comma = rest.popFirst() {
-            guard comma.isSign(","), let name = rest.popFirst(), name.kind == .word, let type = rest.popFirst(),
-                type.kind == .word, Self.types.contains(type.text.uppercased())
-            else { return false }
-            names.insert(name.text)
-            while let token = rest.first, !token.isSign(",") {
-                rest.removeFirst()
-                guard Self.takeConstraint(token, &rest, names) else { return false }
-            }
+    /// - Parameter names: those of the table's columns that need no quotes.
+    static func isHarmless(_ column: ArraySlice<SQLToken>, inTableOf names: Set<String>) -> Bool {
+        var rest = column
+        guard let name = rest.popFirst(), name.kind == .word || name.kind == .quotedName,
+            let type = rest.popFirst(), type.kind == .word, Self.types.contains(type.text.uppercased())
+        else { return false }
+        while let token = rest.popFirst() {
+            guard Self.takeConstraint(token, &rest, names) else { return false }
         }
         return true
     }
@@ -55,9 +52,9 @@ enum AddedColumns {
             guard let token = rest.popFirst() else { return false }
             switch token.kind {
             case .word:
-                guard Self.wordsOfChecks.contains(token.text.uppercased()) || names.contains(token.text) else {
-                    return false
-                }
+                let word = token.text.uppercased()
+                let isName = names.contains(token.text) && !Self.costlyOperators.contains(word)
+                guard isName || Self.wordsOfChecks.contains(word) else { return false }
             case .sign:
                 guard Self.signsOfChecks.contains(token.text) else { return false }
                 if token.isSign("("), let previous, previous.kind == .word,
