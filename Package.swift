@@ -180,8 +180,8 @@ let package = Package(
         .executableTarget(
             name: "breaker-torture",
             dependencies: [
-                "BreakerFleet", "BreakerFleetTestSupport", "BreakerStore", "BreakerTestSupport", "CFaults",
-                "CRecorder", "CSQLite", "CTestSupport", "breaker-inspect",
+                "BreakerFleet", "BreakerFleetTestSupport", "BreakerStore", "BreakerStoreMigrations",
+                "BreakerTestSupport", "CFaults", "CRecorder", "CSQLite", "CTestSupport", "breaker-inspect",
             ],
             path: "Tests/breaker-torture",
             swiftSettings: settings

@@ -34,13 +34,19 @@ struct StoreBytes {
         defer { store.close() }
         let kept = try fill(store)
         if isCopied { SQLiteFile.checkpoint(path) }
-        self.schema = SQLiteFile(path).rows("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2")
+        self.init(name, in: directory, lock: FileBytes.read(path + "-lock") ?? [])
+        withExtendedLifetime(kept) {}
+    }
+
+    /// The files that are there.
+    init(_ name: String, in directory: String, lock: [UInt8]) {
+        let schema = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY 1, 2"
+        self.schema = SQLiteFile(directory + "/a.db").rows(schema)
         self.name = name
         var files: [Damage.File: [UInt8]] = [:]
         for file in Damage.File.allCases { files[file] = FileBytes.read("\(directory)/\(file.rawValue)") }
         self.files = files
-        self.lock = FileBytes.read(path + "-lock") ?? []
-        withExtendedLifetime(kept) {}
+        self.lock = lock
     }
 
     private static func fill(_ store: CircuitStore) throws -> Any {

@@ -73,7 +73,7 @@ struct BadValues {
         }
         let statements = table.loosened(change)
         let name = "\(table.name).\(column) = \(value)\(row.isEmpty ? "" : " of '\(row)'"), \(store.name)"
-        var made = HostileCase(kind: kind, name: name) { place in
+        var made = HostileCase(kind: kind + self.stock.suffix, name: name) { place in
             try stock.put(store, place, statements)
         }
         made.mustObey = row == "closed" && !["id", "name"].contains(column)

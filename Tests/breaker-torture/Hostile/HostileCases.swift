@@ -2,10 +2,13 @@
 struct HostileCases {
     let all: [HostileCase]
 
-    init(_ stock: HostileStock, _ random: inout SeededRandom) {
+    init(_ stock: HostileStock, _ random: inout SeededRandom) throws {
         var all = Mutations(stock).cases(&random)
         all += BadValues(stock).cases(&random)
         all += SchemaGames(stock).cases()
+        let older = try stock.asOfSchema10()
+        all += BadValues(older).cases(&random)
+        all += SchemaGames(older).cases()
         all += SpecialFiles(stock).cases()
         all += OtherOwners(stock).cases()
         all += Surroundings(stock).cases()
@@ -29,7 +32,7 @@ struct HostileCases {
         "sparse files: a log of 1099511627776 bytes, its header alone, and no index, log", "special files: a FIFO at",
         "special files: a dangling link at a.db-wal", "special files: a dangling link at a.db-board",
         "swaps: [\"a.db-board\"] of ", "special files while open: a FIFO at", "owners: ",
-        "surroundings: ",
+        "surroundings: ", "schema in 1.0: circuit has 'extra TEXT'", "schema in 1.0: circuit has 'birth TEXT'",
     ]
 
     /// These, and another one of each kind.

@@ -25,7 +25,7 @@ struct HostileFiles {
         // Others must come to their files.
         unsafe chmod(self.stage.directory, 0o755)
         let stock = try HostileStock(in: self.stage.directory)
-        let known = HostileCases(stock, &random)
+        let known = try HostileCases(stock, &random)
         var cases = self.stage.options.isShort ? known.short(&random) : known.all
         if let only = self.stage.options.only { cases = known.all.filter { $0.description.contains(only) } }
         cases.shuffle(using: &random)

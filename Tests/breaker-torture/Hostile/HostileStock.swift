@@ -1,3 +1,4 @@
+import BreakerStoreMigrations
 import BreakerTestSupport
 
 #if canImport(Glibc)
@@ -31,6 +32,8 @@ struct HostileStock: Sendable {
     let indexes: [String]
     /// A process that has a lock file open, or a large file, needs a place of its own.
     let directory: String
+    /// What is said of the kinds of its cases.
+    let suffix: String
 
     init(in directory: String) throws {
         func make(_ name: String, isCopied: Bool) throws -> StoreBytes {
@@ -39,11 +42,43 @@ struct HostileStock: Sendable {
             return try HostileStore.bytes(name, in: place, isCopied: isCopied)
         }
         self.directory = directory
+        self.suffix = ""
         self.stores = [try make("log", isCopied: false), try make("copied", isCopied: true)]
         self.other = try make("other", isCopied: true)
-        let file = SQLiteFile("\(directory)/stock-copied/a.db")
+        (self.tables, self.indexes) = Self.schema(of: "\(directory)/stock-copied/a.db")
+    }
+
+    /// The same circuits as a program of schema 1.0 leaves them: a service of today adds what is missing.
+    private init(asOfSchema10 stock: HostileStock) throws {
+        let place = "\(stock.directory)/stock-1.0"
+        let path = place + "/a.db"
+        guard unsafe mkdir(place, 0o755) == 0 else { throw SystemError("make \(place)") }
+        try FileBytes.write([], to: path)
+        let step = Migration.all[0]
+        try SQLiteFile.force(path, [String(decoding: step.sql, as: UTF8.self)])
+        let (tables, indexes) = Self.schema(of: path)
+        let rows = (tables.map(\.name) + ["sqlite_sequence"]).map { name in
+            let columns = tables.first { $0.name == name }?.columns.map(\.name) ?? ["name", "seq"]
+            let list = columns.joined(separator: ", ")
+            return "DELETE FROM \(name); INSERT INTO \(name) (\(list)) SELECT \(list) FROM newer.\(name)"
+        }
+        let newer = "ATTACH '\(stock.directory)/stock-copied/a.db' AS newer"
+        let id = "PRAGMA application_id = \(0x4272_6B53); PRAGMA user_version = \(step.version)"
+        try SQLiteFile.force(path, [newer] + rows + ["DETACH newer", id, "PRAGMA journal_mode = WAL"])
+        self.tables = tables
+        self.indexes = indexes
+        self.directory = stock.directory
+        self.suffix = " in 1.0"
+        self.other = stock.other
+        self.stores = [StoreBytes("1.0", in: place, lock: stock.other.lock)]
+    }
+
+    func asOfSchema10() throws -> HostileStock { try HostileStock(asOfSchema10: self) }
+
+    private static func schema(of path: String) -> ([Table], indexes: [String]) {
+        let file = SQLiteFile(path)
         let names = file.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'") ?? []
-        self.tables = names.sorted().map { name in
+        let tables = names.sorted().map { name in
             let rows = file.rows("SELECT name, type, pk FROM pragma_table_info('\(name)')") ?? []
             let columns = rows.map { row in
                 let words = row.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
@@ -52,7 +87,8 @@ struct HostileStock: Sendable {
             let sql = file.rows("SELECT sql FROM sqlite_schema WHERE name = '\(name)'")?.first ?? ""
             return Table(name: name, columns: columns, sql: sql)
         }
-        self.indexes = file.rows("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL") ?? []
+        let indexes = file.rows("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL") ?? []
+        return (tables, indexes)
     }
 
     /// Puts a whole store into its place.

@@ -8,7 +8,7 @@ struct SchemaGames {
         let plain = [self.triggers, self.indexes, self.views, self.columns, self.pragmas, self.entries].flatMap { $0 }
         return self.payloads()
             + self.stock.stores.flatMap { store in
-                plain.map { self.make("schema", $0.0, store, $0.1, keepsOthers: $0.2) }
+                plain.map { self.make("schema\(self.stock.suffix)", $0.0, store, $0.1, keepsOthers: $0.2) }
             }
     }
 
@@ -67,9 +67,9 @@ struct SchemaGames {
                 for form in Self.forms {
                     let store = self.stock.stores[(turn + number) % self.stock.stores.count]
                     let stock = self.stock
+                    let kind = "payloads\(self.stock.suffix)"
                     cases.append(
-                        HostileCase(kind: "payloads", name: "\(form) with payload \(number) as \(name), \(store.name)")
-                        {
+                        HostileCase(kind: kind, name: "\(form) with payload \(number) as \(name), \(store.name)") {
                             place in
                             try place.makeAttached()
                             let text = payload(place).replacing("'", with: "''")
@@ -168,18 +168,23 @@ struct SchemaGames {
 
     private var columns: [Game] {
         let added = [
-            "extra TEXT", "extra INTEGER NOT NULL DEFAULT 7", "extra INTEGER CHECK (0)",
-            "extra ANY CHECK (extra IS NULL)",
+            "extra INTEGER CHECK (0)", "like TEXT CHECK ('a' like 'b')", "birth TEXT", "wall INTEGER",
             "extra BLOB DEFAULT (zeroblob(500000000))", "extra INTEGER CHECK (length(zeroblob(500000000)) > 0)",
             "extra INTEGER AS (length(zeroblob(500000000)))", "extra INTEGER AS (1) STORED",
             "extra TEXT COLLATE nowhere",
             "extra INTEGER REFERENCES nowhere (x)", "extra INTEGER NOT NULL", "rowid INTEGER", "extra INTEGER UNIQUE",
             "extra INTEGER AS (nowhere(1))",
         ]
+        let plain = [
+            "extra TEXT", "extra INTEGER NOT NULL DEFAULT 7", "extra ANY CHECK (extra IS NULL)", "\"a b\" BLOB",
+        ]
         return self.stock.tables.flatMap { table -> [Game] in
-            added.flatMap { column -> [Game] in
+            (plain + added).flatMap { column -> [Game] in
                 [
-                    ("\(table.name) has '\(column)'", ["ALTER TABLE \(table.name) ADD COLUMN \(column)"], false),
+                    (
+                        "\(table.name) has '\(column)'", ["ALTER TABLE \(table.name) ADD COLUMN \(column)"],
+                        plain.contains(column)
+                    ),
                     (
                         "the text of \(table.name) has '\(column)'",
                         [
