@@ -108,7 +108,10 @@ extension CircuitCounts {
         }
     }
 
-    /// Whether the file has been told all counts, so that none would be lost with this object.
+    /// Whether no count would be lost with this object: the file has been told all of them, or has no such circuit.
+    var isSettled: Bool { self.isTold || self.present.known.isMissing }
+
+    /// Whether the file has been told all counts.
     var isTold: Bool {
         guard self.lanes.isEmpty, self.durations.isEmpty else { return false }
         let counters = self.madeCounters

@@ -14,8 +14,12 @@ final class CircuitCounts: Sendable {
             set { self.number = newValue ?? 0 }
         }
         var rules = CountingRules()
+        /// Whether the file was read, and has no such circuit.
+        var isMissing: Bool { self.number < 0 }
         /// 0 where none is known: an optional number takes twice the memory.
         private var number: Int64 = 0
+
+        mutating func noteMissing() { self.number = -1 }
     }
 
     /// Where the numbers go; made when there is something to count.
@@ -110,6 +114,13 @@ final class CircuitCounts: Sendable {
         self.wantsError.store(true, ordering: .relaxed)
     }
 
+    /// Whether there are calls that the file has not been told, of a circuit that this process has never read: nobody
+    /// knows its birth, without which the file can't be told.
+    var waitsForBirth: Bool { self.epoch == 0 && self.present.known.birth == nil && !self.isTold }
+
+    /// Notes that the file has no such circuit, unless another thread has found one.
+    func noteMissing() { self.state.change { if $0.known.birth == nil { $0.known.noteMissing() } } }
+
     /// Memory guards the circuit from now on, in this epoch of its own; nil: the file guards it again.
     func guardsInMemory(_ epoch: Int64?) { self.epochInMemory.store(epoch ?? 0, ordering: .relaxed) }
 
@@ -190,10 +201,12 @@ final class CircuitCounts: Sendable {
         if let board, let birth = known.birth {
             shared = try? CircuitCounter(birth: birth, known.rules, on: board, growing: grow)
         }
+        Hook.reached("counters.making")
         var counters = Counters(shared: shared, for: known, after: nil)
         self.state.change { state in
             // Another thread may have made counters in this moment: the calls that it has counted there must not be
             // lost. Calls of a circuit that was forgotten don't count for the one that has its name now.
+            if let birth = known.birth, birth != state.known.birth { return }
             let isSame = known.birth == state.counters?.made.birth || state.counters?.made.birth == nil
             counters = Counters(shared: shared, for: known, after: isSame ? state.counters : nil)
             state.counters = counters

@@ -99,18 +99,26 @@ final class CallCounting: Sendable {
     ///   - worker: under whose id calls are told that could not go to a board.
     ///   - isLast: whether this process can't tell any later. Otherwise it takes the numbers of some circuits only, as
     ///     other processes wait for the transaction, and those of the others for the next one.
-    func takeTallies(by worker: Int64, isLast: Bool = false) -> [ToldCounts] {
+    ///   - read: has counts learn what the file says of their circuit, which this process has not read yet.
+    func takeTallies(
+        by worker: Int64, isLast: Bool = false, reading read: (CircuitName, CircuitCounts) -> Void
+    ) -> [ToldCounts] {
         let uptime = self.clock.uptime
         let named = self.named
         var told: [ToldCounts] = []
+        var looked = 0
         let start = isLast ? 0 : self.next.load(ordering: .relaxed)
         for place in named.indices {
-            if !isLast, told.count >= Self.mostAtOnce {
+            if !isLast, told.count + looked >= Self.mostAtOnce {
                 self.next.store((start + place) % named.count, ordering: .relaxed)
                 self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
                 break
             }
             let (name, counts) = named[(start + place) % named.count]
+            if counts.waitsForBirth {
+                read(name, counts)
+                looked += 1
+            }
             let tallies = counts.takeTallies(at: uptime, pause: isLast ? 0 : Self.interval, by: worker)
             let error = counts.takeError()
             if !tallies.isEmpty || error != nil {

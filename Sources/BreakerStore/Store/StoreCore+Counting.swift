@@ -99,7 +99,7 @@ extension StoreCore {
     func tellTalliesIfDue() {
         guard self.counting.isDue(at: self.clock.uptime) else { return }
         let worker = self.keys.presentWorker
-        let tallies = self.counting.takeTallies(by: worker) + self.takeLeft()
+        let tallies = self.counting.takeTallies(by: worker, reading: self.learn) + self.takeLeft()
         guard !tallies.isEmpty else { return }
         self.post(
             until: self.writer.deadline,
@@ -113,6 +113,17 @@ extension StoreCore {
                 return try transaction.database.tell(tallies)
             }
         )
+    }
+
+    /// Reads a circuit whose calls were all counted while memory guarded.
+    func learn(_ name: CircuitName, _ counts: CircuitCounts) {
+        do throws(BreakerStoreError) {
+            guard let row = try self.row(of: name.text) else { return counts.noteMissing() }
+            // Another thread that has read the circuit meanwhile has read something newer.
+            counts.know(birth: row.birth, row.circuit.rules, epoch: row.circuit.epoch) { false }
+        } catch {
+            // What can't be read now is read the next time.
+        }
     }
 
     /// What processes that are gone have left on the board, and have not told the file.

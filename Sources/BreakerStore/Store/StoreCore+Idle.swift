@@ -23,7 +23,7 @@ extension StoreCore {
         for table in self.idle.tables {
             let isOneDue = table.dropIdle(
                 at: uptime,
-                if: { $0.counts.isTold && !self.isUnregistered(CircuitName($0.name)) },
+                if: { $0.counts.isSettled && !self.isUnregistered(CircuitName($0.name)) },
                 { idle in dropped += idle.filter { self.drop($0.name) } }
             )
             areOthersDue = areOthersDue || isOneDue

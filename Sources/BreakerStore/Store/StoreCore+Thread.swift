@@ -135,7 +135,7 @@ extension StoreCore {
         self.countingThread.stop()
         self.happened { $0.closed() }
         self.tickCounts()
-        let tallies = self.counting.takeTallies(by: self.keys.presentWorker, isLast: true)
+        let tallies = self.counting.takeTallies(by: self.keys.presentWorker, isLast: true, reading: self.learn)
         self.counting.told(self.writer.leave(telling: tallies))
         self.counting.closeBoard()
         self.answers.leave()

@@ -77,6 +77,25 @@ import Darwin
         #expect(tallies.map(\.totals.failed) == [1] && tallies.map(\.birth) == [7])
     }
 
+    /// A circuit is forgotten while a thread makes counters for it, and another one gets its name: nobody can be told
+    /// the former one's calls, and they keep nobody from letting go of the other.
+    @Test func callsOfAFormerCircuitWaitForNobody() async {
+        await #expect(processExitsWith: .success) {
+            let counts = CircuitCounts()
+            counts.know(birth: 7, Self.rules, epoch: 5)
+            Hook.install { name in
+                guard name == "counters.making" else { return }
+                Hook.install(nil)
+                counts.know(birth: 8, Self.rules, epoch: 6)
+            }
+            Self.fail(counts, on: nil)
+            #expect(counts.takeTallies(at: 0, pause: 0, by: 1).isEmpty)
+            #expect(counts.isTold)
+            Self.fail(counts, on: nil)
+            #expect(counts.takeTallies(at: 0, pause: 0, by: 1).map(\.totals.failed) == [1])
+        }
+    }
+
     /// The numbers of processes that are gone are told by one that does not use their circuit.
     @Test func whatIsLeftOnTheBoardIsTold() async throws {
         let fixture = try StoreFixture()

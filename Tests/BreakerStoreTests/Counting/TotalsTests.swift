@@ -106,7 +106,7 @@ import Darwin
         core.tickCounts()
         var told: [String] = []
         for _ in 0..<4 {
-            let piece = core.counting.takeTallies(by: 1)
+            let piece = core.counting.takeTallies(by: 1, reading: core.learn)
             #expect(piece.count <= CallCounting.mostAtOnce)
             core.counting.told(piece)
             told += piece.map(\.name)
@@ -118,7 +118,7 @@ import Darwin
             return told.count + (inFile ?? 0) == count
         }
         #expect(all)
-        #expect(core.counting.takeTallies(by: 1).isEmpty)
+        #expect(core.counting.takeTallies(by: 1, reading: core.learn).isEmpty)
     }
 
     /// A birth that no circuit has would lead to the cell of another circuit, or to a cell of another kind.

@@ -102,6 +102,34 @@ import Testing
         #expect(await eventually { store.isHealthy && self.workers(store, "a") != nil })
     }
 
+    /// Of a circuit whose calls all came while memory guarded, this process has read nothing.
+    @Test func callsFromBeforeTheFirstReadAreToldFirst() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        let path = directory + "/a.db"
+        Files.write(Array("no database".utf8), to: path)
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = self.clock
+        configuration.busyTimeout = .seconds(20)
+        configuration.whenUnavailable = .degrade
+        configuration.firstRetry = .milliseconds(10)
+        let store = try CircuitStore(path: path, configuration: configuration)
+        defer { store.close() }
+        for name in ["a", "b"] { try await store.breaker(.init(name: name)).run {} }
+        #expect(!store.isHealthy)
+        Files.remove(path)
+        #expect(await eventually { store.isHealthy && self.workers(store, "b") == 1 })
+        // Somebody forgets one of them before this process has read it.
+        Foreign.run(path, "DELETE FROM circuit WHERE name = 'b'")
+        #expect(
+            await eventually {
+                self.clock.advance(by: .seconds(61))
+                store.backend.core?.lookSoon()
+                return store.backend.core?.circuitsInForce.isEmpty == true && self.workers(store, "a") == 0
+            })
+        #expect(Foreign.value(path, "SELECT sum(succeeded) FROM tally") == "1")
+    }
+
     @Test func refusalsAreToldFirst() async throws {
         let directory = try Files.makeDirectory()
         defer { Files.remove(directory) }
