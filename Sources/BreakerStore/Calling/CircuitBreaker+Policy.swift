@@ -122,7 +122,7 @@ extension CircuitBreaker {
             ending.isReported = true
         }
         let isInTime: Bool
-        if let timer = self.core.timer?.value {
+        if let timer = self.core.timer {
             isInTime = try await TimedCall.run(operation, within: timeout, by: timer, onDeadline: onDeadline)
         } else {
             let clock = self.core.clock.host

@@ -121,9 +121,9 @@ extension Database {
     /// Whether somebody has given events or circuits numbers so high that SQLite soon has none left.
     var hasNumbersAtTheirEnd: Bool {
         get throws(BreakerStoreError) {
-            for highest in [Self.highestEvent, Self.highestCircuit, Self.highestSequence]
-            where try self.number(highest) > Self.highestNumber { return true }
-            return false
+            try max(
+                self.number(Self.highestEvent), self.number(Self.highestCircuit), self.number(Self.highestSequence)
+            ) > Self.highestNumber
         }
     }
 

@@ -4,7 +4,9 @@ import Synchronization
 final class Answers: Sendable {
     /// What is open just now.
     struct Source {
-        var database: Database?
+        fileprivate(set) var isOpen = false
+        /// The connection that reads, opened when it is first needed: an opening takes less time without.
+        fileprivate var database: Database?
         /// All headers that answers were ever compared with; the last one is the present one.
         ///
         /// The old ones stay readable: a call may be reading one just now.
@@ -23,10 +25,13 @@ final class Answers: Sendable {
     let source = Mutex(Source(), rank: .answers)
     private let clock: StoreClock
     private let file: StoreFile
+    /// Whether what must survive a power loss is synced.
+    private let syncs: Bool
 
-    init(_ file: StoreFile, _ clock: StoreClock) {
+    init(_ file: StoreFile, _ clock: StoreClock, syncs: Bool) {
         self.clock = clock
         self.file = file
+        self.syncs = syncs
     }
 
     // MARK: - Opening and closing
@@ -39,7 +44,6 @@ final class Answers: Sendable {
         _ opened: Opened,
         maybeSame: Bool
     ) throws(BreakerStoreError) -> (isSameDatabase: Bool, Gates.Header?) {
-        // Not through the reader, which does without the schema until it is first needed.
         let newest = try opened.writer.newestEvent()
         return self.source.withLock { source in
             let isSame =
@@ -48,11 +52,11 @@ final class Answers: Sendable {
             // Another file counts its events anew.
             if !isSame { source.origin = HistoryPosition(file: source.origin.file + 1, id: newest) }
             source.newest = (newest, opened.identity)
-            source.database = opened.reader
+            source.isOpen = true
             source.generation += 1
             source.lock = opened.lock
             if !source.workers.contains(opened.worker.id) { source.workers.append(opened.worker.id) }
-            guard opened.answersCount, let index = opened.reader.connection.walIndex(),
+            guard opened.answersCount, let index = opened.writer.connection.walIndex(),
                 let mapping = HeaderMapping(of: index)
             else { return (isSame, nil) }
             source.headers.append(mapping)
@@ -68,18 +72,22 @@ final class Answers: Sendable {
     /// Whether all paths lead to the open files.
     var isInPlace: Bool {
         self.source.withLock { source in
-            source.database != nil && source.newest?.identity == FileIdentity(of: self.file)
+            source.isOpen && source.newest?.identity == FileIdentity(of: self.file)
                 && source.lock?.isInPlace ?? false
         }
     }
 
     /// Which files are open; nil if none are.
-    var identity: FileIdentity? { self.source.withLock { $0.database == nil ? nil : $0.newest?.identity } }
+    var identity: FileIdentity? { self.source.withLock { $0.isOpen ? $0.newest?.identity : nil } }
 
     /// Closes the connection; no answer counts any longer.
+    ///
+    /// Called before the writer's connection is closed: the process that opens the file next may truncate the index,
+    /// whose header is mapped here.
     func close() {
         self.source.withLock { source in
             source.headers.last?.retire()
+            source.isOpen = false
             source.database = nil
         }
     }
@@ -106,12 +114,17 @@ final class Answers: Sendable {
 
     // MARK: - Answering
 
-    /// Runs `body` with the connection; nil if none is open.
+    /// Runs `body` with the connection that reads; nil if the file is not open.
     func read<Value>(
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value? {
         try self.source.withLock { (source) throws(BreakerStoreError) -> Value? in
-            guard let database = source.database else { return nil }
+            guard source.isOpen, let identity = source.newest?.identity else { return nil }
+            let database =
+                if let known = source.database { known } else {
+                    try Database.sharing(self.file, as: identity, syncs: self.syncs)
+                }
+            source.database = database
             return try body(database)
         }
     }

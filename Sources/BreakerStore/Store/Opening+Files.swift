@@ -160,7 +160,9 @@ extension Opening {
     }
 
     /// Fills free pages and the log once, so that the files own their blocks from then on.
-    func reserveSpace(_ writer: Database, _ other: Database, _ deadline: Deadline) throws(BreakerStoreError) {
+    func reserveSpace(
+        _ writer: Database, _ identity: FileIdentity, _ deadline: Deadline
+    ) throws(BreakerStoreError) {
         let pageSize = try writer.connection.integer("PRAGMA page_size")
         let size = Self.reservedPages * pageSize
         let mayBeLeft = writer.connection.hasTable("reserve")
@@ -187,6 +189,7 @@ extension Opening {
                 try writer.connection.changeSchema("DROP TABLE reserve")
             }
             Hook.reached("creation.freed")
+            let other = try Database.sharing(self.file, as: identity, syncs: self.configuration.syncs)
             try other.connection.syncLog()
             try writer.checkpoint(through: other, until: deadline)
         } catch {

@@ -15,7 +15,6 @@ import Darwin
 /// What opening a store's file yields.
 struct Opened: Sendable {
     let writer: Database
-    let reader: Database
     let lock: LockFile
     let worker: Worker
     let identity: FileIdentity
@@ -201,21 +200,19 @@ struct Opening {
         if !files.isComplete { _ = try writer.connection.integer("SELECT count(*) FROM clock") }
         let identity = FileIdentity(of: self.file)
         guard identity.isComplete, identity.hasAll(of: files) else { throw .moved(self.file.path) }
-        let reader = try Database.sharing(self.file, as: identity, syncs: self.configuration.syncs)
         self.giveTheGroup()
         try writer.connection.waitWhenBusy(.zero)
-        try self.reserveSpace(writer, reader, deadline)
+        try self.reserveSpace(writer, identity, deadline)
         if lock.isNew, lock !== self.previous?.lock { try self.waitForTheLiving(writer, lock) }
         let mended = try self.mendNumbers(writer, deadline)
-        let before = reader.connection.walIndex()?.tag()
+        let before = writer.connection.walIndex()?.tag()
         let (worker, healed) = try self.register(writer, lock, deadline)
-        let after = reader.connection.walIndex()?.tag()
+        let after = writer.connection.walIndex()?.tag()
         Hook.reached("open.registered")
         // If files were renamed while SQLite opened them, the paths lead to other files than SQLite has open.
         guard FileIdentity(of: self.file) == identity, lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
             writer: writer,
-            reader: reader,
             lock: lock,
             worker: worker,
             identity: identity,
@@ -334,11 +331,11 @@ struct Opening {
             let others = try writer.all("SELECT id FROM worker WHERE id <> ?1 LIMIT 10000", .integer(worker.id)) {
                 $0.integer(0)
             }
-            let living = others.filter { lock.isHeldByAnother(worker: $0) }
-            if !living.isEmpty { try self.requireSameBoot(writer) }
+            let dead = others.filter { !lock.isHeldByAnother(worker: $0) }
+            if dead.count < others.count { try self.requireSameBoot(writer) }
             var start = try ClockRow.start(writer, self.clock)
             let now = start.now
-            for dead in Set(others).subtracting(living) { try writer.removeWorker(dead, at: now) }
+            for worker in dead { try writer.removeWorker(worker, at: now) }
             try writer.run(
                 "INSERT OR REPLACE INTO worker (id, name, pid, since) VALUES (?1, ?2, ?3, ?4)",
                 .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), .integer(now.microseconds)

@@ -61,10 +61,9 @@ extension StoreCore {
     private var origin: HistoryPosition { self.answers.source.withLock { $0.origin } }
 
     private var currentTag: Tag? {
-        self.answers.source.withLock { source in
-            guard let tag = source.database?.connection.walIndex()?.tag(), tag.counts else { return nil }
-            return tag
-        }
+        let tag = try? self.answers.read { $0.connection.walIndex()?.tag() }
+        guard let tag = tag ?? nil ?? nil, tag.counts else { return nil }
+        return tag
     }
 
     private var newestEvent: HistoryPosition? {

@@ -7,7 +7,8 @@ extension StoreCore {
     /// Sleeps until it is first woken, and so is not in the way of those who open a store and register their circuits.
     func runThread() {
         self.thread.sleep(until: nil)
-        var isSchemaRead = false
+        // Whoever has woken the thread makes the first call just now, maybe on the only core that is free.
+        var firstRead: ContinuousClock.Instant? = .now + Self.schemaPause
         while true {
             switch self.happened({ $0.threadIsFree(at: .now) }) {
             case .syncLog: self.writer.syncLog()
@@ -15,10 +16,14 @@ extension StoreCore {
             case .recover: self.recover()
             case .lookAround: self.lookAround()
             case .finish: return self.finish()
-            case .sleep where !isSchemaRead && self.health == .healthy:
-                self.readSchema()
-                isSchemaRead = true
-            case .sleep(until: let time): self.thread.sleep(until: time)
+            case .sleep(until: let time):
+                let first = self.health == .healthy ? firstRead : nil
+                if let first, first <= .now {
+                    self.readSchema()
+                    firstRead = nil
+                } else {
+                    self.thread.sleep(until: [time, first].compactMap(\.self).min())
+                }
             }
         }
     }
@@ -102,7 +107,9 @@ extension StoreCore {
         return try self.writer.makeUpForFailedSync()
     }
 
-    /// Makes SQLite read the schema for the connection that answers calls, which an opening leaves undone.
+    private static let schemaPause = Duration.milliseconds(2)
+
+    /// Opens the connection that answers calls and makes SQLite read the schema for it: an opening leaves both undone.
     ///
     /// Otherwise the first call through that connection would wait meanwhile, a task's on a thread of the pool.
     private func readSchema() { _ = self.canRead }
@@ -136,6 +143,7 @@ extension StoreCore {
         self.happened { $0.closed() }
         self.tickCounts()
         let tallies = self.counting.takeTallies(by: self.keys.presentWorker, isLast: true, reading: self.learn)
+        self.answers.close()
         self.counting.told(self.writer.leave(telling: tallies))
         self.counting.closeBoard()
         self.answers.leave()

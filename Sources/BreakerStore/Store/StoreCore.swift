@@ -47,7 +47,8 @@ final class StoreCore: EventSource {
     /// Whether the file's directory is removed at the end.
     let isTemporary = Atomic<Bool>(false)
     /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps for itself.
-    let timer: PerProcess<SharedTimer>?
+    var timer: SharedTimer? { self.clock.isSystem ? self.sharedTimer.value : nil }
+    private let sharedTimer = PerProcess { SharedTimer() }
     let keys = ReportKeys()
     let random = RandomSource()
     private let forkGate = Gate()
@@ -58,9 +59,8 @@ final class StoreCore: EventSource {
         self.configuration = configuration
         self.clock = StoreClock(configuration.clock)
         self.writer = Writer(file, configuration, self.clock, self.random)
-        self.answers = Answers(file, self.clock)
+        self.answers = Answers(file, self.clock, syncs: configuration.syncs)
         self.counting = CallCounting(file, self.clock)
-        self.timer = configuration.clock is SystemHostClock ? PerProcess { SharedTimer() } : nil
         let life = StoreLife(
             path: file.path,
             firstRetry: configuration.firstRetry,
@@ -147,9 +147,9 @@ final class StoreCore: EventSource {
     func reopen(isSuspect: Bool) throws(BreakerStoreError) {
         let maybeSame = self.answers.hasDatabaseInPlace
         // All connections are closed first: as long as one is open, SQLite gives a new connection the old wal-index.
-        // The viewer comes last: it opens connections only while `answers` has one.
-        self.writer.shut()
+        // The viewer comes last: it opens connections only while `answers` is open.
         self.answers.close()
+        self.writer.shut()
         self.viewer.close()
         let isSameDatabase = try self.open(isSuspect: isSuspect, maybeSame: maybeSame)
         try self.writer.register(self.circuitsInForce, isSameDatabase: isSameDatabase)

@@ -16,17 +16,26 @@ protocol AnyTicket: AnyObject, Sendable {
 
 /// A change that waits to be committed, and the caller that waits for it.
 final class Ticket<Value: Sendable>: AnyTicket {
-    typealias Outcome = Result<Value, BreakerStoreError>
+    /// How a change ended.
+    ///
+    /// Not a `Result`: to make its type for the first ticket of a process, the runtime looks for conformances in all
+    /// libraries that are loaded, which took a twentieth of an opening. A continuation in `State` would cost the same.
+    enum Outcome {
+        case success(Value)
+        case failure(BreakerStoreError)
+
+        func get() throws(BreakerStoreError) -> Value {
+            switch self {
+            case .success(let value): return value
+            case .failure(let error): throw error
+            }
+        }
+    }
 
     private enum State {
         case waiting
-        case watched(by: Waiter)
+        case watched(resume: @Sendable () -> Void)
         case done(Outcome)
-    }
-
-    private enum Waiter {
-        case thread(Signal)
-        case task(CheckedContinuation<Outcome, Never>)
     }
 
     let deadline: Deadline
@@ -82,49 +91,46 @@ final class Ticket<Value: Sendable>: AnyTicket {
     /// Blocks the calling thread until the ticket is done; nil if the deadline comes first.
     func wait() -> Outcome? {
         let signal = Signal()
-        if let outcome = self.watch(by: .thread(signal)) { return outcome }
-        _ = signal.wait(for: self.deadline.remaining)
+        if self.watch({ signal.signal() }) { _ = signal.wait(for: self.deadline.remaining) }
         return self.outcome
     }
 
     /// Suspends the calling task until the ticket is done; the leader or a timer ends a ticket that is overdue.
     func value() async -> Outcome {
-        await withCheckedContinuation { continuation in
-            if let outcome = self.watch(by: .task(continuation)) { continuation.resume(returning: outcome) }
+        while true {
+            if let outcome = self.outcome { return outcome }
+            await withCheckedContinuation { continuation in
+                if !self.watch({ continuation.resume() }) { continuation.resume() }
+            }
         }
     }
 
-    private func watch(by waiter: Waiter) -> Outcome? {
+    /// Has the caller resumed once the ticket is done; false if it is done already.
+    private func watch(_ resume: @escaping @Sendable () -> Void) -> Bool {
         self.state.withLock {
             switch $0 {
             case .waiting, .watched:
-                $0 = .watched(by: waiter)
-                return nil
-            case .done(let outcome):
-                return outcome
+                $0 = .watched(resume: resume)
+                return true
+            case .done:
+                return false
             }
         }
     }
 
     /// Sets the outcome and resumes the caller; false if the ticket had an outcome before, which stays.
     private func finish(_ outcome: Outcome) -> Bool {
-        let (isFirst, waiter): (Bool, Waiter?) = self.state.withLock {
-            switch $0 {
-            case .done:
-                return (false, nil)
-            case .waiting:
-                $0 = .done(outcome)
-                return (true, nil)
-            case .watched(by: let waiter):
-                $0 = .done(outcome)
-                return (true, waiter)
+        var resume: (@Sendable () -> Void)?
+        let isFirst = self.state.withLock { state in
+            switch state {
+            case .done: return false
+            case .waiting: break
+            case .watched(let waiting): resume = waiting
             }
+            state = .done(outcome)
+            return true
         }
-        switch waiter {
-        case .thread(let signal): signal.signal()
-        case .task(let continuation): continuation.resume(returning: outcome)
-        case nil: break
-        }
+        resume?()
         return isFirst
     }
 }

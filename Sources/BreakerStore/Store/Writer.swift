@@ -73,6 +73,7 @@ final class Writer: @unchecked Sendable {
         self.lastCommit.forget()
         self.settledDirectory = nil
         self.session = nil
+        Hook.reached("session.closed")
     }
 
     /// Takes the worker out of the file, and closes the file; returns what the file was told.

@@ -25,7 +25,7 @@ import Testing
             .init(name: name, trip: .failures(10_000, within: .seconds(600))), calls: calls)
     }
 
-    private var timer: SharedTimer? { self.store.backend.core?.timer?.value }
+    private var timer: SharedTimer? { self.store.backend.core?.timer }
 
     /// Ends when the task is cancelled.
     private static func hang() async throws { try await Task.sleep(for: .seconds(3_600)) }
@@ -180,7 +180,7 @@ import Testing
         do {
             let store = try CircuitStore.temporary()
             core = store.backend.core
-            timer = core?.timer?.value
+            timer = core?.timer
             var calls = CallPolicy()
             calls.timeout = .seconds(29)
             // A task sleeps for this one longer than the test may take.

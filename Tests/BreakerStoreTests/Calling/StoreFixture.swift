@@ -62,10 +62,8 @@ final class StoreFixture: Sendable {
 
     /// How many transactions have been committed to the file, modulo 2^32: the wal-index header counts them.
     var commits: UInt64 {
-        self.core?.answers.source.withLock { reading in
-            guard let index = reading.database?.connection.walIndex() else { return 0 }
-            return unsafe index.page[1] & 0xffff_ffff
-        } ?? 0
+        guard let page = unsafe self.store.header?.page else { return 0 }
+        return unsafe page[1] & 0xffff_ffff
     }
 
     var isHealthy: Bool { self.store.isHealthy }
@@ -82,4 +80,11 @@ extension CircuitStore {
     }
 
     var isHealthy: Bool { self.health.isHealthy }
+
+    /// The header of the wal-index; nil while the file is not open.
+    var header: WalIndex? {
+        self.backend.core?.answers.source.withLock { source in
+            source.isOpen ? source.headers.last.map { unsafe WalIndex(page: $0.page) } : nil
+        }
+    }
 }

@@ -26,11 +26,9 @@ final class HeldRecovery: @unchecked Sendable {
         for lock in Self.locks {
             while !ByteLock.set(self.descriptor, lock, true) { usleep(1_000) }
         }
-        store.backend.core?.answers.source.withLock { reading in
-            guard let page = unsafe reading.database?.connection.walIndex()?.page else { return }
-            let words = unsafe UnsafeMutableRawPointer(mutating: page).bindMemory(to: Int64.self, capacity: 12)
-            unsafe ts_store(words, 0)
-        }
+        guard let page = unsafe store.header?.page else { return }
+        let words = unsafe UnsafeMutableRawPointer(mutating: page).bindMemory(to: Int64.self, capacity: 12)
+        unsafe ts_store(words, 0)
     }
 
     func letGo() {

@@ -34,6 +34,31 @@ import Darwin
         }
     }
 
+    /// With its last connection a process lets go of the file: from then on others may truncate the index.
+    @Test(arguments: [false, true]) func theHeaderIsRetiredBeforeTheLastConnectionIsClosed(reopens: Bool) async throws {
+        let path = try Workplace.here.store
+        await #expect(processExitsWith: .success) { [path = path as String, reopens = reopens as Bool] in
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
+            _ = try store.breaker(.init(name: "a"))
+            let core = try #require(store.backend.core)
+            let mapping = try #require(core.answers.source.withLock { $0.headers.last })
+            let seen = Locked<[Bool]>([])
+            Hook.install { name in
+                guard name == "session.closed" else { return }
+                seen.withLock { $0.append(Self.words(of: mapping).allSatisfy { $0 == 0 }) }
+            }
+            if reopens {
+                #expect(unsafe rename(path, path + "-moved") == 0)
+                #expect(await eventually { store.isHealthy && core.answers.source.withLock { $0.generation } > 1 })
+            } else {
+                store.close()
+            }
+            #expect(seen.withLock { $0.first } == true)
+            Hook.install(nil)
+            store.close()
+        }
+    }
+
     @Test func theHeaderFromBeforeAReopeningCanBeRead() async throws {
         // All files go at once, with their directory: one by one, each that goes may cause a reopening of its own.
         let directory = try Workplace.here.store + "-directory"
