@@ -61,8 +61,8 @@ extension StoreCore {
     private var origin: HistoryPosition { self.answers.source.withLock { $0.origin } }
 
     private var currentTag: Tag? {
-        let tag = try? self.answers.read { $0.connection.walIndex()?.tag() }
-        guard let tag = tag ?? nil ?? nil, tag.counts else { return nil }
+        let read = try? self.answers.read { $0.connection.walIndex()?.tag() }
+        guard let tag = read ?? nil, tag.counts else { return nil }
         return tag
     }
 
