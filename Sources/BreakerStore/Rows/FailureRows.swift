@@ -212,7 +212,11 @@ final class FailureRows: KeptFailures {
 
     private func write(_ failure: Circuit.Failure) throws(BreakerStoreError) {
         try self.database.run(
-            "INSERT OR IGNORE INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)",
+            // Not OR IGNORE, which leaves out a row without a word, too, that somebody's column or index refuses.
+            """
+            INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT (circuit, at, worker, sequence) DO NOTHING
+            """,
             self.key, .integer(failure.at.microseconds), .integer(failure.worker), .integer(failure.sequence)
         )
     }

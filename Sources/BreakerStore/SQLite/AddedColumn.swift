@@ -1,75 +1,96 @@
 /// A column that another program, such as a later version of the library, has added to a table of the library.
 ///
-/// The table is used only if SQLite does no more for such a column than compare and copy values.
-enum AddedColumn {
-    private static let types: Set<String> = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
-    private static let wordsOfChecks: Set<String> = ["IN", "IS", "NOT", "NULL", "AND", "OR", "BETWEEN", "LENGTH"]
-    /// These may stand before a parenthesis; every other word there would be a function.
-    private static let wordsBeforeParentheses: Set<String> = ["IN", "NOT", "AND", "OR", "BETWEEN", "LENGTH"]
-    // SQLite takes these words for operators as well as for names. How long one takes depends on what it compares.
-    private static let costlyOperators: Set<String> = ["LIKE", "GLOB", "REGEXP", "MATCH"]
-    private static let signsOfChecks: Set<String> = ["(", ")", ",", "=", "<", ">", "!", "+", "-"]
-    /// More than any check needs.
-    private static let longestCheck = 100
+/// The table is used only if SQLite does no more for such columns than compare and copy values, and if it takes rows
+/// that have no values for them, as the library writes them.
+struct AddedColumn {
+    /// In small letters.
+    private let name: String
+    /// What a row of the library has there.
+    private var value = ColumnValue.null
+    private var isNotNull = false
+    /// Whether texts are compared in another way than byte by byte.
+    private var hasOrder = false
+    private var checks: [ArraySlice<SQLToken>] = []
 
-    /// Whether `column` is a name, a type of a STRICT table, and maybe NOT NULL, a DEFAULT that is a plain value, and a
-    /// CHECK that does no more than compare.
+    /// Whether each of `columns` is a name, a type of a STRICT table, and maybe NOT NULL, a DEFAULT that is a plain
+    /// value, an order, and CHECKs that do no more than compare such columns with values.
     ///
-    /// - Parameter names: those of the table's columns that need no quotes.
-    static func isHarmless(_ column: ArraySlice<SQLToken>, inTableOf names: Set<String>) -> Bool {
-        var rest = column
-        guard let name = rest.popFirst(), name.kind == .word || name.kind == .quotedName,
-            let type = rest.popFirst(), type.kind == .word, Self.types.contains(type.text.uppercased())
-        else { return false }
-        while let token = rest.popFirst() {
-            guard Self.takeConstraint(token, &rest, names) else { return false }
+    /// A CHECK that names a column of the library might refuse what the library writes.
+    static func areHarmless(_ columns: [ArraySlice<SQLToken>]) -> Bool {
+        var row: [String: ColumnValue] = [:]
+        var checks: [ArraySlice<SQLToken>] = []
+        var hasOrder = false
+        for tokens in columns {
+            guard let column = AddedColumn(tokens), !column.isNotNull || column.value != .null else { return false }
+            row[column.name] = column.value
+            hasOrder = hasOrder || column.hasOrder
+            checks += column.checks
         }
-        return true
-    }
-
-    private static func takeConstraint(
-        _ first: SQLToken,
-        _ rest: inout ArraySlice<SQLToken>,
-        _ names: Set<String>
-    ) -> Bool {
-        if first.is("NOT") { return rest.popFirst()?.is("NULL") ?? false }
-        if first.is("DEFAULT") { return Self.takeValue(&rest) }
-        return first.is("CHECK") && Self.takeCheck(&rest, names)
-    }
-
-    private static func takeValue(_ rest: inout ArraySlice<SQLToken>) -> Bool {
-        guard let first = rest.popFirst() else { return false }
-        let isSigned = first.isSign("-") || first.isSign("+")
-        guard let value = isSigned ? rest.popFirst() : first else { return false }
-        return value.kind == .number || !isSigned && (value.kind == .text || value.is("NULL"))
-    }
-
-    private static func takeCheck(_ rest: inout ArraySlice<SQLToken>, _ names: Set<String>) -> Bool {
-        guard rest.first?.isSign("(") == true else { return false }
-        var depth = 0
-        var previous: SQLToken?
-        for _ in 0..<Self.longestCheck {
-            guard let token = rest.popFirst() else { return false }
-            switch token.kind {
-            case .word:
-                let word = token.text.uppercased()
-                let isName = names.contains(token.text) && !Self.costlyOperators.contains(word)
-                guard isName || Self.wordsOfChecks.contains(word) else { return false }
-            case .sign:
-                guard Self.signsOfChecks.contains(token.text) else { return false }
-                if token.isSign("("), let previous, previous.kind == .word,
-                    !Self.wordsBeforeParentheses.contains(previous.text.uppercased())
-                {
-                    return false
+        return (checks.isEmpty || !hasOrder)
+            && checks.allSatisfy { check in
+                // Of what is neither true nor false SQLite takes a row, too.
+                switch HarmlessCheck.truth(of: check, in: row) {
+                case .yes, .unknown: true
+                case .no, nil: false
                 }
-                if token.isSign("(") { depth += 1 }
-                if token.isSign(")") { depth -= 1 }
-            case .number, .text: break
-            case .quotedName: return false
             }
-            previous = token
-            if depth == 0 { return true }
+    }
+
+    private init?(_ tokens: ArraySlice<SQLToken>) {
+        var rest = tokens
+        guard let name = rest.popFirst(), name.isName, !name.is("CONSTRAINT"), let type = rest.popFirst(), type.isName
+        else { return nil }
+        self.name = name.name.lowercased()
+        while let token = rest.popFirst() {
+            guard token.kind == .word, self.take(token.text.uppercased(), &rest) else { return nil }
+        }
+        guard Self.takes(self.value, type.name.uppercased()) else { return nil }
+    }
+
+    private mutating func take(_ word: String, _ rest: inout ArraySlice<SQLToken>) -> Bool {
+        switch word {
+        case "NULL": return true
+        case "NOT":
+            self.isNotNull = true
+            return rest.popFirst()?.is("NULL") ?? false
+        case "CONSTRAINT": return rest.popFirst()?.isName ?? false
+        case "COLLATE":
+            self.hasOrder = true
+            return rest.popFirst()?.isKnownOrder ?? false
+        case "DEFAULT": return self.takeDefault(&rest)
+        case "CHECK": return self.takeCheck(&rest)
+        default: return false
+        }
+    }
+
+    private mutating func takeDefault(_ rest: inout ArraySlice<SQLToken>) -> Bool {
+        let isInParentheses = rest.first?.isSign("(") ?? false
+        if isInParentheses { rest.removeFirst() }
+        guard let value = ColumnValue.taken(from: &rest) else { return false }
+        self.value = value
+        return !isInParentheses || rest.popFirst()?.isSign(")") ?? false
+    }
+
+    private mutating func takeCheck(_ rest: inout ArraySlice<SQLToken>) -> Bool {
+        let whole = rest
+        var depth = 0
+        while let token = rest.popFirst() {
+            if token.isSign("(") { depth += 1 }
+            if token.isSign(")") { depth -= 1 }
+            guard depth == 0 else { continue }
+            self.checks.append(whole[..<rest.startIndex])
+            return true
         }
         return false
+    }
+
+    /// Whether a column of this type of a STRICT table takes the value as it is.
+    private static func takes(_ value: ColumnValue, _ type: String) -> Bool {
+        switch (type, value) {
+        case ("INT", .null), ("INTEGER", .null), ("REAL", .null), ("TEXT", .null), ("BLOB", .null), ("ANY", _): true
+        case ("INT", .number(let number)), ("INTEGER", .number(let number)): number == number.rounded()
+        case ("REAL", .number), ("TEXT", .text), ("BLOB", .blob): true
+        default: false
+        }
     }
 }

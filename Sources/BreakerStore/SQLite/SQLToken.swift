@@ -1,10 +1,12 @@
 /// A word, number, text or sign of a schema's text; comments and spaces are none.
 struct SQLToken: Equatable {
     enum Kind {
-        /// A keyword or a name without quotes.
+        /// A keyword or a name without quotes; one before a point and the name behind that are one word.
         case word
         case quotedName
         case number
+        /// A value that is given by its bytes, as `x'00'`.
+        case blob
         case text
         case sign
     }
@@ -28,11 +30,29 @@ struct SQLToken: Equatable {
         return quote == "]" ? inside : inside.replacing("\(quote)\(quote)", with: "\(quote)")
     }
 
+    /// Whether SQLite takes this for a name where a name must be: also a text.
+    var isName: Bool { self.kind == .word || self.kind == .quotedName || self.kind == .text }
+
+    /// Whether SQLite itself has the order of this name.
+    var isKnownOrder: Bool { self.isName && ["BINARY", "NOCASE", "RTRIM"].contains(self.name.uppercased()) }
+
+    /// Whether they say the same; a name may stand in quotes, as after a renaming.
+    ///
+    /// No keyword says the same in quotes, but SQLite takes none of a text that has one.
+    static func areAlike(_ tokens: ArraySlice<SQLToken>, _ known: ArraySlice<SQLToken>) -> Bool {
+        tokens.count == known.count
+            && zip(tokens, known).allSatisfy { token, known in
+                token == known || token.kind == .quotedName && known.kind == .word && token.name == known.text
+            }
+    }
+
     func isSign(_ sign: String) -> Bool { self.kind == .sign && self.text == sign }
 
     /// The tokens of `sql`, or nil if a quote or a comment has no end, or a byte is no SQL.
     static func all(of sql: String) -> [Self]? {
         let bytes = Array(sql.utf8)
+        // There the text ends for SQLite, in a comment too.
+        guard !bytes.contains(0) else { return nil }
         var tokens: [Self] = []
         var place = 0
         while place < bytes.count {
@@ -50,10 +70,17 @@ struct SQLToken: Equatable {
                 guard let end = Self.end(of: rest, closing) else { return nil }
                 tokens.append(Self(kind, bytes[place...end]))
                 place = end + 1
+            } else if Self.beginsNumber(rest) {
+                let end = Self.endOfNumber(rest)
+                tokens.append(Self(.number, bytes[place..<end]))
+                place = end
+            } else if rest.starts(with: "x'".utf8) || rest.starts(with: "X'".utf8) {
+                guard let end = Self.end(of: rest.dropFirst(), UInt8(ascii: "'")) else { return nil }
+                tokens.append(Self(.blob, bytes[place...end]))
+                place = end + 1
             } else if Self.isOfWord(byte) {
-                let end = rest.firstIndex { !Self.isOfWord($0) && $0 != UInt8(ascii: ".") } ?? bytes.count
-                let isNumber = byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-                tokens.append(Self(isNumber ? .number : .word, bytes[place..<end]))
+                let end = Self.endOfWord(rest)
+                tokens.append(Self(.word, bytes[place..<end]))
                 place = end
             } else {
                 guard byte > UInt8(ascii: " "), byte < 0x7f else { return nil }
@@ -84,6 +111,28 @@ struct SQLToken: Equatable {
             rest = rest.dropFirst()
         }
         return nil
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func beginsNumber(_ rest: ArraySlice<UInt8>) -> Bool {
+        let digits = rest.first == UInt8(ascii: ".") ? rest.dropFirst() : rest
+        return digits.first.map(Self.isDigit) ?? false
+    }
+
+    private static func endOfWord(_ rest: ArraySlice<UInt8>) -> Int {
+        rest.firstIndex { !Self.isOfWord($0) && $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "$") } ?? rest.endIndex
+    }
+
+    private static func endOfNumber(_ rest: ArraySlice<UInt8>) -> Int {
+        let end = Self.endOfWord(rest)
+        let isHexadecimal = rest.starts(with: "0x".utf8) || rest.starts(with: "0X".utf8)
+        let behind = rest[end...]
+        guard !isHexadecimal, let last = rest[..<end].last, last | 0x20 == UInt8(ascii: "e"),
+            let sign = behind.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+"),
+            behind.dropFirst().first.map(Self.isDigit) ?? false
+        else { return end }
+        return Self.endOfWord(behind.dropFirst())
     }
 
     private static func isOfWord(_ byte: UInt8) -> Bool {

@@ -13,17 +13,17 @@ extension Schema {
     /// What is wrong with the tables and indexes of a file; nil if they can be used.
     ///
     /// Texts are compared, never run. What others have added does no harm as long as SQLite does nothing for it but
-    /// store values: tables of their own, plain columns, plain indexes. A missing index makes all slower, no more.
+    /// store values: tables of their own, plain columns, plain indexes. An index of the library that is missing, or is
+    /// another one, makes all slower, no more.
     static func fault(in found: [SchemaObject], version: Int64) throws(BreakerStoreError) -> Fault? {
+        if let odd = found.first(where: { !$0.hasKnownType }) { return .differs("type of \(odd.name)") }
         let known = try Self.objects(ofVersion: version)
-        for object in known {
-            let own = found.filter { $0.isNamed(like: object) }
-            if own.isEmpty, object.isIndex { continue }
-            guard own.count == 1, own[0].isAtLeast(object) else { return .differs("\(object.type) \(object.name)") }
+        for table in known where table.isTable {
+            let own = found.filter { $0.isNamed(like: table) }
+            guard own.count == 1, own[0].isAtLeast(table) else { return .differs("table \(table.name)") }
         }
         let strange = found.filter { object in
-            object.isIndex && known.contains { object.isAbout($0) } && !known.contains { object.isNamed(like: $0) }
-                && !object.isPlainIndex
+            object.isIndex && known.contains { object.isAbout($0) } && !object.isPlainIndex
         }
         return strange.isEmpty ? nil : .hasIndexes(strange.map(\.name))
     }
@@ -34,20 +34,24 @@ extension Schema {
         let known = try Self.objects(ofVersion: version)
         // SQLite's own tables do not count.
         return found.filter { object in
-            !object.name.lowercased().hasPrefix("sqlite_") && !known.contains { object.isNamed(like: $0) }
+            !object.isOfSQLite && !known.contains { object.isNamed(like: $0) }
         }
     }
 
+    /// SQLite's limit, unless it was compiled with another one (https://sqlite.org/limits.html).
+    private static let mostColumns = 2_000
+
     /// Whether the steps that a file of an older version lacks can be done: none of them makes a table, an index or a
-    /// column of which somebody else has taken the name.
+    /// column of which somebody else has taken the name, or for which there is no room left.
     static func canMigrate(_ found: [SchemaObject], from version: Int64) throws(BreakerStoreError) -> Bool {
         guard version < Self.version, !found.isEmpty else { return true }
         let known = try Self.objects(ofVersion: version)
         return try Self.objects(ofVersion: Self.version).allSatisfy { object in
             let own = found.first { $0.isNamed(like: object) }
             guard let before = known.first(where: { $0.isNamed(like: object) }) else { return own == nil }
-            let added = object.columns.filter { !before.columns.contains($0) }
-            return added.isEmpty || own.map { own in !added.contains { own.columns.contains($0) } } ?? true
+            let added = Set(object.columns).subtracting(before.columns)
+            guard !added.isEmpty, let columns = own?.columns else { return true }
+            return added.isDisjoint(with: columns) && columns.count + added.count <= Self.mostColumns
         }
     }
 

@@ -21,6 +21,11 @@ struct SchemaObject: Equatable {
     var isTable: Bool { self.type == "table" }
     var isIndex: Bool { self.type == "index" }
     private var isTrigger: Bool { self.type == "trigger" }
+    /// Whether the type is one that SQLite writes.
+    ///
+    /// SQLite also reads one in other letters, but drops no index of it.
+    var hasKnownType: Bool { self.isTable || self.isIndex || self.isTrigger || self.type == "view" }
+    var isOfSQLite: Bool { self.name.lowercased().hasPrefix("sqlite_") }
 
     /// Whether SQLite takes the names for one.
     ///
@@ -39,8 +44,8 @@ struct SchemaObject: Equatable {
     func isAtLeast(_ known: Self) -> Bool {
         guard self.type == known.type, self.name == known.name, self.table == known.table else { return false }
         if self.sql == known.sql { return true }
-        guard self.isTable else { return SQLToken.all(of: self.sql).map { $0 == SQLToken.all(of: known.sql) } ?? false }
-        guard let mine = TableText(self.sql), let other = TableText(known.sql) else { return false }
+        // SQLite counts the columns of its own tables.
+        guard !self.isOfSQLite, let mine = TableText(self.sql), let other = TableText(known.sql) else { return false }
         return mine.isAtLeast(other)
     }
 
@@ -49,7 +54,9 @@ struct SchemaObject: Equatable {
 
     /// Whether it is an index on columns and nothing else: no expression that SQLite would have to work out, no
     /// condition, and no rule that a row could break.
-    var isPlainIndex: Bool { self.isIndex && self.isIndexOnColumns && !self.isUnique }
+    var isPlainIndex: Bool {
+        SQLToken.all(of: self.sql).map { !$0.contains { $0.is("UNIQUE") } } ?? false && self.isIndexOnColumns
+    }
 
     /// Whether SQLite can look through a table or an index of somebody else without working out an expression of
     /// theirs.
@@ -63,25 +70,32 @@ struct SchemaObject: Equatable {
         return !isDefault && !tokens.contains { $0.is("CHECK") || $0.is("AS") || $0.is("GENERATED") }
     }
 
-    private var isUnique: Bool { SQLToken.all(of: self.sql)?.dropFirst().first?.is("UNIQUE") ?? true }
-
-    private static let knownOrders: Set<String> = ["BINARY", "NOCASE", "RTRIM"]
-
     /// Whether SQLite itself has each order that the text names: without one of them nothing can be written or looked
     /// through.
     private static func haveKnownOrders(_ tokens: [SQLToken]) -> Bool {
-        zip(tokens, tokens.dropFirst()).allSatisfy { word, order in
-            !word.is("COLLATE") || Self.knownOrders.contains(order.name.uppercased())
-        }
+        zip(tokens, tokens.dropFirst()).allSatisfy { !$0.is("COLLATE") || $1.isKnownOrder }
     }
 
     private var isIndexOnColumns: Bool {
-        guard var tokens = SQLToken.all(of: self.sql) else { return false }
-        guard Self.haveKnownOrders(tokens) else { return false }
-        tokens.removeAll { $0.is("UNIQUE") }
-        let names = tokens.dropFirst(6).dropLast()
-        return tokens.count > 7 && tokens[0].is("CREATE") && tokens[1].is("INDEX") && tokens[3].is("ON")
-            && tokens[5].isSign("(") && tokens[tokens.count - 1].isSign(")")
-            && names.allSatisfy { $0.kind != .sign && $0.kind != .number || $0.isSign(",") }
+        guard self.isIndex, var tokens = SQLToken.all(of: self.sql)?[...] else { return false }
+        func take(_ keyword: String) -> Bool {
+            guard tokens.first?.is(keyword) ?? false else { return false }
+            tokens.removeFirst()
+            return true
+        }
+        func takeName() -> Bool { tokens.popFirst()?.isName ?? false }
+        guard take("CREATE") else { return false }
+        _ = take("UNIQUE")
+        guard take("INDEX"), takeName(), take("ON"), takeName(), tokens.popFirst()?.isSign("(") ?? false else {
+            return false
+        }
+        while takeName() {
+            if take("COLLATE"), !(tokens.popFirst()?.isKnownOrder ?? false) { return false }
+            if !take("ASC") { _ = take("DESC") }
+            guard let sign = tokens.popFirst() else { return false }
+            if sign.isSign(")") { return tokens.isEmpty }
+            guard sign.isSign(",") else { return false }
+        }
+        return false
     }
 }

@@ -28,7 +28,7 @@ struct TableText {
             break
         }
         guard let end else { return nil }
-        self.head = Self.withoutQuotedName(tokens[...open])
+        self.head = tokens[...open]
         self.parts = parts
         self.tail = tokens[end...]
     }
@@ -38,25 +38,19 @@ struct TableText {
     /// Such a column stands where SQLite puts it: behind the columns that there were when it was added, and before what
     /// is said of the table as a whole. The library itself may have added columns later.
     func isAtLeast(_ known: Self) -> Bool {
-        guard self.head == known.head, self.tail == known.tail else { return false }
+        guard SQLToken.areAlike(self.head, known.head), SQLToken.areAlike(self.tail, known.tail) else { return false }
         var expected = known.parts[...]
         var others: [ArraySlice<SQLToken>] = []
         for part in self.parts {
-            if part == expected.first { expected.removeFirst() } else { others.append(part) }
+            if let next = expected.first, SQLToken.areAlike(part, next) {
+                expected.removeFirst()
+            } else {
+                others.append(part)
+            }
         }
-        guard expected.isEmpty else { return false }
-        let names = Set((known.parts + others).compactMap(\.first).filter { $0.kind == .word }.map(\.text))
-        return others.allSatisfy { AddedColumn.isHarmless($0, inTableOf: names) }
+        return expected.isEmpty && AddedColumn.areHarmless(others)
     }
 
-    /// The names of the columns, and the first words of what is said of the table as a whole.
+    /// The names of the columns, and the first words of what is said of the table as a whole, in small letters.
     var names: [String] { self.parts.compactMap { $0.first?.name.lowercased() } }
-
-    /// A table that was copied and renamed has its name in quotes.
-    private static func withoutQuotedName(_ head: ArraySlice<SQLToken>) -> ArraySlice<SQLToken> {
-        guard head.count > 2, head[2].kind == .quotedName else { return head }
-        var head = head
-        head[2] = SQLToken(.word, head[2].name.utf8)
-        return head
-    }
 }

@@ -24,14 +24,25 @@ extension Quarantine {
 
     private func isBroken() throws(BreakerStoreError) -> Bool {
         do throws(BreakerStoreError) {
-            return try BystanderReader.read(self.file) { (database) throws(BreakerStoreError) in
-                try !database.isWhole()
+            let isWhole = try BystanderReader.read(self.file) { (database) throws(BreakerStoreError) in
+                try database.isWhole()
             }
+            if isWhole { try self.requireUsableSchema() }
+            return !isWhole
         } catch {
             // Only damage counts, not that the file can't be read just now.
             guard error.code == .corrupt else { throw error }
             return true
         }
+    }
+
+    /// Throws `corrupt` if SQLite can't use the schema.
+    ///
+    /// A connection that only reads leaves CHECKs unread (build.c, sqlite3AddCheckConstraint). One that may write, as a
+    /// service has it, finds the schema malformed where a CHECK in any table has a function that may do harm.
+    private func requireUsableSchema() throws(BreakerStoreError) {
+        let connection = try Connection(path: self.file.path, access: .readWrite)
+        _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
     }
 
     /// Throws if the system can't read the bytes of the files.

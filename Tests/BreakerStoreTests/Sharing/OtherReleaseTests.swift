@@ -59,6 +59,9 @@ import Testing
     @Test(arguments: [
         "ALTER TABLE circuit ADD COLUMN Birth TEXT", "ALTER TABLE clock ADD COLUMN \"wall\" TEXT",
         "CREATE TABLE Tally (x)", "CREATE VIEW fleet AS SELECT 1",
+        // SQLite has room for 2,000 columns.
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', '"
+            + (0..<1_960).map { ", c\($0) INT" }.joined() + ") STRICT') WHERE name = 'circuit'",
     ])
     func fileWithoutRoomForTheNextStepIsSetAside(sql: String) async throws {
         let path = try await Self.makeOlder(adding: sql)

@@ -33,6 +33,7 @@ struct HostileCases {
         "special files: a dangling link at a.db-wal", "special files: a dangling link at a.db-board",
         "swaps: [\"a.db-board\"] of ", "special files while open: a FIFO at", "owners: ",
         "surroundings: ", "schema in 1.0: circuit has 'extra TEXT'", "schema in 1.0: circuit has 'birth TEXT'",
+        "schema in 1.0: circuit has 1 MB of spaces",
     ]
 
     /// These, and another one of each kind.

@@ -1,0 +1,182 @@
+/// Works out what a CHECK of others says of a row that the library writes.
+///
+/// The CHECK may compare columns with values, and nothing else: it has no function but `length`, and no operator whose
+/// cost depends on what it compares. Nothing of it is run by SQLite.
+struct HarmlessCheck {
+    private var rest: ArraySlice<SQLToken>
+    /// The values of the columns that it may name, which stand here in small letters.
+    private let row: [String: ColumnValue]
+    private var depth = 0
+
+    /// More than any check needs.
+    private static let longest = 1_000
+    private static let deepest = 20
+
+    /// What the expression says in parentheses that `tokens` are; nil if they are no such one.
+    static func truth(of tokens: ArraySlice<SQLToken>, in row: [String: ColumnValue]) -> Truth? {
+        guard tokens.count <= Self.longest else { return nil }
+        var check = HarmlessCheck(rest: tokens, row: row)
+        guard let value = check.takeInParentheses(), check.rest.isEmpty else { return nil }
+        return Truth(value)
+    }
+
+    private init(rest: ArraySlice<SQLToken>, row: [String: ColumnValue]) {
+        self.rest = rest
+        self.row = row
+    }
+
+    // MARK: - Tokens
+
+    private mutating func take(_ keyword: String) -> Bool {
+        guard self.rest.first?.is(keyword) ?? false else { return false }
+        self.rest.removeFirst()
+        return true
+    }
+
+    private mutating func takeSign(_ sign: String) -> Bool {
+        guard self.rest.first?.isSign(sign) ?? false else { return false }
+        self.rest.removeFirst()
+        return true
+    }
+
+    /// Takes an operator, which may be two tokens; returns how it judges what `compared` says.
+    private mutating func takeComparison() -> ((Int) -> Bool)? {
+        for count in [2, 1] {
+            let signs = self.rest.prefix(count)
+            guard signs.count == count, signs.allSatisfy({ $0.kind == .sign }),
+                let judges = Self.comparison(signs.map(\.text).joined())
+            else { continue }
+            self.rest.removeFirst(count)
+            return judges
+        }
+        return nil
+    }
+
+    private static func comparison(_ sign: String) -> ((Int) -> Bool)? {
+        switch sign {
+        case "=", "==": { $0 == 0 }
+        case "<>", "!=": { $0 != 0 }
+        case "<": { $0 < 0 }
+        case ">": { $0 > 0 }
+        case "<=": { $0 <= 0 }
+        case ">=": { $0 >= 0 }
+        default: nil
+        }
+    }
+
+    private mutating func takeColumn() -> ColumnValue? {
+        guard let token = self.rest.first, token.kind == .word || token.kind == .quotedName,
+            let value = self.row[token.name.lowercased()], !(self.rest.dropFirst().first?.isSign("(") ?? false)
+        else { return nil }
+        self.rest.removeFirst()
+        return value
+    }
+
+    // MARK: - The grammar, loosest first
+
+    private mutating func takeInParentheses() -> ColumnValue? {
+        guard self.depth < Self.deepest, self.takeSign("(") else { return nil }
+        self.depth += 1
+        defer { self.depth -= 1 }
+        guard let value = self.takeExpression(), self.takeSign(")") else { return nil }
+        return value
+    }
+
+    private mutating func takeExpression() -> ColumnValue? {
+        guard let first = self.takeConjunction() else { return nil }
+        guard self.rest.first?.is("OR") ?? false else { return first }
+        guard var truth = Truth(first) else { return nil }
+        while self.take("OR") {
+            guard let next = self.takeConjunction().flatMap(Truth.init) else { return nil }
+            truth = truth.or(next)
+        }
+        return truth.value
+    }
+
+    private mutating func takeConjunction() -> ColumnValue? {
+        guard let first = self.takeNegation() else { return nil }
+        guard self.rest.first?.is("AND") ?? false else { return first }
+        guard var truth = Truth(first) else { return nil }
+        while self.take("AND") {
+            guard let next = self.takeNegation().flatMap(Truth.init) else { return nil }
+            truth = truth.and(next)
+        }
+        return truth.value
+    }
+
+    private mutating func takeNegation() -> ColumnValue? {
+        guard self.take("NOT") else { return self.takeComparisonOfTwo() }
+        guard self.depth < Self.deepest else { return nil }
+        self.depth += 1
+        defer { self.depth -= 1 }
+        return self.takeNegation().flatMap(Truth.init).map { (!$0).value }
+    }
+
+    private mutating func takeComparisonOfTwo() -> ColumnValue? {
+        guard let one = self.takeOperand() else { return nil }
+        if let judges = self.takeComparison() {
+            return self.takeOperand().flatMap { Self.compare(one, $0, judges) }?.value
+        }
+        if self.take("ISNULL") { return Truth(one == .null).value }
+        if self.take("NOTNULL") { return Truth(one != .null).value }
+        if self.take("IS") {
+            let isNot = self.take("NOT")
+            guard let two = self.takeOperand(), let isSame = Self.areSame(one, two) else { return nil }
+            return Truth(isSame != isNot).value
+        }
+        let isNot = self.take("NOT")
+        let truth: Truth?
+        if self.take("IN") {
+            truth = self.takeList(of: one)
+        } else if self.take("BETWEEN") {
+            truth = self.takeRange(of: one)
+        } else if isNot {
+            return self.take("NULL") ? Truth(one != .null).value : nil
+        } else {
+            return one
+        }
+        return truth.map { (isNot ? !$0 : $0).value }
+    }
+
+    private mutating func takeList(of one: ColumnValue) -> Truth? {
+        guard self.takeSign("(") else { return nil }
+        var truth = Truth.no
+        repeat {
+            guard let two = ColumnValue.taken(from: &self.rest), let isEqual = Self.compare(one, two, { $0 == 0 })
+            else {
+                return nil
+            }
+            truth = truth.or(isEqual)
+        } while self.takeSign(",")
+        return self.takeSign(")") ? truth : nil
+    }
+
+    private mutating func takeRange(of one: ColumnValue) -> Truth? {
+        guard let least = self.takeOperand(), self.take("AND"), let most = self.takeOperand(),
+            let isAbove = Self.compare(one, least, { $0 >= 0 }), let isBelow = Self.compare(one, most, { $0 <= 0 })
+        else { return nil }
+        return isAbove.and(isBelow)
+    }
+
+    private mutating func takeOperand() -> ColumnValue? {
+        if self.rest.first?.isSign("(") ?? false { return self.takeInParentheses() }
+        if let value = self.takeColumn() { return value }
+        guard self.take("LENGTH") else { return ColumnValue.taken(from: &self.rest) }
+        guard self.takeSign("("), let value = self.takeColumn(), self.takeSign(")") else { return nil }
+        switch value {
+        case .null: return .null
+        case .text(let bytes): return .number(Double(String(decoding: bytes, as: UTF8.self).unicodeScalars.count))
+        case .number, .blob: return nil
+        }
+    }
+
+    // MARK: - Values
+
+    private static func compare(_ one: ColumnValue, _ two: ColumnValue, _ judges: (Int) -> Bool) -> Truth? {
+        one == .null || two == .null ? .unknown : one.compared(with: two).map { Truth(judges($0)) }
+    }
+
+    private static func areSame(_ one: ColumnValue, _ two: ColumnValue) -> Bool? {
+        one == .null || two == .null ? one == two : one.compared(with: two).map { $0 == 0 }
+    }
+}
