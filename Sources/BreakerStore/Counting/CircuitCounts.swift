@@ -191,27 +191,35 @@ final class CircuitCounts: Sendable {
     ///   - board: nil while there is none.
     ///   - grow: makes room on the board.
     func counters(on board: Board?, growing grow: Board.Growth) -> Counters {
-        let state = self.present
-        let known = state.known
-        let isOnBoard = board != nil && known.birth != nil
-        if let counters = state.counters, counters.made == known, counters.shared?.board === (isOnBoard ? board : nil) {
-            return counters
+        while true {
+            let state = self.present
+            let known = state.known
+            let isOnBoard = board != nil && known.birth != nil
+            if let counters = state.counters, counters.made == known,
+                counters.shared?.board === (isOnBoard ? board : nil)
+            {
+                return counters
+            }
+            var shared: CircuitCounter?
+            if let board, let birth = known.birth {
+                shared = try? CircuitCounter(birth: birth, known.rules, on: board, growing: grow)
+            }
+            Hook.reached("counters.making")
+            var counters = Counters(shared: shared, for: known, after: nil)
+            var isBirthNew = false
+            self.state.change { state in
+                // Another thread may have learned the birth meanwhile, and have counted calls for it.
+                isBirthNew = known.birth == nil && state.known.birth != nil
+                // If the circuit was forgotten meanwhile, its calls don't count for the one that has its name now.
+                guard known.birth == state.known.birth else { return }
+                // Another thread may have made counters in this moment: the calls that it has counted there must not
+                // be lost.
+                let isSame = known.birth == state.counters?.made.birth || state.counters?.made.birth == nil
+                counters = Counters(shared: shared, for: known, after: isSame ? state.counters : nil)
+                state.counters = counters
+            }
+            if !isBirthNew { return counters }
         }
-        var shared: CircuitCounter?
-        if let board, let birth = known.birth {
-            shared = try? CircuitCounter(birth: birth, known.rules, on: board, growing: grow)
-        }
-        Hook.reached("counters.making")
-        var counters = Counters(shared: shared, for: known, after: nil)
-        self.state.change { state in
-            // Another thread may have made counters in this moment: the calls that it has counted there must not be
-            // lost. Calls of a circuit that was forgotten don't count for the one that has its name now.
-            if let birth = known.birth, birth != state.known.birth { return }
-            let isSame = known.birth == state.counters?.made.birth || state.counters?.made.birth == nil
-            counters = Counters(shared: shared, for: known, after: isSame ? state.counters : nil)
-            state.counters = counters
-        }
-        return counters
     }
 
     /// Lets go of the board; the windows by which memory guards stay.

@@ -99,14 +99,16 @@ final class CallCounting: Sendable {
     ///   - worker: under whose id calls are told that could not go to a board.
     ///   - isLast: whether this process can't tell any later. Otherwise it takes the numbers of some circuits only, as
     ///     other processes wait for the transaction, and those of the others for the next one.
-    ///   - read: has counts learn what the file says of their circuit, which this process has not read yet.
+    ///   - read: has counts learn what the file says of their circuit, which this process has not read yet; false if
+    ///     the file can't be read just now.
     func takeTallies(
-        by worker: Int64, isLast: Bool = false, reading read: (CircuitName, CircuitCounts) -> Void
+        by worker: Int64, isLast: Bool = false, reading read: (CircuitName, CircuitCounts) -> Bool
     ) -> [ToldCounts] {
         let uptime = self.clock.uptime
         let named = self.named
         var told: [ToldCounts] = []
         var looked = 0
+        var canRead = true
         let start = isLast ? 0 : self.next.load(ordering: .relaxed)
         for place in named.indices {
             if !isLast, told.count + looked >= Self.mostAtOnce {
@@ -115,8 +117,9 @@ final class CallCounting: Sendable {
                 break
             }
             let (name, counts) = named[(start + place) % named.count]
-            if counts.waitsForBirth {
-                read(name, counts)
+            if canRead, counts.waitsForBirth {
+                // Each read may wait: after one in vain no other is tried.
+                canRead = read(name, counts)
                 looked += 1
             }
             let tallies = counts.takeTallies(at: uptime, pause: isLast ? 0 : Self.interval, by: worker)
@@ -228,7 +231,11 @@ final class CallCounting: Sendable {
         guard self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
         var board: Board?
         // Not set before: a thread that comes while the board is opened waits for the board.
-        defer { self.nextTry.store(board == nil ? uptime.addingSaturating(Self.pause) : uptime, ordering: .relaxed) }
+        // The pause begins after the try, which may have waited longer than the pause is.
+        defer {
+            let end = self.clock.uptime
+            self.nextTry.store(board == nil ? end.addingSaturating(Self.pause) : end, ordering: .relaxed)
+        }
         guard let (lock, owner) = try? owner() else { return nil }
         board = try? lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
             try Board.openOrCreate(of: self.file, owner)

@@ -115,14 +115,18 @@ extension StoreCore {
         )
     }
 
-    /// Reads a circuit whose calls were all counted while memory guarded.
-    func learn(_ name: CircuitName, _ counts: CircuitCounts) {
+    /// Reads a circuit whose calls were all counted while memory guarded; false if the file can't be read just now.
+    func learn(_ name: CircuitName, _ counts: CircuitCounts) -> Bool {
         do throws(BreakerStoreError) {
-            guard let row = try self.row(of: name.text) else { return counts.noteMissing() }
-            // Another thread that has read the circuit meanwhile has read something newer.
-            counts.know(birth: row.birth, row.circuit.rules, epoch: row.circuit.epoch) { false }
+            if let row = try self.row(of: name.text) {
+                // Another thread that has read the circuit meanwhile has read something newer.
+                counts.know(birth: row.birth, row.circuit.rules, epoch: row.circuit.epoch) { false }
+            } else {
+                counts.noteMissing()
+            }
+            return true
         } catch {
-            // What can't be read now is read the next time.
+            return error.isOfUnusableRow
         }
     }
 

@@ -96,6 +96,39 @@ import Darwin
         }
     }
 
+    /// Another thread learns the birth and counts, while this one makes counters for the circuit that nobody knew.
+    @Test func callsBesideTheFirstReadAreKept() async {
+        await #expect(processExitsWith: .success) {
+            let counts = CircuitCounts()
+            counts.know(birth: nil, Self.rules, epoch: 0)
+            Hook.install { name in
+                guard name == "counters.making" else { return }
+                Hook.install(nil)
+                counts.know(birth: 7, Self.rules, epoch: 5)
+                for _ in 0..<3 { Self.fail(counts, on: nil) }
+            }
+            Self.fail(counts, on: nil)
+            #expect(counts.takeTallies(at: 0, pause: 0, by: 1).map(\.totals.failed) == [4])
+        }
+    }
+
+    /// Each read may wait for long.
+    @Test func afterOneReadInVainNoOtherIsTried() throws {
+        let file = try StoreFile(resolving: try Workplace.here.store)
+        let counting = CallCounting(file, StoreClock(SystemHostClock()))
+        for name in ["a", "b", "c"] {
+            counting.counts(of: CircuitName(name), with: KeptConfig(.init(name: name))).lanes.add(.succeeded)
+        }
+        for isLast in [false, true] {
+            var reads = 0
+            _ = counting.takeTallies(by: 1, isLast: isLast) { _, _ in
+                reads += 1
+                return false
+            }
+            #expect(reads == 1)
+        }
+    }
+
     /// The numbers of processes that are gone are told by one that does not use their circuit.
     @Test func whatIsLeftOnTheBoardIsTold() async throws {
         let fixture = try StoreFixture()

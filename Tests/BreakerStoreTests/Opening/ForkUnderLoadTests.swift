@@ -82,7 +82,7 @@ private struct Used: Sendable {
                     core.guarded.withLock { _ in }
                     core.hub.wake()
                     core.tickCounts()
-                    _ = core.counting.takeTallies(by: 1) { _, _ in }
+                    _ = core.counting.takeTallies(by: 1) { _, _ in true }
                     core.lookSoon()
                 }
                 // The second store of a path enters and leaves the table of the process's cores.
