@@ -35,6 +35,7 @@ typedef struct {
     sqlite3_vfs *system;
     int is_for_readers;
     int has_private_index;
+    int needs_log;
 } bs_vfs;
 
 // 32 KiB each; one holds 4,096 frames of the log.
@@ -209,6 +210,9 @@ static inline int bs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file 
         // SQLite asks for a log that it may write to and make, whatever the database is opened for.
         if (own->has_private_index)
             flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+        // An empty log that came into being here would hide from the process that the real one is gone, and what it
+        // wrote there behind frames that are gone would be lost.
+        if (own->needs_log) flags &= ~SQLITE_OPEN_CREATE;
     }
     int rc = own->system->xOpen(own->system, name, file, flags, flags_out);
     if (rc == SQLITE_OK && own->has_private_index && (flags & SQLITE_OPEN_MAIN_DB) && file->pMethods)
@@ -229,7 +233,7 @@ static inline int bs_delete_nothing(sqlite3_vfs *vfs, const char *name, int sync
 }
 
 // Makes the VFS known to SQLite under `name`, which must stay valid. Never freed: SQLite keeps its address.
-static inline int bs_register_vfs(const char *name, int is_for_readers, int has_private_index) {
+static inline int bs_register_vfs(const char *name, int is_for_readers, int has_private_index, int needs_log) {
     sqlite3_vfs *system = sqlite3_vfs_find(0);
     bs_vfs *own = system ? (bs_vfs *)calloc(1, sizeof(bs_vfs)) : 0;
     if (!own) return SQLITE_NOMEM;
@@ -243,13 +247,15 @@ static inline int bs_register_vfs(const char *name, int is_for_readers, int has_
     own->system = system;
     own->is_for_readers = is_for_readers;
     own->has_private_index = has_private_index;
+    own->needs_log = needs_log;
     return sqlite3_vfs_register(&own->vfs, 0);
 }
 
 static inline int bs_register_vfses(void) {
-    int rc = bs_register_vfs("breaker-store", 0, 0);
-    if (rc == SQLITE_OK) rc = bs_register_vfs("breaker-store-reader", 1, 0);
-    return rc == SQLITE_OK ? bs_register_vfs("breaker-store-private", 1, 1) : rc;
+    int rc = bs_register_vfs("breaker-store", 0, 0, 0);
+    if (rc == SQLITE_OK) rc = bs_register_vfs("breaker-store-sharing", 0, 0, 1);
+    if (rc == SQLITE_OK) rc = bs_register_vfs("breaker-store-reader", 1, 0, 0);
+    return rc == SQLITE_OK ? bs_register_vfs("breaker-store-private", 1, 1, 0) : rc;
 }
 
 // Reads the first bytes of a database through SQLite, without a connection. A process that opened the file by itself

@@ -28,7 +28,7 @@ extension Database {
     static func sharing(
         _ file: StoreFile, as identity: FileIdentity, syncs: Bool = true
     ) throws(BreakerStoreError) -> Database {
-        let database = Database(try Connection(path: file.path, access: .readWrite, syncs: syncs))
+        let database = Database(try Connection(path: file.path, access: .sharing, syncs: syncs))
         guard database.isOpen(at: file, as: identity) else { throw .moved(file.path) }
         try database.connection.configureForReading()
         // The first read opens the log, for which SQLite need not read the schema. Without that a checkpoint copies

@@ -13,6 +13,8 @@ import Darwin
 struct Connection: ~Copyable {
     enum Access {
         case readWrite
+        /// The same beside another connection of this process, whose log must be there.
+        case sharing
         /// Reads the file alone, without locks, as if nobody wrote to it.
         case immutable
         /// Reads through the wal-index that is there, and changes neither it nor anything else.
@@ -46,7 +48,7 @@ struct Connection: ~Copyable {
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
         switch access {
-        case .readWrite:
+        case .readWrite, .sharing:
             name = path
             flags |= SQLITE_OPEN_READWRITE
         case .immutable:
@@ -64,6 +66,7 @@ struct Connection: ~Copyable {
         let vfs =
             switch access {
             case .readWrite: "breaker-store"
+            case .sharing: "breaker-store-sharing"
             case .immutable, .sharedReader: "breaker-store-reader"
             case .privateReader: "breaker-store-private"
             }

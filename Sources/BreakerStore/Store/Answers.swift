@@ -120,13 +120,16 @@ final class Answers: Sendable {
     ) throws(BreakerStoreError) -> Value? {
         try self.source.withLock { (source) throws(BreakerStoreError) -> Value? in
             guard source.isOpen, let identity = source.newest?.identity else { return nil }
-            let database =
-                if let known = source.database { known } else {
-                    try Database.sharing(self.file, as: identity, syncs: self.syncs)
-                }
+            let database = if let known = source.database { known } else { try self.open(as: identity) }
             source.database = database
             return try body(database)
         }
+    }
+
+    /// Another connection to the files that are open.
+    func open(as identity: FileIdentity) throws(BreakerStoreError) -> Database {
+        guard FileIdentity(of: self.file) == identity else { throw .moved(self.file.path) }
+        return try Database.sharing(self.file, as: identity, syncs: self.syncs)
     }
 
     /// A circuit as it was read, and the header under which it was.

@@ -107,7 +107,6 @@ extension StoreCore {
     /// While the store is opened anew, its path may lead to any file.
     private func openViewer() throws(BreakerStoreError) -> Database {
         guard let identity = self.answers.identity else { throw self.lossOrClosed }
-        guard FileIdentity(of: self.file) == identity else { throw .moved(self.file.path) }
-        return try Database.sharing(self.file, as: identity, syncs: self.configuration.syncs)
+        return try self.answers.open(as: identity)
     }
 }

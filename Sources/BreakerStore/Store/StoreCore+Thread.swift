@@ -102,7 +102,8 @@ extension StoreCore {
             guard isWritable else { return false }
         } else {
             try self.reopen(isSuspect: isSuspect)
-            self.readSchema()
+            // Also makes SQLite read the schema for the connection that answers calls.
+            guard self.canRead else { return false }
         }
         return try self.writer.makeUpForFailedSync()
     }

@@ -42,6 +42,27 @@ import Darwin
         #expect(breaker.failureCount == 1)
     }
 
+    /// An empty log in the place of the one that was removed would hide the loss: what this process wrote behind frames
+    /// that are gone would be gone, too.
+    @Test func readingMakesNoLog() async throws {
+        let path = try Workplace.here.directory + "/a.db"
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        // No circuit is used yet, so that the connection that reads is not open.
+        let core = try #require(store.backend.core)
+        let identity = try #require(core.answers.identity)
+        #expect(unsafe unlink(path + "-wal") == 0)
+        #expect(throws: BreakerStoreError.self) { try core.row(of: "a") }
+        #expect(unsafe access(path + "-wal", F_OK) != 0)
+        // Also if the log goes after the look at the files.
+        let file = store.backend.file
+        #expect(throws: BreakerStoreError.self) { try Database.sharing(file, as: identity) }
+        #expect(unsafe access(path + "-wal", F_OK) != 0)
+        let breaker = try store.breaker(Stores.config(maxFailures: 100))
+        for _ in 0..<2 { await breaker.recordFailure() }
+        #expect(await eventually { store.isHealthy && breaker.failureCount == 2 })
+    }
+
     /// Nothing is set aside that SQLite finds whole.
     @Test func aDatabaseThatIsWholeWithoutItsLogIsKept() async throws {
         let directory = try Workplace.here.directory

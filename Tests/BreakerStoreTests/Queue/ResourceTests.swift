@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -41,6 +42,39 @@ import Darwin
                     && ResourceTests.entries("/proc/self/task") <= threads + 4
             }
             exit(isSame ? 0 : 1)
+        }
+    }
+
+    /// There are enough descriptors to write the file, but not to read it as calls do.
+    @Test(.timeLimit(.minutes(10))) func aStoreThatCannotBeReadIsNotBack() async throws {
+        let directory = try Files.makeDirectory()
+        defer { Files.remove(directory) }
+        await #expect(processExitsWith: .success) { [path = directory + "/a.db" as String] in
+            let heard = Locked<[Bool]>([])
+            let openings = Locked(0)
+            var configuration = CircuitStore.Configuration()
+            configuration.firstRetry = .milliseconds(10)
+            configuration.onHealth = { health in heard.withLock { $0.append(health.isHealthy) } }
+            let store = try CircuitStore(path: path, configuration: configuration)
+            // No circuit is used yet, so that the connection that reads is not open.
+            let core = try #require(store.backend.core)
+            Hook.install { name in if name == "open.registered" { openings.withLock { $0 += 1 } } }
+            var limit = rlimit(rlim_cur: 96, rlim_max: 96)
+            unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var held: [Int32] = []
+            while case let descriptor = unsafe open("/dev/null", O_RDONLY), descriptor >= 0 { held.append(descriptor) }
+            do throws(BreakerStoreError) {
+                _ = try core.row(of: "a")
+                exit(2)
+            } catch {
+                core.readFailed(error)
+            }
+            // No task may sleep now: its timer would need a descriptor.
+            while openings.withLock({ $0 }) < 3, heard.withLock({ !$0.contains(true) }) { usleep(1_000) }
+            #expect(heard.withLock { !$0.contains(true) })
+            for descriptor in held { close(descriptor) }
+            #expect(await eventually { store.isHealthy })
+            store.close()
         }
     }
 
