@@ -44,7 +44,8 @@ struct AddedColumn {
         while let token = rest.popFirst() {
             guard token.kind == .word, self.take(token.text.uppercased(), &rest) else { return nil }
         }
-        guard Self.takes(self.value, type.name.uppercased()) else { return nil }
+        guard let stored = self.value.stored(as: type.name.uppercased()) else { return nil }
+        self.value = stored
     }
 
     private mutating func take(_ word: String, _ rest: inout ArraySlice<SQLToken>) -> Bool {
@@ -82,15 +83,5 @@ struct AddedColumn {
             return true
         }
         return false
-    }
-
-    /// Whether a column of this type of a STRICT table takes the value as it is.
-    private static func takes(_ value: ColumnValue, _ type: String) -> Bool {
-        switch (type, value) {
-        case ("INT", .null), ("INTEGER", .null), ("REAL", .null), ("TEXT", .null), ("BLOB", .null), ("ANY", _): true
-        case ("INT", .number(let number)), ("INTEGER", .number(let number)): number == number.rounded()
-        case ("REAL", .number), ("TEXT", .text), ("BLOB", .blob): true
-        default: false
-        }
     }
 }

@@ -4,7 +4,8 @@ enum ColumnValue: Equatable {
     case number(Double)
     /// Its bytes: SQLite knows no letters beyond ASCII.
     case text([UInt8])
-    case blob
+    /// Bytes, or a text that is not known.
+    case other
 
     /// Takes a number, which may have a sign, a text, NULL, TRUE or FALSE; nil if there is none.
     static func taken(from rest: inout ArraySlice<SQLToken>) -> ColumnValue? {
@@ -19,7 +20,7 @@ enum ColumnValue: Equatable {
     private init?(_ token: SQLToken) {
         switch token.kind {
         case .text: self = .text(Array(token.name.utf8))
-        case .blob: self = .blob
+        case .blob: self = .other
         case .number:
             // Digits that SQLite reads and this does not make a column that is not used.
             guard let number = Double(token.text) else { return nil }
@@ -32,6 +33,35 @@ enum ColumnValue: Equatable {
             default: return nil
             }
         case .quotedName, .sign: return nil
+        }
+    }
+
+    /// What a column of this type of a STRICT table makes of it; nil if the column refuses it.
+    func stored(as type: String) -> ColumnValue? {
+        switch type {
+        case "ANY": return self
+        case "INT", "INTEGER":
+            return self.isNull ? .null : self.asNumber.flatMap { Int64(exactly: $0) == nil ? nil : .number($0) }
+        case "REAL": return self.isNull ? .null : self.asNumber.map { .number($0) }
+        case "TEXT":
+            // The digits of a number are SQLite's to choose.
+            if case .number = self { return .other }
+            return self == .other ? nil : self
+        case "BLOB": return self.isNull || self == .other ? self : nil
+        default: return nil
+        }
+    }
+
+    var isNull: Bool { self == .null }
+
+    private var asNumber: Double? {
+        switch self {
+        case .number(let number): number
+        // Swift reads more as a number than SQLite does in a text.
+        case .text(let bytes) where bytes.allSatisfy("0123456789+-.eE".utf8.contains):
+            Double(String(decoding: bytes, as: UTF8.self))
+        case .text: nil
+        case .null, .other: nil
         }
     }
 
@@ -58,7 +88,7 @@ enum Truth {
         switch value {
         case .null: self = .unknown
         case .number(let number): self.init(number != 0)
-        case .text, .blob: return nil
+        case .text, .other: return nil
         }
     }
 

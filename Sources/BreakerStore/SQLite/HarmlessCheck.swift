@@ -166,7 +166,7 @@ struct HarmlessCheck {
         switch value {
         case .null: return .null
         case .text(let bytes): return .number(Double(String(decoding: bytes, as: UTF8.self).unicodeScalars.count))
-        case .number, .blob: return nil
+        case .number, .other: return nil
         }
     }
 

@@ -38,7 +38,7 @@ struct SQLToken: Equatable {
 
     /// Whether they say the same; a name may stand in quotes, as after a renaming.
     ///
-    /// No keyword says the same in quotes, but SQLite takes none of a text that has one.
+    /// A keyword in quotes is none, but SQLite can't read a text then that would say the same without the quotes.
     static func areAlike(_ tokens: ArraySlice<SQLToken>, _ known: ArraySlice<SQLToken>) -> Bool {
         tokens.count == known.count
             && zip(tokens, known).allSatisfy { token, known in
