@@ -90,8 +90,14 @@ import Testing
             }
             func hold() async throws {
                 try synchronously { try far.store.hold("api", .open, by: "bob") }
-                try await Fleet.wait("the other primary is held") {
-                    try databases[1].number("SELECT count(*) FROM fleet.circuit WHERE hold = 'open'") == 1
+                // The link reads what became of its word before its next beat. A link that is cut off before then has
+                // no register to offer, and says its word once more instead.
+                try await Fleet.wait("the other primary is held, and the link there knows") {
+                    try databases[1].number(
+                        """
+                        SELECT count(*) FROM fleet.circuit AS c, fleet.link AS l
+                        WHERE c.hold = 'open' AND l.host = 'h1' AND l.beat > c.generation
+                        """) == 1
                 }
             }
             if isHoldLater {
