@@ -3,8 +3,8 @@
 /// The table is used only if SQLite does no more for such columns than compare and copy values, and if it takes rows
 /// that have no values for them, as the library writes them.
 struct AddedColumn {
-    /// In small letters.
-    private let name: String
+    /// As SQLite compares it.
+    private let name: [UInt8]
     /// What a row of the library has there.
     private var value = ColumnValue.null
     private var isNotNull = false
@@ -17,7 +17,7 @@ struct AddedColumn {
     ///
     /// A CHECK that names a column of the library might refuse what the library writes.
     static func areHarmless(_ columns: [ArraySlice<SQLToken>]) -> Bool {
-        var row: [String: ColumnValue] = [:]
+        var row: [[UInt8]: ColumnValue] = [:]
         var checks: [ArraySlice<SQLToken>] = []
         var hasOrder = false
         for tokens in columns {
@@ -40,16 +40,16 @@ struct AddedColumn {
         var rest = tokens
         guard let name = rest.popFirst(), name.isName, !name.is("CONSTRAINT"), let type = rest.popFirst(), type.isName
         else { return nil }
-        self.name = name.name.lowercased()
+        self.name = SQLToken.folded(name.name)
         while let token = rest.popFirst() {
-            guard token.kind == .word, self.take(token.text.uppercased(), &rest) else { return nil }
+            guard let keyword = token.keyword, self.take(keyword, &rest) else { return nil }
         }
-        guard let stored = self.value.stored(as: type.name.uppercased()) else { return nil }
-        self.value = stored
+        guard let type = SQLToken.inCapitals(type.name), let value = self.value.stored(as: type) else { return nil }
+        self.value = value
     }
 
-    private mutating func take(_ word: String, _ rest: inout ArraySlice<SQLToken>) -> Bool {
-        switch word {
+    private mutating func take(_ keyword: String, _ rest: inout ArraySlice<SQLToken>) -> Bool {
+        switch keyword {
         case "NULL": return true
         case "NOT":
             self.isNotNull = true

@@ -4,23 +4,29 @@
 /// cost depends on what it compares. Nothing of it is run by SQLite.
 struct HarmlessCheck {
     private var rest: ArraySlice<SQLToken>
-    /// The values of the columns that it may name, which stand here in small letters.
-    private let row: [String: ColumnValue]
+    /// The values of the columns that it may name, by their names as SQLite compares them.
+    private let row: [[UInt8]: ColumnValue]
     private var depth = 0
 
     /// More than any check needs.
     private static let longest = 1_000
     private static let deepest = 20
 
+    /// Words that are not used: `x IS TRUE` is no comparison, a column may be called TRUE, and CURRENT_DATE is the day
+    /// also where a column has that name.
+    private static let strange = ["TRUE", "FALSE", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"]
+
     /// What the expression says in parentheses that `tokens` are; nil if they are no such one.
-    static func truth(of tokens: ArraySlice<SQLToken>, in row: [String: ColumnValue]) -> Truth? {
-        guard tokens.count <= Self.longest else { return nil }
+    static func truth(of tokens: ArraySlice<SQLToken>, in row: [[UInt8]: ColumnValue]) -> Truth? {
+        guard tokens.count <= Self.longest, !tokens.contains(where: { Self.strange.contains($0.keyword ?? "") }) else {
+            return nil
+        }
         var check = HarmlessCheck(rest: tokens, row: row)
         guard let value = check.takeInParentheses(), check.rest.isEmpty else { return nil }
         return Truth(value)
     }
 
-    private init(rest: ArraySlice<SQLToken>, row: [String: ColumnValue]) {
+    private init(rest: ArraySlice<SQLToken>, row: [[UInt8]: ColumnValue]) {
         self.rest = rest
         self.row = row
     }
@@ -39,12 +45,15 @@ struct HarmlessCheck {
         return true
     }
 
-    /// Takes an operator, which may be two tokens; returns how it judges what `compared` says.
-    private mutating func takeComparison() -> ((Int) -> Bool)? {
+    /// How an operator judges what was compared; nil for what is not known.
+    private typealias Judgement = (ColumnValue.Order) -> Bool?
+
+    /// Takes an operator, which may be two tokens.
+    private mutating func takeComparison() -> Judgement? {
         for count in [2, 1] {
             let signs = self.rest.prefix(count)
             guard signs.count == count, signs.allSatisfy({ $0.kind == .sign }),
-                let judges = Self.comparison(signs.map(\.text).joined())
+                let judges = Self.judgement(signs.map(\.text).joined())
             else { continue }
             self.rest.removeFirst(count)
             return judges
@@ -52,21 +61,21 @@ struct HarmlessCheck {
         return nil
     }
 
-    private static func comparison(_ sign: String) -> ((Int) -> Bool)? {
+    private static func judgement(_ sign: String) -> Judgement? {
         switch sign {
-        case "=", "==": { $0 == 0 }
-        case "<>", "!=": { $0 != 0 }
-        case "<": { $0 < 0 }
-        case ">": { $0 > 0 }
-        case "<=": { $0 <= 0 }
-        case ">=": { $0 >= 0 }
+        case "=", "==": { $0 == .equal }
+        case "<>", "!=": { $0 != .equal }
+        case "<": { $0 == .different ? nil : $0 == .less }
+        case ">": { $0 == .different ? nil : $0 == .greater }
+        case "<=": { $0 == .different ? nil : $0 != .greater }
+        case ">=": { $0 == .different ? nil : $0 != .less }
         default: nil
         }
     }
 
     private mutating func takeColumn() -> ColumnValue? {
         guard let token = self.rest.first, token.kind == .word || token.kind == .quotedName,
-            let value = self.row[token.name.lowercased()], !(self.rest.dropFirst().first?.isSign("(") ?? false)
+            let value = self.row[SQLToken.folded(token.name)], !(self.rest.dropFirst().first?.isSign("(") ?? false)
         else { return nil }
         self.rest.removeFirst()
         return value
@@ -142,7 +151,7 @@ struct HarmlessCheck {
         guard self.takeSign("(") else { return nil }
         var truth = Truth.no
         repeat {
-            guard let two = ColumnValue.taken(from: &self.rest), let isEqual = Self.compare(one, two, { $0 == 0 })
+            guard let two = ColumnValue.taken(from: &self.rest), let isEqual = Self.compare(one, two, "=")
             else {
                 return nil
             }
@@ -153,7 +162,7 @@ struct HarmlessCheck {
 
     private mutating func takeRange(of one: ColumnValue) -> Truth? {
         guard let least = self.takeOperand(), self.take("AND"), let most = self.takeOperand(),
-            let isAbove = Self.compare(one, least, { $0 >= 0 }), let isBelow = Self.compare(one, most, { $0 <= 0 })
+            let isAbove = Self.compare(one, least, ">="), let isBelow = Self.compare(one, most, "<=")
         else { return nil }
         return isAbove.and(isBelow)
     }
@@ -166,17 +175,21 @@ struct HarmlessCheck {
         switch value {
         case .null: return .null
         case .text(let bytes): return .number(Double(String(decoding: bytes, as: UTF8.self).unicodeScalars.count))
-        case .number, .other: return nil
+        case .number, .unknown: return nil
         }
     }
 
     // MARK: - Values
 
-    private static func compare(_ one: ColumnValue, _ two: ColumnValue, _ judges: (Int) -> Bool) -> Truth? {
-        one == .null || two == .null ? .unknown : one.compared(with: two).map { Truth(judges($0)) }
+    private static func compare(_ one: ColumnValue, _ two: ColumnValue, _ sign: String) -> Truth? {
+        Self.judgement(sign).flatMap { Self.compare(one, two, $0) }
+    }
+
+    private static func compare(_ one: ColumnValue, _ two: ColumnValue, _ judges: Judgement) -> Truth? {
+        one == .null || two == .null ? .unknown : one.compared(with: two).flatMap(judges).map { Truth($0) }
     }
 
     private static func areSame(_ one: ColumnValue, _ two: ColumnValue) -> Bool? {
-        one == .null || two == .null ? one == two : one.compared(with: two).map { $0 == 0 }
+        one == .null || two == .null ? one == two : one.compared(with: two).map { $0 == .equal }
     }
 }

@@ -20,8 +20,28 @@ struct SQLToken: Equatable {
         self.text = String(decoding: Array(text), as: UTF8.self)
     }
 
+    /// Swift takes the Kelvin sign for a K.
+    static func == (one: Self, two: Self) -> Bool {
+        one.kind == two.kind && one.text.utf8.elementsEqual(two.text.utf8)
+    }
+
+    /// The word in capitals, if it may be a keyword.
+    var keyword: String? { self.kind == .word ? Self.inCapitals(self.text) : nil }
+
     /// Whether this is a keyword; case does not matter.
-    func `is`(_ keyword: String) -> Bool { self.kind == .word && self.text.uppercased() == keyword }
+    func `is`(_ keyword: String) -> Bool { self.keyword == keyword }
+
+    /// A name in capitals; nil if it has other letters than those of ASCII.
+    ///
+    /// SQLite knows no other ones, and Swift makes a capital I of a small one without a dot, too.
+    static func inCapitals(_ name: String) -> String? {
+        name.utf8.allSatisfy { $0 < 0x80 } ? name.uppercased() : nil
+    }
+
+    /// The name as SQLite compares it: byte by byte, and only the letters of ASCII without regard to case.
+    static func folded(_ name: String) -> [UInt8] {
+        name.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+    }
 
     /// What a name or a text says: without quotes, and with the quotes in it said once.
     var name: String {
@@ -34,7 +54,9 @@ struct SQLToken: Equatable {
     var isName: Bool { self.kind == .word || self.kind == .quotedName || self.kind == .text }
 
     /// Whether SQLite itself has the order of this name.
-    var isKnownOrder: Bool { self.isName && ["BINARY", "NOCASE", "RTRIM"].contains(self.name.uppercased()) }
+    var isKnownOrder: Bool {
+        self.isName && ["BINARY", "NOCASE", "RTRIM"].contains(Self.inCapitals(self.name) ?? "")
+    }
 
     /// Whether they say the same; a name may stand in quotes, as after a renaming.
     ///
@@ -50,9 +72,8 @@ struct SQLToken: Equatable {
 
     /// The tokens of `sql`, or nil if a quote or a comment has no end, or a byte is no SQL.
     static func all(of sql: String) -> [Self]? {
+        guard !sql.unicodeScalars.contains(where: { Self.readOtherwise.contains($0.value) }) else { return nil }
         let bytes = Array(sql.utf8)
-        // There the text ends for SQLite, in a comment too.
-        guard !bytes.contains(0) else { return nil }
         var tokens: [Self] = []
         var place = 0
         while place < bytes.count {
@@ -90,6 +111,10 @@ struct SQLToken: Equatable {
         }
         return tokens
     }
+
+    /// Characters that SQLite takes for others: a text ends at a zero, in a comment too; a byte order mark is a space;
+    /// the third stands here for any bytes that are no text; and the last two become the third in a store in UTF-16.
+    private static let readOtherwise: [UInt32] = [0, 0xfeff, 0xfffd, 0xfffe, 0xffff]
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (9...13).contains(byte) }
 

@@ -25,7 +25,7 @@ struct SchemaObject: Equatable {
     ///
     /// SQLite also reads one in other letters, but drops no index of it.
     var hasKnownType: Bool { self.isTable || self.isIndex || self.isTrigger || self.type == "view" }
-    var isOfSQLite: Bool { self.name.lowercased().hasPrefix("sqlite_") }
+    var isOfSQLite: Bool { SQLToken.folded(self.name).starts(with: "sqlite_".utf8) }
 
     /// Whether SQLite takes the names for one.
     ///
@@ -37,20 +37,20 @@ struct SchemaObject: Equatable {
     func isAbout(_ other: Self) -> Bool { Self.areAlike(self.table, other.table) }
 
     private static func areAlike(_ name: String, _ other: String) -> Bool {
-        name == other || name.utf8.count == other.utf8.count && name.lowercased() == other.lowercased()
+        name.utf8.count == other.utf8.count && SQLToken.folded(name) == SQLToken.folded(other)
     }
 
     /// Whether it says what the library's own says, and at most has harmless columns of others besides.
     func isAtLeast(_ known: Self) -> Bool {
         guard self.type == known.type, self.name == known.name, self.table == known.table else { return false }
-        if self.sql == known.sql { return true }
+        if self.sql.utf8.elementsEqual(known.sql.utf8) { return true }
         // SQLite counts the columns of its own tables.
         guard !self.isOfSQLite, let mine = TableText(self.sql), let other = TableText(known.sql) else { return false }
         return mine.isAtLeast(other)
     }
 
-    /// The names of a table's columns, in small letters.
-    var columns: [String] { self.isTable ? TableText(self.sql)?.names ?? [] : [] }
+    /// The names of a table's columns, as SQLite compares them.
+    var columns: [[UInt8]] { self.isTable ? TableText(self.sql)?.names ?? [] : [] }
 
     /// Whether it is an index on columns and nothing else: no expression that SQLite would have to work out, no
     /// condition, and no rule that a row could break.

@@ -51,6 +51,6 @@ struct TableText {
         return expected.isEmpty && AddedColumn.areHarmless(others)
     }
 
-    /// The names of the columns, and the first words of what is said of the table as a whole, in small letters.
-    var names: [String] { self.parts.compactMap { $0.first?.name.lowercased() } }
+    /// The names of the columns, and the first words of what is said of the table as a whole, as SQLite compares them.
+    var names: [[UInt8]] { self.parts.compactMap { $0.first.map { SQLToken.folded($0.name) } } }
 }

@@ -26,6 +26,9 @@ final class Foreign {
         if code != SQLITE_OK { Issue.record("\(sql): \(message)") }
     }
 
+    /// Whether SQLite does it.
+    func takes(_ sql: String) -> Bool { unsafe sqlite3_exec(self.handle, sql, nil, nil, nil) == SQLITE_OK }
+
     /// The first value of the first row.
     func value(_ sql: String) -> String? {
         var statement: OpaquePointer?

@@ -50,19 +50,19 @@ import Testing
     private static var canary: String { get throws { try Workplace.here.directory + "/canary" } }
 
     /// A store with a circuit that has one failure.
-    private static func make() throws -> String {
+    static func make() throws -> String {
         let path = try Workplace.here.store
         try Stores.make(path)
         return path
     }
 
-    private static func rewrite(_ path: String, _ set: String, _ condition: String) {
+    static func rewrite(_ path: String, _ set: String, _ condition: String) {
         Foreign.run(path, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET \(set) WHERE \(condition)")
     }
 
     /// Opens it in every way; a store that may be written is healthy and trips afterwards, or says that it is not
     /// healthy.
-    private static func use(_ path: String) throws {
+    static func use(_ path: String) throws {
         for access in [Access.readOnly, .existing, .readWrite, .existing, .readOnly] {
             var configuration = Stores.configuration(access)
             configuration.whenUnavailable = .throwError
@@ -118,6 +118,9 @@ import Testing
         "ALTER TABLE event ADD COLUMN \"a b\" TEXT CONSTRAINT filled CHECK (\"a b\" <> '' OR NOT \"a b\" IS NOT NULL)",
         "ALTER TABLE event ADD COLUMN a TEXT CHECK (a IN (" + (0..<50).map { "'\($0)'" }.joined(separator: ",") + "))",
         "ALTER TABLE event ADD COLUMN a TEXT DEFAULT 5; ALTER TABLE event ADD COLUMN b INT DEFAULT '7' CHECK (b < 8)",
+        "ALTER TABLE event ADD COLUMN a INTEGER DEFAULT 9223372036854775807; ALTER TABLE event ADD COLUMN b REAL "
+            + "DEFAULT 12345678901234567890",
+        "ALTER TABLE event ADD COLUMN gr\u{f6}\u{df}e TEXT DEFAULT 'klein' CHECK (gr\u{f6}\u{df}e IN ('gro\u{df}', 'klein'))",
         "ALTER TABLE event RENAME TO other; ALTER TABLE other RENAME TO event",
         "ALTER TABLE registration RENAME TO other; ALTER TABLE other RENAME TO registration",
         "DROP INDEX event_by_circuit; CREATE INDEX \"event_by_circuit\" ON \"event\" (circuit)",
@@ -167,30 +170,6 @@ import Testing
         #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
     }
 
-    /// A column that refuses each row of a failure: no store is healthy that does not trip.
-    @Test(arguments: ["severity > 0", "severity IS NOT 0", "NOT (severity BETWEEN 0 AND 1)", "0"])
-    func columnThatRefusesFailuresKeepsNothingFromTripping(check: String) throws {
-        let path = try Self.make()
-        Foreign.run(
-            path, "DELETE FROM failure; ALTER TABLE failure ADD COLUMN severity INTEGER DEFAULT 0 CHECK (\(check))")
-        try Self.use(path)
-        #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
-    }
-
-    /// Somebody adds it while a worker has the file open.
-    @Test func columnThatRefusesFailuresIsNoticedByARunningStore() async throws {
-        let path = try Self.make()
-        let store = try CircuitStore(path: path, configuration: Stores.configuration())
-        defer { store.close() }
-        let breaker = try store.breaker(Stores.config("a"))
-        Foreign.run(path, "DELETE FROM failure; ALTER TABLE failure ADD COLUMN x INTEGER DEFAULT 0 CHECK (x > 0)")
-        await breaker.recordFailure()
-        #expect(await eventually { store.isHealthy })
-        for _ in 0..<2 { await breaker.recordFailure() }
-        #expect(!breaker.isCallPermitted)
-        #expect(store.isHealthy)
-    }
-
     @Test(arguments: [
         "a GLOB '*a*b'", "a LIKE 'b'", "a MATCH 'b'", "a || 'b'", "1", "(a)", "a COLLATE german", "a, b > 1",
     ])
@@ -225,17 +204,27 @@ import Testing
     /// A table of somebody else's by an order that SQLite does not know can't be looked through, and is left alone.
     ///
     /// Beside an index by such an order no row could be written: the index is dropped.
-    @Test(arguments: [
-        ("CREATE TABLE mine (x TEXT COLLATE NOCASE PRIMARY KEY); INSERT INTO mine VALUES ('a')", "1"),
-        ("CREATE INDEX mine ON event (kind COLLATE NOCASE, at)", "0"),
-    ])
-    func unknownOrderHarmsNobody(sql: String, left: String) throws {
+    @Test(
+        arguments: [
+            ("CREATE TABLE mine (x TEXT COLLATE NOCASE PRIMARY KEY); INSERT INTO mine VALUES ('a')", "1"),
+            ("CREATE INDEX mine ON event (kind COLLATE NOCASE, at)", "0"),
+        ], ["german", "b\u{131}nary"])
+    func unknownOrderHarmsNobody(of sql: (String, left: String), order: String) throws {
         let path = try Self.make()
-        Foreign.run(path, sql)
-        Self.rewrite(path, "sql = replace(sql, 'NOCASE', 'german')", "name = 'mine'")
+        Foreign.run(path, sql.0)
+        Self.rewrite(path, "sql = replace(sql, 'NOCASE', '\(order)')", "name = 'mine'")
         try Self.use(path)
-        #expect(Foreign.value(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'mine'") == left)
+        #expect(Foreign.value(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'mine'") == sql.left)
         #expect(Foreign.value(path, "SELECT count(*) FROM circuit WHERE name = 'a'") == "1")
+    }
+
+    /// For Swift they are the same text.
+    @Test func kelvinSignIsNoK() {
+        let known = SchemaObject(type: "table", name: "t", table: "t", sql: "CREATE TABLE t (x, PRIMARY KEY (x))")
+        for space in ["", " "] {
+            let sql = "CREATE TABLE t\(space) (x, PRIMARY \u{212a}EY (x))"
+            #expect(!SchemaObject(type: "table", name: "t", table: "t", sql: sql).isAtLeast(known))
+        }
     }
 
     /// SQLite does without the end of a comment.
