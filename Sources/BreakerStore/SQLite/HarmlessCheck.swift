@@ -1,7 +1,7 @@
 /// Works out what a CHECK of others says of a row that the library writes.
 ///
 /// The CHECK may compare columns with values, and nothing else: it has no function but `length`, and no operator whose
-/// cost depends on what it compares. Nothing of it is run by SQLite.
+/// cost depends on what it compares. SQLite runs it only once it is known to take the row.
 struct HarmlessCheck {
     private var rest: ArraySlice<SQLToken>
     /// The values of the columns that it may name, by their names as SQLite compares them.

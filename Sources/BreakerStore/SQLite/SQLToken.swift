@@ -72,8 +72,8 @@ struct SQLToken: Equatable {
 
     /// The tokens of `sql`, or nil if a quote or a comment has no end, or a byte is no SQL.
     static func all(of sql: String) -> [Self]? {
-        guard !sql.unicodeScalars.contains(where: { Self.readOtherwise.contains($0.value) }) else { return nil }
         let bytes = Array(sql.utf8)
+        guard !Self.hasStrange(bytes) else { return nil }
         var tokens: [Self] = []
         var place = 0
         while place < bytes.count {
@@ -112,9 +112,21 @@ struct SQLToken: Equatable {
         return tokens
     }
 
-    /// Characters that SQLite takes for others: a text ends at a zero, in a comment too; a byte order mark is a space;
-    /// the third stands here for any bytes that are no text; and the last two become the third in a store in UTF-16.
-    private static let readOtherwise: [UInt32] = [0, 0xfeff, 0xfffd, 0xfffe, 0xffff]
+    /// Whether there is a character that SQLite takes for another.
+    ///
+    /// A text ends at a zero, in a comment too. A byte order mark is a space. U+FFFD stands here for any bytes that are
+    /// no text, and in a store in UTF-16 for U+FFFE and U+FFFF.
+    private static func hasStrange(_ bytes: [UInt8]) -> Bool {
+        if bytes.contains(0) { return true }
+        var rest = bytes[...]
+        while let place = rest.firstIndex(of: 0xef) {
+            rest = rest[(place + 1)...]
+            if rest.starts(with: [0xbb, 0xbf]) || rest.starts(with: [0xbf]) && rest.dropFirst().first ?? 0 >= 0xbd {
+                return true
+            }
+        }
+        return false
+    }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (9...13).contains(byte) }
 

@@ -54,14 +54,12 @@ struct SchemaObject: Equatable {
 
     /// Whether it is an index on columns and nothing else: no expression that SQLite would have to work out, no
     /// condition, and no rule that a row could break.
-    var isPlainIndex: Bool {
-        SQLToken.all(of: self.sql).map { !$0.contains { $0.is("UNIQUE") } } ?? false && self.isIndexOnColumns
-    }
+    var isPlainIndex: Bool { self.isIndexOnColumns(mayBeUnique: false) }
 
     /// Whether SQLite can look through a table or an index of somebody else without working out an expression of
     /// theirs.
     var isHarmlessToCheck: Bool {
-        if self.isIndex { return self.isIndexOnColumns }
+        if self.isIndex { return self.isIndexOnColumns(mayBeUnique: true) }
         guard self.isTable else { return true }
         guard let tokens = SQLToken.all(of: self.sql), tokens.count > 1, tokens[1].is("TABLE"),
             Self.haveKnownOrders(tokens)
@@ -76,7 +74,7 @@ struct SchemaObject: Equatable {
         zip(tokens, tokens.dropFirst()).allSatisfy { !$0.is("COLLATE") || $1.isKnownOrder }
     }
 
-    private var isIndexOnColumns: Bool {
+    private func isIndexOnColumns(mayBeUnique: Bool) -> Bool {
         guard self.isIndex, var tokens = SQLToken.all(of: self.sql)?[...] else { return false }
         func take(_ keyword: String) -> Bool {
             guard tokens.first?.is(keyword) ?? false else { return false }
@@ -84,9 +82,9 @@ struct SchemaObject: Equatable {
             return true
         }
         func takeName() -> Bool { tokens.popFirst()?.isName ?? false }
-        guard take("CREATE") else { return false }
-        _ = take("UNIQUE")
-        guard take("INDEX"), takeName(), take("ON"), takeName(), tokens.popFirst()?.isSign("(") ?? false else {
+        guard take("CREATE"), !take("UNIQUE") || mayBeUnique, take("INDEX"), takeName(), take("ON"), takeName(),
+            tokens.popFirst()?.isSign("(") ?? false
+        else {
             return false
         }
         while takeName() {
