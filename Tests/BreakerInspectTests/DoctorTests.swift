@@ -79,6 +79,15 @@ import Testing
                 + "CREATE TRIGGER d AFTER INSERT ON c BEGIN SELECT 1; END; ANALYZE", "additions",
             "note: other programs have added the index a, the view b, the table c, the trigger d"
         ),
+        (
+            "CREATE TABLE c (x CHECK (json_valid(x))); CREATE TABLE d (x)", "additions",
+            "note: other programs have added the table c, the table d services work without them, but set the file "
+                + "aside if SQLite does not trust a function there, such as json_valid: remove c, or the expressions"
+        ),
+        (
+            "PRAGMA user_version = 1000", "additions",
+            "wrong: schema 1.1 adds what is there already: the column birth in clock, the column wall in clock, "
+        ),
         ("PRAGMA user_version = 1002", "schema", "note: 1.2, this tool knows 1.1; both can use it"),
         ("UPDATE clock SET boot = 'another'", "clock", "note: no service has used the store since"),
         (

@@ -32,8 +32,14 @@ package struct StoreExamination: Sendable {
     package var badRows: [String]
     /// The names of somebody else's indexes on the library's tables that may refuse rows, or cost what they like.
     package var strangeIndexes: [String]
-    /// The types and names of what else somebody has added to the file, which does the services no harm.
+    /// What somebody has in the way of what this version adds to an older file.
+    package var obstacles: [String]
+    /// The types and names of what else somebody has added to the file.
     package var additions: [String]
+    /// The names of those of them that have expressions.
+    ///
+    /// A function in one that SQLite does not trust makes the whole schema malformed for connections that may write.
+    package var withExpressions: [String]
     /// Whether the clock's row is missing or can't be read, so that it gives no store time.
     package var isClockUnreadable: Bool
     /// The names of circuits with stamps that lie ahead of now.
@@ -64,8 +70,10 @@ package struct StoreExamination: Sendable {
             case .differs, nil: []
             }
         let strange = Set(self.strangeIndexes)
-        self.additions = try Schema.additions(in: found, version: self.schema)
-            .filter { !strange.contains($0.name) }.map { "the \($0.type) \($0.name)" }
+        self.obstacles = try Schema.obstacles(in: found, ofVersion: self.schema)
+        let additions = try Schema.additions(in: found, version: self.schema).filter { !strange.contains($0.name) }
+        self.additions = additions.map { "the \($0.type) \($0.name)" }
+        self.withExpressions = additions.filter { !$0.isHarmlessToCheck }.map(\.name)
         try database.requireShortKeys()
         let lines = try database.damage(quickly: true, atMost: 5)
         self.damage = lines.filter { !Database.isOfARow($0) }

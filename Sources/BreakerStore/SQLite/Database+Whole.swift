@@ -10,7 +10,7 @@ extension Database {
         case .differs: return version > Schema.version
         case .hasIndexes, nil: break
         }
-        guard try Schema.canMigrate(found, from: version) else { return false }
+        guard try Schema.obstacles(in: found, ofVersion: version).isEmpty else { return false }
         try self.requireShortKeys()
         return try self.damage(quickly: false).allSatisfy(Self.isOfARow)
     }

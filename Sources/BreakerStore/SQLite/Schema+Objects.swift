@@ -41,17 +41,24 @@ extension Schema {
     /// SQLite's limit, unless it was compiled with another one (https://sqlite.org/limits.html).
     private static let mostColumns = 2_000
 
-    /// Whether the steps that a file of an older version lacks can be done: none of them makes a table, an index or a
-    /// column of which somebody else has taken the name, or for which there is no room left.
-    static func canMigrate(_ found: [SchemaObject], from version: Int64) throws(BreakerStoreError) -> Bool {
-        guard version < Self.version, !found.isEmpty else { return true }
+    /// What keeps the steps from being done that a file of an older version lacks, in words: tables, columns and others
+    /// of somebody else's by whose names one of the steps goes, and tables without room for what a step adds.
+    static func obstacles(
+        in found: [SchemaObject], ofVersion version: Int64
+    ) throws(BreakerStoreError) -> [String] {
+        guard version < Self.version, !found.isEmpty else { return [] }
         let known = try Self.objects(ofVersion: version)
-        return try Self.objects(ofVersion: Self.version).allSatisfy { object in
+        return try Self.objects(ofVersion: Self.version).flatMap { object in
             let own = found.first { $0.isNamed(like: object) }
-            guard let before = known.first(where: { $0.isNamed(like: object) }) else { return own == nil }
+            guard let before = known.first(where: { $0.isNamed(like: object) }) else {
+                return own.map { ["the \($0.type) \($0.name)"] } ?? []
+            }
             let added = Set(object.columns).subtracting(before.columns)
-            guard !added.isEmpty, let columns = own?.columns else { return true }
-            return added.isDisjoint(with: columns) && columns.count + added.count <= Self.mostColumns
+            guard !added.isEmpty, let columns = own?.columns else { return [] }
+            if columns.count + added.count > Self.mostColumns { return ["the number of columns in \(object.name)"] }
+            return columns.filter(added.contains).map { column in
+                "the column \(String(decoding: column, as: UTF8.self)) in \(object.name)"
+            }
         }
     }
 

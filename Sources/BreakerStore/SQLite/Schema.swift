@@ -119,7 +119,9 @@ enum Schema {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(BreakerStoreError) {
             let version = try Self.claim(connection, file, mayCreate: mayCreate)
-            guard try Self.canMigrate(connection.schemaObjects(), from: version) else { throw Self.noRoom(file) }
+            guard try Self.obstacles(in: connection.schemaObjects(), ofVersion: version).isEmpty else {
+                throw Self.noRoom(file)
+            }
             for step in steps where Int64(step.version) > version {
                 Hook.reached("migration.step")
                 try connection.changeSchema(String(decoding: step.sql, as: UTF8.self))

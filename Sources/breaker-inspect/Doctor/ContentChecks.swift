@@ -56,10 +56,21 @@ struct ContentChecks {
                 "the next service that opens the store, or meets one, drops them; see which program made them"
             )
         }
+        guard self.examination.obstacles.isEmpty else {
+            return .wrong(
+                "additions",
+                "schema \(Versions.schema) adds what is there already: \(Self.list(self.examination.obstacles))",
+                "the next service of this version sets the file aside; rename what another program has made"
+            )
+        }
         guard !self.examination.additions.isEmpty else { return nil }
+        let expressions = self.examination.withExpressions
         return .note(
             "additions", "other programs have added \(Self.list(self.examination.additions))",
-            "services work without them; remove what nobody needs"
+            expressions.isEmpty
+                ? "services work without them; remove what nobody needs"
+                : "services work without them, but set the file aside if SQLite does not trust a function there, such as "
+                    + "json_valid: remove \(Self.list(expressions)), or the expressions"
         )
     }
 
