@@ -92,23 +92,23 @@ struct HarmlessCheck {
     }
 
     private mutating func takeExpression() -> ColumnValue? {
-        guard let first = self.takeConjunction() else { return nil }
-        guard self.rest.first?.is("OR") ?? false else { return first }
-        guard var truth = Truth(first) else { return nil }
-        while self.take("OR") {
-            guard let next = self.takeConjunction().flatMap(Truth.init) else { return nil }
-            truth = truth.or(next)
-        }
-        return truth.value
+        self.takeJoined(by: "OR", { $0.or($1) }, { $0.takeConjunction() })
     }
 
     private mutating func takeConjunction() -> ColumnValue? {
-        guard let first = self.takeNegation() else { return nil }
-        guard self.rest.first?.is("AND") ?? false else { return first }
+        self.takeJoined(by: "AND", { $0.and($1) }, { $0.takeNegation() })
+    }
+
+    /// Takes one value, or what several say together.
+    private mutating func takeJoined(
+        by keyword: String, _ join: (Truth, Truth) -> Truth, _ takeOne: (inout Self) -> ColumnValue?
+    ) -> ColumnValue? {
+        guard let first = takeOne(&self) else { return nil }
+        guard self.rest.first?.is(keyword) ?? false else { return first }
         guard var truth = Truth(first) else { return nil }
-        while self.take("AND") {
-            guard let next = self.takeNegation().flatMap(Truth.init) else { return nil }
-            truth = truth.and(next)
+        while self.take(keyword) {
+            guard let next = takeOne(&self).flatMap(Truth.init) else { return nil }
+            truth = join(truth, next)
         }
         return truth.value
     }

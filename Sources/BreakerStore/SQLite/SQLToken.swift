@@ -70,8 +70,12 @@ struct SQLToken: Equatable {
 
     func isSign(_ sign: String) -> Bool { self.kind == .sign && self.text == sign }
 
-    /// The tokens of `sql`, or nil if a quote or a comment has no end, or a byte is no SQL.
+    /// The bytes of a text with as many columns as a table can have, and more than people write.
+    private static let longest = 1 << 17
+
+    /// The tokens of `sql`, or nil if it is too long, a quote or a comment has no end, or a byte is no SQL.
     static func all(of sql: String) -> [Self]? {
+        guard sql.utf8.count <= Self.longest else { return nil }
         let bytes = Array(sql.utf8)
         guard !Self.hasStrange(bytes) else { return nil }
         var tokens: [Self] = []

@@ -227,6 +227,16 @@ import Testing
         }
     }
 
+    /// To look through a megabyte takes long where many do so at once.
+    @Test func longTextIsNotLookedThrough() throws {
+        let columns = (0..<1_990).map { "column_of_somebody_else_with_number_\($0) INTEGER" }
+        #expect(SQLToken.all(of: "CREATE TABLE t (\(columns.joined(separator: ", "))) STRICT") != nil)
+        let path = try Self.make()
+        Self.rewrite(path, "sql = sql || replace(hex(zeroblob(70000)), '0', ' ')", "name = 'worker'")
+        try Self.use(path)
+        #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
+    }
+
     /// SQLite does without the end of a comment.
     @Test func textThatCannotBeReadIsNotHarmless() {
         let table = SchemaObject(type: "table", name: "t", table: "t", sql: "CREATE TABLE t (x CHECK (x LIKE y)) /* x")
