@@ -66,7 +66,7 @@ extension StoreCore {
     /// Where there is such a key, the file is lost as a damaged one is, and set aside.
     private func lookForLongKeys() {
         let size = self.file.bytes
-        guard self.growth.isLookDue(at: size) else { return }
+        guard self.growth.isLookDue(at: size) else { return self.growth.hasShrunk(to: size) }
         let isLookedThrough: Void? = try? self.view { (database) throws(BreakerStoreError) in
             try database.requireShortKeys()
         }

@@ -123,6 +123,30 @@ import Testing
         #expect(!breaker.isCallPermitted)
     }
 
+    /// Somebody lets the file grow by what does no harm, and shrink, before the key comes.
+    @Test func hugeKeyInAFileThatHasShrunkIsSetAside() async throws {
+        let path = try Self.make("")
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        // Without a circuit the store's thread looks after nothing.
+        let breaker = try store.breaker(Stores.config("b"))
+        synchronously { breaker.recordFailure() }
+        let core = try #require(store.backend.core)
+        Foreign.run(
+            path, "CREATE TABLE mine (x); INSERT INTO mine VALUES (zeroblob(90000000)); PRAGMA wal_checkpoint(TRUNCATE)"
+        )
+        #expect(await eventually { !core.growth.isLookDue(at: core.file.bytes) })
+        Foreign.run(path, "DELETE FROM mine; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+        #expect(core.file.bytes < 1 << 20)
+        #expect(await eventually { core.growth.isLookDue(at: core.file.bytes + 20_000_000) })
+        Foreign.run(
+            path,
+            "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET name = hex(zeroblob(20000000)) WHERE name = 'a'")
+        let directory = try Workplace.here.directory
+        #expect(await eventually { Directory.names(in: directory).contains { $0.contains(".corrupt-") } })
+        #expect(await eventually { store.isHealthy })
+    }
+
     /// A store that grows because it is used is only looked through.
     @Test func growthAloneIsNoTrouble() async throws {
         let path = try Self.make("")
