@@ -123,15 +123,19 @@ import Testing
         #expect(!breaker.isCallPermitted)
     }
 
-    /// Somebody lets the file grow by what does no harm, and shrink, before the key comes.
-    @Test func hugeKeyInAFileThatHasShrunkIsSetAside() async throws {
+    /// A store with a circuit that has failed once: without one, the store's thread looks after nothing.
+    private static func openInUse() throws -> (path: String, CircuitStore, CircuitBreaker, StoreCore) {
         let path = try Self.make("")
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
-        defer { store.close() }
-        // Without a circuit the store's thread looks after nothing.
         let breaker = try store.breaker(Stores.config("b"))
         synchronously { breaker.recordFailure() }
-        let core = try #require(store.backend.core)
+        return (path, store, breaker, try #require(store.backend.core))
+    }
+
+    /// Somebody lets the file grow by what does no harm, and shrink, before the key comes.
+    @Test func hugeKeyInAFileThatHasShrunkIsSetAside() async throws {
+        let (path, store, breaker, core) = try Self.openInUse()
+        defer { withExtendedLifetime(breaker) { store.close() } }
         Foreign.run(
             path, "CREATE TABLE mine (x); INSERT INTO mine VALUES (zeroblob(90000000)); PRAGMA wal_checkpoint(TRUNCATE)"
         )
@@ -149,12 +153,8 @@ import Testing
 
     /// A store that grows because it is used is only looked through.
     @Test func growthAloneIsNoTrouble() async throws {
-        let path = try Self.make("")
-        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        let (path, store, breaker, core) = try Self.openInUse()
         defer { store.close() }
-        let breaker = try store.breaker(Stores.config("b"))
-        synchronously { breaker.recordFailure() }
-        let core = try #require(store.backend.core)
         Foreign.run(
             path,
             """
