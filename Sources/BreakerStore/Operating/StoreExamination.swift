@@ -32,13 +32,13 @@ package struct StoreExamination: Sendable {
     package var badRows: [String]
     /// The names of somebody else's indexes on the library's tables that may refuse rows, or cost what they like.
     package var strangeIndexes: [String]
-    /// What somebody has in the way of what this version adds to an older file.
+    /// What another program has made that keeps this version from bringing an older file up to date.
     package var obstacles: [String]
     /// The types and names of what else somebody has added to the file.
     package var additions: [String]
-    /// The names of those of them that have expressions.
+    /// The names of the additions that have expressions.
     ///
-    /// A function in one that SQLite does not trust makes the whole schema malformed for connections that may write.
+    /// If SQLite does not trust a function there, the whole schema is malformed for a connection that may write.
     package var withExpressions: [String]
     /// Whether the clock's row is missing or can't be read, so that it gives no store time.
     package var isClockUnreadable: Bool

@@ -20,7 +20,7 @@ struct SQLToken: Equatable {
         self.text = String(decoding: Array(text), as: UTF8.self)
     }
 
-    /// Swift takes the Kelvin sign for a K.
+    /// Compares bytes: for Swift the Kelvin sign equals the letter K.
     static func == (one: Self, two: Self) -> Bool {
         one.kind == two.kind && one.text.utf8.elementsEqual(two.text.utf8)
     }
@@ -64,13 +64,15 @@ struct SQLToken: Equatable {
     static func areAlike(_ tokens: ArraySlice<SQLToken>, _ known: ArraySlice<SQLToken>) -> Bool {
         tokens.count == known.count
             && zip(tokens, known).allSatisfy { token, known in
-                token == known || token.kind == .quotedName && known.kind == .word && token.name == known.text
+                token == known || token.kind == .quotedName && Self(.word, token.name.utf8) == known
             }
     }
 
     func isSign(_ sign: String) -> Bool { self.kind == .sign && self.text == sign }
 
-    /// The bytes of a text with as many columns as a table can have, and more than people write.
+    /// A longer text is not looked through.
+    ///
+    /// SQLite allows 2,000 columns, which take less with names that people choose.
     private static let longest = 1 << 17
 
     /// The tokens of `sql`, or nil if it is too long, a quote or a comment has no end, or a byte is no SQL.

@@ -41,8 +41,10 @@ extension Schema {
     /// SQLite's limit, unless it was compiled with another one (https://sqlite.org/limits.html).
     private static let mostColumns = 2_000
 
-    /// What keeps the steps from being done that a file of an older version lacks, in words: tables, columns and others
-    /// of somebody else's by whose names one of the steps goes, and tables without room for what a step adds.
+    /// What stands in the way of the steps that a file of an older version lacks, in words.
+    ///
+    /// Somebody else may have made a table, a view, an index or a column by a name that a step uses, or have left no
+    /// room in a table for the columns that a step adds.
     static func obstacles(
         in found: [SchemaObject], ofVersion version: Int64
     ) throws(BreakerStoreError) -> [String] {

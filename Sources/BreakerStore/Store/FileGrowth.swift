@@ -13,7 +13,9 @@ final class FileGrowth: Sendable {
     /// The file was opened, or looked through, when it had so many bytes.
     func wasSeen(at size: Int64) { self.seen.store(size, ordering: .relaxed) }
 
-    /// What the file takes when it grows again was not looked through.
+    /// The file is smaller now.
+    ///
+    /// What makes it grow again has not been looked through, even up to the former size.
     func hasShrunk(to size: Int64) { if size < self.seen.load(ordering: .relaxed) { self.wasSeen(at: size) } }
 
     func isLookDue(at size: Int64) -> Bool {

@@ -15,8 +15,7 @@ extension HostileSchemaTests {
     @Test(arguments: ["severity > 0", "severity IS NOT 0", "NOT (severity BETWEEN 0 AND 1)", "0"])
     func columnThatRefusesFailuresKeepsNothingFromTripping(check: String) throws {
         let path = try Self.make()
-        Foreign.run(
-            path, "DELETE FROM failure; ALTER TABLE failure ADD COLUMN severity INTEGER DEFAULT 0 CHECK (\(check))")
+        Self.add("severity INTEGER DEFAULT 0 CHECK (\(check))", toFailuresIn: path)
         try Self.use(path)
         #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
     }
@@ -78,7 +77,7 @@ extension HostileSchemaTests {
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         let breaker = try store.breaker(Stores.config("a"))
-        Foreign.run(path, "DELETE FROM failure; ALTER TABLE failure ADD COLUMN x INTEGER DEFAULT 0 CHECK (x > 0)")
+        Self.add("x INTEGER DEFAULT 0 CHECK (x > 0)", toFailuresIn: path)
         await breaker.recordFailure()
         #expect(await eventually { store.isHealthy })
         for _ in 0..<2 { await breaker.recordFailure() }
