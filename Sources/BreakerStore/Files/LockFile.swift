@@ -17,7 +17,8 @@ import SwiftOverlayShims
 /// byte *id* is held as long as worker *id* lives.
 ///
 /// The locks belong to the open file description (`F_OFD_SETLK`): POSIX ones are dropped by any close in the process,
-/// and two stores in one process both get the same byte.
+/// and two stores in one process both get the same byte. The threads that use one `LockFile` share its description, so
+/// that the byte alone does not keep them apart.
 final class LockFile: Sendable {
     static let magic = Array("BreakerStore lock file 1\n".utf8)
 
@@ -28,6 +29,8 @@ final class LockFile: Sendable {
     /// Whether this process has created the file.
     let isNew: Bool
     private let descriptor: Int32
+    /// Whether a thread of this process has byte 0 through this object, or is about to ask for the byte.
+    private let isGuarded = Atomic<Bool>(false)
 
     /// Opens the file; creates it, with the database's mode and owner, if `creating` names one.
     init(path: String, creatingWith mode: mode_t?, owner: (user: uid_t, group: gid_t)?) throws(BreakerStoreError) {
@@ -131,23 +134,39 @@ final class LockFile: Sendable {
         return own.file == FileNumber(self.path)
     }
 
-    /// Runs `body` while nobody else opens, migrates or repairs.
+    /// Takes byte 0 for the calling thread; false if another thread or another process has the byte.
+    private func takeGuard() -> Bool {
+        guard self.isGuarded.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+        else { return false }
+        if ByteLock.set(self.descriptor, 0, true) { return true }
+        self.isGuarded.store(false, ordering: .releasing)
+        return false
+    }
+
+    private func giveGuardBack() {
+        _ = ByteLock.set(self.descriptor, 0, false)
+        self.isGuarded.store(false, ordering: .releasing)
+    }
+
+    /// Runs `body` while no other thread and no other process opens, migrates or repairs.
+    ///
+    /// `body` must not ask for the guard again.
     func withGuard<Result>(
         until deadline: Deadline,
         _ body: () throws(BreakerStoreError) -> Result
     ) throws(BreakerStoreError) -> Result {
-        while !ByteLock.set(self.descriptor, 0, true) {
+        while !self.takeGuard() {
             guard !deadline.isOver else {
                 throw BreakerStoreError(
                     code: .busy,
-                    message: "another process has been opening or repairing the store for too long",
+                    message: "the store has been opened or repaired elsewhere for too long",
                     advice: "try again",
                     path: self.path
                 )
             }
             deadline.pause(atMost: .milliseconds(2))
         }
-        defer { _ = ByteLock.set(self.descriptor, 0, false) }
+        defer { self.giveGuardBack() }
         return try body()
     }
 

@@ -156,6 +156,50 @@ import Darwin
         }
     }
 
+    /// Several threads of several processes make one board grow, slowly: the lock on the lock file's byte 0 belongs to
+    /// the process, and must not be given back while another thread of it relies on the byte.
+    @Test func threadsOfSeveralProcessesGrowOneBoard() async throws {
+        await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String] in
+            let (processes, threads, births) = (3, 3, 150)
+            @Sendable func birth(_ process: Int, _ thread: Int, _ index: Int) -> Int64 {
+                Int64(index * processes * threads + process * threads + thread + 1)
+            }
+            func grow(_ number: Int) -> Int32 {
+                do {
+                    var random = SplitMix64(seed: UInt64(number))
+                    let pauses = Locked((0..<64).map { _ in UInt32(random.number(in: 3_000...30_000)) })
+                    Hook.install { if $0 == "board.allocated" { usleep(pauses.withLock { $0.popLast() } ?? 3_000) } }
+                    let place = try BoardPlace(directory)
+                    let board = try place.open()
+                    let failed = Locked(0)
+                    let all = (0..<threads).map { thread in
+                        let running = StoreThread()
+                        let isStarted = running.start {
+                            for index in 0..<births {
+                                if let counter = try? place.counter(board, birth(number, thread, index)) {
+                                    counter.block.add(1, to: .failed)
+                                } else {
+                                    failed.withLock { $0 += 1 }
+                                }
+                            }
+                        }
+                        return isStarted ? running : nil
+                    }
+                    let ends = all.map { $0?.waitForEnd(until: Deadline(after: .seconds(60))) ?? false }
+                    return ends.allSatisfy(\.self) && failed.withLock { $0 } == 0 ? 0 : 1
+                } catch {
+                    Forked.say("\(error)")
+                    return 2
+                }
+            }
+            let ends = (0..<processes).map { number in Forked.start { grow(number) } }.map(Forked.wait)
+            let totals = BoardReader(at: try BoardPlace(directory).path)?.totals() ?? [:]
+            let bad = (1...Int64(births * processes * threads)).filter { totals[$0]?.failed != 1 }
+            if !bad.isEmpty { Forked.say("\(bad.count) circuits have lost their counts, ends \(ends)") }
+            exit(bad.isEmpty && ends.allSatisfy { $0 == .exited(0) } ? 0 : 1)
+        }
+    }
+
     /// The file is cut, removed and replaced while others add, over and over.
     @Test func nobodyDiesWhenTheFileGoes() async throws {
         await #expect(processExitsWith: .success) { [directory = try Workplace.here.directory as String] in

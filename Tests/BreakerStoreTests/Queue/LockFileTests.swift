@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import FoundationEssentials
 import Testing
 
@@ -25,5 +26,27 @@ import Testing
         try await fixture.store.reset("a")
         #expect(fixture.isHealthy)
         #expect(try await fixture.store.history().filter { $0.kind == .degraded }.count == 1)
+    }
+
+    /// Byte 0 belongs to one thread at a time, though all threads of a process have the lock file open in common.
+    @Test func oneThreadHasTheGuard() throws {
+        try Files.withDirectory { directory in
+            let path = directory + "/circuits.db-lock"
+            let lock = try LockFile(path: path, creatingWith: 0o600, owner: nil)
+            // As another process has it: with a description of its own.
+            let other = try LockFile(path: path, creatingWith: nil, owner: nil)
+            @Sendable func isFree(_ lock: LockFile) -> Bool {
+                (try? lock.withGuard(until: Deadline(after: .zero)) {}) != nil
+            }
+            try lock.withGuard(until: Deadline(after: .seconds(60))) { () throws(BreakerStoreError) in
+                let found = Locked<[Bool]>([])
+                let thread = StoreThread()
+                #expect(thread.start { found.withLock { $0 = [isFree(lock), isFree(other), isFree(lock)] } })
+                #expect(thread.waitForEnd(until: Deadline(after: .seconds(60))))
+                #expect(found.withLock { $0 } == [false, false, false])
+                #expect(!isFree(other), "after the other thread has asked")
+            }
+            #expect(isFree(other) && isFree(lock))
+        }
     }
 }
