@@ -18,16 +18,17 @@ extension Board {
             at: file.board, of: owner, mode: info.st_mode & 0o777, user: info.st_uid, group: info.st_gid)
     }
 
-    /// Opens this owner's board, or puts a new one in place of whatever is at the path.
+    /// Opens this owner's board; puts a new one in place of whatever else is at the path.
     ///
+    /// Throws, and leaves the board as it is, if only this process can't use the board.
     /// Only one process at a time may do this: the caller holds byte 0 of the lock file. The new board has the mode and
     /// the owner of the database.
     static func openOrCreate(
         at path: String, of owner: BoardHeader.Owner, mode: mode_t, user: uid_t, group: gid_t
     ) throws(BreakerStoreError) -> Board {
-        if let board = Board(at: path, of: owner) { return board }
+        if let board = try Self.open(at: path, of: owner) { return board }
         try Self.create(at: path, of: owner, mode: mode, user: user, group: group)
-        guard let board = Board(at: path, of: owner) else {
+        guard let board = try Self.open(at: path, of: owner) else {
             throw BreakerStoreError(
                 code: .unavailable, message: "cannot use '\(path)'", advice: "try again", path: path)
         }

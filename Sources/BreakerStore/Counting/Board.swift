@@ -29,22 +29,41 @@ final class Board: Sendable {
     private let loss: BoardLoss
     private let segments: Mutex<[BoardSegment]>
 
-    /// Opens the board if it is there and is this owner's; nil if a new one must be made.
-    init?(at path: String, of owner: BoardHeader.Owner) {
+    /// Opens the board if it is there and is this owner's; nil if a new one must be made, for all processes.
+    ///
+    /// Throws if only this process can't use the file: its limit of descriptors or of memory is reached, all places for
+    /// mappings are taken, or it may not open the file. Other processes may count on that board, so it stays.
+    static func open(at path: String, of owner: BoardHeader.Owner) throws(BreakerStoreError) -> Board? {
         guard (try? StoreFile.requireSafeBoard(path)) != nil else { return nil }
         let descriptor = RegularFile.open(path, O_RDWR)
-        guard descriptor >= 0 else { return nil }
-        let loss = BoardLoss()
-        let touch = bs_begin_touching()
-        defer { bs_end_touching(touch) }
-        guard Self.size(descriptor) >= BoardHeader.size,
-            let header = BoardMapping(descriptor, offset: 0, size: BoardHeader.size, loss: loss),
-            let known = Self.read(header, descriptor), known.owner == owner,
-            let segments = Self.map(known.segments, beyond: [], descriptor, loss), !loss.isLost
-        else {
+        guard descriptor >= 0 else {
+            let error = errno
+            // There is no file, or a link, a pipe or the like.
+            if error == ENOENT || error == ELOOP || error == ENXIO { return nil }
+            throw BreakerStoreError(systemError: error, doing: "open", path: path)
+        }
+        guard BoardReader.header(of: descriptor)?.owner == owner else {
             close(descriptor)
             return nil
         }
+        do throws(BreakerStoreError) {
+            return try Board(mapping: descriptor, at: path, of: owner)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    private init(
+        mapping descriptor: Int32, at path: String, of owner: BoardHeader.Owner
+    ) throws(BreakerStoreError) {
+        let loss = BoardLoss()
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        guard let header = BoardMapping(descriptor, offset: 0, size: BoardHeader.size, loss: loss),
+            let known = Self.read(header, descriptor),
+            let segments = Self.map(known.segments, beyond: [], descriptor, loss), !loss.isLost
+        else { throw Self.failure("it can't be mapped", path) }
         self.path = path
         self.owner = owner
         self.number = known.number
@@ -202,8 +221,10 @@ final class Board: Sendable {
         guard error == 0 else { throw BreakerStoreError(systemError: error, doing: "grow", path: path) }
     }
 
-    private func failure(_ what: String) -> BreakerStoreError {
+    private func failure(_ what: String) -> BreakerStoreError { Self.failure(what, self.path) }
+
+    private static func failure(_ what: String, _ path: String) -> BreakerStoreError {
         BreakerStoreError(
-            code: .unavailable, message: "cannot use '\(self.path)': \(what)", advice: "try again", path: self.path)
+            code: .unavailable, message: "cannot use '\(path)': \(what)", advice: "try again", path: path)
     }
 }

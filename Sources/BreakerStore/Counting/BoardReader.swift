@@ -15,10 +15,7 @@ final class BoardReader: Sendable {
     init?(at path: String) {
         let descriptor = RegularFile.open(path, O_RDONLY)
         guard descriptor >= 0 else { return nil }
-        guard let facts = FileFacts(descriptor: descriptor),
-            let words = Self.read(descriptor, 0, BoardHeader.words),
-            let header = BoardHeader(words, fileSize: facts.size)
-        else {
+        guard let header = Self.header(of: descriptor) else {
             close(descriptor)
             return nil
         }
@@ -27,6 +24,14 @@ final class BoardReader: Sendable {
     }
 
     deinit { close(self.descriptor) }
+
+    /// What an open file says as a board; nil if the file is none, or is shorter than its header says.
+    static func header(of descriptor: Int32) -> BoardHeader? {
+        guard let facts = FileFacts(descriptor: descriptor),
+            let words = Self.read(descriptor, 0, BoardHeader.words)
+        else { return nil }
+        return BoardHeader(words, fileSize: facts.size)
+    }
 
     /// The totals of all circuits, by their births.
     func totals() -> [Int64: BlockTotals] {

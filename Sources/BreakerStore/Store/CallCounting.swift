@@ -26,6 +26,8 @@ final class CallCounting: Sendable {
     /// Before this uptime no other try is made to open a board.
     private let nextTry = Atomic<Int64>(.min)
     /// Before this uptime the board does not grow: it could not the last time.
+    ///
+    /// `Int64.min` if it could.
     private let nextGrowth = Atomic<Int64>(.min)
     /// Held while the board is opened: a thread that comes meanwhile waits, as it must not count elsewhere.
     private let opening = Mutex((), rank: .boardOpening)
@@ -195,8 +197,12 @@ final class CallCounting: Sendable {
     /// The board, if it is open and not lost.
     var board: Board? { self.presentBoard.value.flatMap { $0.isLost ? nil : $0 } }
 
-    /// Whether this process counts its calls for itself, because it has tried to open a board and has none.
-    var isPrivate: Bool { self.board == nil && self.nextTry.load(ordering: .relaxed) != .min }
+    /// Whether this process counts calls for itself, because it has tried to open a board and has none, or has found
+    /// no room on the board for some circuit.
+    var isPrivate: Bool {
+        self.board == nil && self.nextTry.load(ordering: .relaxed) != .min
+            || self.nextGrowth.load(ordering: .relaxed) != .min
+    }
 
     /// A database was opened, another one or the same one again: its board is opened when it is needed.
     func fileOpened() {
@@ -259,6 +265,7 @@ final class CallCounting: Sendable {
         }
         do throws(BreakerStoreError) {
             try lock.withGuard(until: deadline, body)
+            self.nextGrowth.store(.min, ordering: .relaxed)
         } catch {
             self.nextGrowth.store(uptime.addingSaturating(Self.pause), ordering: .relaxed)
             throw error
