@@ -77,6 +77,36 @@ extension Worker {
         return "ok"
     }
 
+    /// `stop-at <point>`: threads of the library that come to a point of its own wait there until `let-go`.
+    func stopAt(_ command: Command) throws -> String {
+        let point = try command.word(0)
+        let (isStopping, reached) = (self.isStopping, self.pointsReached)
+        isStopping.withLock { $0 = true }
+        #if BREAKERSTORE_HOOKS
+        Hook.install { name in
+            guard name == point else { return }
+            while isStopping.withLock({ $0 }) { usleep(1_000) }
+            reached.withLock { $0 += 1 }
+        }
+        #endif
+        return "ok"
+    }
+
+    func letGo() -> String {
+        self.isStopping.withLock { $0 = false }
+        return "ok"
+    }
+
+    /// `until <circuit> <state>`: waits until the circuit is in the state, as long as this process lives.
+    func waitUntil(_ command: Command) async throws -> String {
+        let (name, state) = (try command.word(0), try command.word(1))
+        while true {
+            let look = try self.look(Command("look \(name)"))
+            if look.hasPrefix("state=\(state) ") { return look }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
     /// `reached`: how often it has come there since.
     func tellReached() -> String { "times=\(self.pointsReached.withLock { $0 })" }
 

@@ -66,6 +66,12 @@ extension Worker {
         return "count=\(events.filter { $0.kind.rawValue == kind }.count) ordered=\(inOrder)"
     }
 
+    /// `reason <circuit>`: what the newest trip says, its words joined by hyphens.
+    func tellReason(_ command: Command) throws -> String {
+        let trip = try self.store.history(of: command.word(0)).first { $0.kind == .tripped }
+        return "reason=\((trip?.reason ?? "none").replacing(" ", with: "-"))"
+    }
+
     /// `workers`: the processes that live, as the store knows them.
     func workers() throws -> String {
         let workers = try self.store.workers()

@@ -22,6 +22,8 @@ final class Worker {
     /// Calls that hang until their time is over, and how each of them ended.
     var hungCalls: [Task<String, Never>] = []
     let pointsReached = Locked(0)
+    /// Whether threads that come to the point of `stop-at` wait there.
+    let isStopping = Locked(false)
     var linkSeat: LinkSeat?
 
     init(clock: SharedClock) { self.clock = clock }
@@ -69,6 +71,10 @@ final class Worker {
         case "recent": return try self.recent(command)
         case "private": return try self.countsPrivately()
         case "die-at": return try self.dieAt(command)
+        case "stop-at": return try self.stopAt(command)
+        case "let-go": return self.letGo()
+        case "reason": return try self.tellReason(command)
+        case "until": return try await self.waitUntil(command)
         case "reached": return self.tellReached()
         case "fork-inside": return try await self.forkInside(command)
         case "hang": return try await self.hang(command)

@@ -85,25 +85,25 @@ extension CircuitBreaker {
 
     /// Counts on the thread that counts, so that no task waits for the file system.
     ///
-    /// Returns nil if no share was reached, and if the deadline comes first.
+    /// Returns nil if no share was reached, and if the deadline comes first; that thread then acts on the share.
     ///
     /// - Parameter afterCommit: whether the same end has just been committed. The file system worked then, and the
     ///   caller's thread may add the end itself.
-    func count(_ counted: Counted, afterCommit: Bool) async -> Circuit.ReachedShare? {
+    func count(_ counted: Counted, _ ending: Ending, afterCommit: Bool) async -> Circuit.ReachedShare? {
         switch counted {
         case .good: return nil
         case .total where afterCommit && self.core.hasBoard(for: self.circuit): return self.count(counted)
         case .total, .decisive, .inMemory: break
         }
-        return await self.core.countingThread.value(until: self.store.deadline, self.core.ticker) {
-            self.count(counted)
-        } ?? nil
+        return await self.core.countingThread.value(
+            until: self.store.deadline, self.core.ticker, late: { self.tripLater($0, counted, ending) },
+            { self.count(counted) }) ?? nil
     }
 
-    /// Counts without waiting; `then` is told the share that was reached.
-    func countLater(_ counted: Counted, _ then: @escaping @Sendable (Circuit.ReachedShare?) -> Void) {
+    /// Counts without waiting.
+    func countLater(_ counted: Counted, _ ending: Ending) {
         if case .good = counted { return }
-        self.core.countingThread.run(self.core.ticker) { then(self.count(counted)) }
+        self.core.countingThread.run(self.core.ticker) { self.tripLater(self.count(counted), counted, ending) }
     }
 
     private func share(_ counted: Circuit.CountedCalls) -> Circuit.ReachedShare? {
@@ -113,6 +113,9 @@ extension CircuitBreaker {
     // MARK: - Tripping
 
     /// What opens the circuit, if the share is still reached when it is committed; nil if nothing is to be committed.
+    ///
+    /// Where other processes use the circuit, the share is suspected first, and the thread that counts opens the
+    /// circuit.
     func work(
         of share: Circuit.ReachedShare?, _ counted: Counted, _ ending: Ending
     ) -> StoreCore.Work<Void>? {
@@ -126,24 +129,29 @@ extension CircuitBreaker {
         }
         let circuit = self.circuit
         let core = self.core
+        if core.suspectUnlessAlone(circuit, epoch: epoch, error: { self.text(of: ending) }) {
+            self.noteText(of: ending, counted)
+            return nil
+        }
         let error = self.text(of: ending)
         return { (transaction) throws(BreakerStoreError) in
-            try core.tripByShare(circuit, epoch: epoch, error: error, by: share, transaction)
+            try core.tripByShare(circuit, epoch: epoch, error: error, transaction)
         }
+    }
+
+    /// Has the store's thread open the circuit, if a share was reached.
+    private func tripLater(_ share: Circuit.ReachedShare?, _ counted: Counted, _ ending: Ending) {
+        guard let work = self.work(of: share, counted, ending) else { return }
+        self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(share, ending) }, work)
     }
 
     /// Opens the circuit in memory: its calls have reached the share, or the trip could not be committed.
     func tellMemory(_ share: Circuit.ReachedShare?, _ ending: Ending, _ counted: Counted? = nil) {
         guard let share else { return }
-        let now = self.core.clock.now
-        let error = self.text(of: ending)
-        self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now) { circuit, moment, _ in
-            // Calls that memory let through in an earlier epoch of its circuit open nothing.
-            let epoch = if case .inMemory(_, let epoch) = counted { epoch } else { circuit.epoch }
-            _ = circuit.shareReached(
-                by: Circuit.CountedCalls(share), epoch: epoch, error: error, at: moment,
-                among: FailureList())
-        }
+        let epoch: Int64? = if case .inMemory(_, let epoch) = counted { epoch } else { nil }
+        self.memory.shareReached(
+            by: Circuit.CountedCalls(share), of: self.name, self.circuit.rulesInMemory, error: self.text(of: ending),
+            at: self.core.clock.now, epoch: epoch)
     }
 
     /// Keeps the text of a failure that has tripped nothing; the file is told now and then.

@@ -44,7 +44,7 @@ extension CircuitBreaker {
         } else {
             let (input, admitted) = self.input(ending)
             await self.commit(input)
-            _ = await self.count(self.counted(ending, of: admitted), afterCommit: input != nil)
+            _ = await self.count(self.counted(ending, of: admitted), ending, afterCommit: input != nil)
         }
         self.tell(CallOutcome.Result(ending.verdict), .zero)
     }

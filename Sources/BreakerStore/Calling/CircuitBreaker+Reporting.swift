@@ -36,7 +36,7 @@ extension CircuitBreaker {
         let ending = self.slowProbe(ending, of: admitted)
         let input = self.input(ending, of: admitted)
         await self.commit(input)
-        let share = await self.count(counted, afterCommit: input != nil)
+        let share = await self.count(counted, ending, afterCommit: input != nil)
         guard let work = self.work(of: share, counted, ending) else { return }
         do throws(BreakerStoreError) {
             try await self.core.commit(until: self.store.deadline, for: self.asker, isBrief: true, work)
@@ -52,10 +52,7 @@ extension CircuitBreaker {
         if let input = self.input(ending, of: admitted) {
             self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
         }
-        self.countLater(counted) { share in
-            guard let work = self.work(of: share, counted, ending) else { return }
-            self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(share, ending) }, work)
-        }
+        self.countLater(counted, ending)
     }
 
     /// A probe that was too slow is as good as one that failed.

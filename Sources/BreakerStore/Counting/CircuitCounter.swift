@@ -211,6 +211,19 @@ final class CircuitCounter: Sendable {
 
     var totals: BlockTotals { self.touching { self.block.totals } }
 
+    /// How many calls have failed or were slow in windows; a number that only rises.
+    var badCalls: UInt64 { self.touching { self.block[.failed] &+ self.block[.slow] } }
+
+    /// The calls that each rule calls good and that were ever counted, or fewer; 0 where there is no such rule.
+    var goodCallsAtLeast: (failed: Int64, slow: Int64) {
+        self.touching { (self.failing?.goodCallsAtLeast ?? 0, self.slow?.goodCallsAtLeast ?? 0) }
+    }
+
+    /// The calls that each rule calls good and that were ever counted, or more.
+    var goodCallsAtMost: (failed: Int64, slow: Int64) {
+        self.touching { (self.failing?.goodCallsAtMost ?? 0, self.slow?.goodCallsAtMost ?? 0) }
+    }
+
     // MARK: - Telling the file
 
     /// The numbers of the block, if the file has not been told them yet and this process is to tell them.

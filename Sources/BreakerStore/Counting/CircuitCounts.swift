@@ -52,6 +52,8 @@ final class CircuitCounts: Sendable {
 
     struct State {
         var known = Known()
+        /// The circuit's rules, if one of them is about a share of the calls.
+        var sharing: Boxed<Rules>?
         var counters: Counters?
         var error: LastError?
         /// What the file was told last of the calls that could not go to a board.
@@ -79,6 +81,10 @@ final class CircuitCounts: Sendable {
     private let lastEpoch = Atomic<Int64>(0)
     /// The epoch of the circuit in memory, while memory guards; 0 while the file does.
     private let epochInMemory = Atomic<Int64>(0)
+    /// How many bad calls this process has added to the board.
+    private let ownBadCalls = Atomic<UInt64>(0)
+    /// How many of other processes the board had when this process last looked.
+    private let othersBadCalls = Atomic<UInt64>(0)
     /// The epoch in which this process first saw the present circuit, if it knew another one of that name before;
     /// otherwise `Int64.min`.
     private let firstEpoch = Atomic<Int64>(.min)
@@ -104,6 +110,8 @@ final class CircuitCounts: Sendable {
             state.known.birth = birth ?? state.known.birth
             state.known.rules = CountingRules(rules)
             state.known.rules.measuresDurations = measuresDurations
+            let isSharing = state.known.rules.shortestWindow != nil
+            if !isSharing || state.sharing?.value != rules { state.sharing = isSharing ? .value(rules) : nil }
             self.window.store(state.known.rules.shortestWindow ?? 0, ordering: .relaxed)
         }
         guard former != nil else { return }
@@ -178,6 +186,9 @@ final class CircuitCounts: Sendable {
 
     /// Whether the trip rule counts a share of failures: then no row is kept of a failure.
     var countsFailures: Bool { self.present.known.rules.failureWindow != nil }
+
+    /// The circuit's rules, if one of them is about a share of the calls.
+    var sharingRules: Rules? { self.present.sharing?.value }
 
     /// The shortest window of a rule in microseconds; nil if no rule counts a share of the calls.
     var shortestWindow: Int64? {
@@ -304,6 +315,14 @@ final class CircuitCounts: Sendable {
         return counters.shared?.look(epoch: epoch, clock: clock) ?? hasOwn
     }
 
+    /// Notes how many bad calls other processes have added to the board.
+    ///
+    /// Returns whether there were others when this was last noted.
+    func noteBadCallsOfOthers(on counter: CircuitCounter) -> Bool {
+        let bad = counter.badCalls &- self.ownBadCalls.load(ordering: .relaxed)
+        return self.othersBadCalls.exchange(bad, ordering: .relaxed) != bad
+    }
+
     /// Counts a failing or slow end at once, where a kill can't lose it.
     ///
     /// - Parameter ownEpoch: the epoch of the circuit in memory, if memory has let the call through.
@@ -320,6 +339,9 @@ final class CircuitCounts: Sendable {
             }
         }
         (counters.shared ?? counters.stray)?.count(end, by: worker, epoch: epoch, good: moveGood, clock: clock)
+        if !end.isLate, counters.shared != nil {
+            self.ownBadCalls.wrappingAdd((end.isFailed ? 1 : 0) + (end.isSlow ? 1 : 0), ordering: .relaxed)
+        }
         self.noteStrays(counters)
         counters.own?.count(end, by: worker, epoch: ownEpoch, clock: clock)
     }

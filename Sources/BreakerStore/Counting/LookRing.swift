@@ -170,6 +170,12 @@ struct LookRing: Sendable {
         }
     }
 
+    /// The good calls that were ever counted, or fewer.
+    var goodCallsAtLeast: Int64 { self.totalsForLook().good }
+
+    /// The good calls that were ever counted, or more.
+    var goodCallsAtMost: Int64 { self.totalsForSums().good }
+
     // MARK: - Sums
 
     /// The sums of the window that ends at `now`; nil if there is no look of this epoch, or the totals are less than

@@ -161,6 +161,14 @@ extension Database {
         }
     }
 
+    /// The workers that have registered a circuit, as far as ten thousand tell.
+    func workers(using name: CircuitName) throws(BreakerStoreError) -> [Int64] {
+        try self.all(
+            "SELECT worker FROM registration WHERE circuit = (SELECT id FROM circuit WHERE name = ?1) LIMIT 10000",
+            .text(name.text)
+        ) { $0.integer(0) }
+    }
+
     private func workers(_ sql: SQL) throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
         try self.all(sql) {
             (

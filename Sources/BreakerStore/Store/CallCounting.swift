@@ -11,14 +11,23 @@ final class CallCounting: Sendable {
         ///
         /// Nil if circuits have come or gone since the list was made.
         var list: [CircuitCounts]?
+        /// Those with a rule about a share of the calls; nil if there may be others by now.
+        var sharing: [Sharing]?
 
         subscript(name: CircuitName) -> CircuitCounts? {
             get { self.circuits[name] }
             set {
+                if (newValue ?? self.circuits[name])?.shortestWindow != nil { self.sharing = nil }
                 self.circuits[name] = newValue
                 self.list = nil
             }
         }
+    }
+
+    /// A circuit with a rule about a share of the calls.
+    struct Sharing: Sendable {
+        let name: CircuitName
+        let counts: CircuitCounts
     }
 
     private let table = Mutex<Table>(Table(), rank: .counts)
@@ -78,6 +87,22 @@ final class CallCounting: Sendable {
             return list
         }
     }
+
+    /// The circuits with a rule about a share of the calls.
+    var sharing: [Sharing] {
+        self.table.withLock { table in
+            if let sharing = table.sharing { return sharing }
+            var sharing: [Sharing] = []
+            for (name, counts) in table.circuits.all where counts.shortestWindow != nil {
+                sharing.append(Sharing(name: name, counts: counts))
+            }
+            table.sharing = sharing
+            return sharing
+        }
+    }
+
+    /// Rules of circuits may have changed: others may be about shares now.
+    func rulesMayHaveChanged() { self.table.withLock { $0.sharing = nil } }
 
     /// Microseconds between two tellings.
     private static let interval: Int64 = 5_000_000
@@ -246,6 +271,7 @@ final class CallCounting: Sendable {
         board = try? lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
             try Board.openOrCreate(of: self.file, owner)
         }
+        if board != nil { self.nextGrowth.store(.min, ordering: .relaxed) }
         self.presentBoard.value = board
         return board
     }

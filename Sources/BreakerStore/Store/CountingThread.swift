@@ -2,9 +2,12 @@ import Synchronization
 
 /// A thread that adds to the board for tasks, which must not wait for a file system that hangs.
 ///
-/// The thread also looks at windows whose ticks are shorter than the second after which the store's own thread looks
-/// again. It is started when it is first needed.
+/// The thread also publishes the calls of circuits with rules about shares, and looks at their windows. It waits for no
+/// commit, so that it does so in time. It is started when it is first needed.
 final class CountingThread: Sendable {
+    /// What is done now and then; returns after how long to do so again, or nil if there is nothing to do any more.
+    typealias Tick = @Sendable () -> Duration?
+
     /// Work for the thread.
     ///
     /// If a task waits for the work, the task goes on when the work is done or the deadline is over.
@@ -32,9 +35,21 @@ final class CountingThread: Sendable {
         var isStopped = false
         /// Whether a task sleeps until the next deadline of a job.
         var isWatched = false
-        /// Until when the thread looks at the windows.
-        var ticksUntil: ContinuousClock.Instant?
-        var interval = Duration.seconds(1)
+        /// When the thread ticks next; nil if nobody has asked for a tick since the last one.
+        var nextTick: ContinuousClock.Instant?
+
+        /// Notes when a tick is asked for; returns whether that is earlier than the next one.
+        mutating func tick(at time: ContinuousClock.Instant) -> Bool {
+            if let next = self.nextTick, next <= time { return false }
+            self.nextTick = time
+            return true
+        }
+
+        mutating func takeTick(at now: ContinuousClock.Instant) -> Bool {
+            guard !self.isStopped, let next = self.nextTick, next <= now else { return false }
+            self.nextTick = nil
+            return true
+        }
     }
 
     private let state = Mutex(State(), rank: .leaf)
@@ -43,9 +58,12 @@ final class CountingThread: Sendable {
 
     // MARK: - Jobs
 
-    /// Runs `body` on the thread; returns nil if the deadline comes first, and `body` runs all the same.
+    /// Runs `body` on the thread; returns nil if the deadline comes first.
+    ///
+    /// `body` runs all the same, and `late` is told its value.
     func value<Value: Sendable>(
-        until deadline: Deadline, _ tick: @escaping @Sendable () -> Void, _ body: @escaping @Sendable () -> Value
+        until deadline: Deadline, _ tick: @escaping Tick, late: @escaping @Sendable (Value) -> Void = { _ in },
+        _ body: @escaping @Sendable () -> Value
     ) async -> Value? {
         await withCheckedContinuation { continuation in
             let isOver = Once()
@@ -54,7 +72,7 @@ final class CountingThread: Sendable {
                     deadline,
                     run: {
                         let value = body()
-                        if isOver.isFirst { continuation.resume(returning: value) }
+                        if isOver.isFirst { continuation.resume(returning: value) } else { late(value) }
                     },
                     giveUp: { if isOver.isFirst { continuation.resume(returning: nil) } }
                 ), tick)
@@ -62,11 +80,11 @@ final class CountingThread: Sendable {
     }
 
     /// Runs `body` on the thread; nobody waits for it.
-    func run(_ tick: @escaping @Sendable () -> Void, _ body: @escaping @Sendable () -> Void) {
+    func run(_ tick: @escaping Tick, _ body: @escaping @Sendable () -> Void) {
         self.post(Job(nil, run: body, giveUp: {}), tick)
     }
 
-    private func post(_ job: Job, _ tick: @escaping @Sendable () -> Void) {
+    private func post(_ job: Job, _ tick: @escaping Tick) {
         guard self.forks == ForkRecord.forks else { return job.perform() }
         enum Next { case nothing, start, runHere }
         let (next, watches) = self.state.withLock { state -> (Next, Bool) in
@@ -85,7 +103,7 @@ final class CountingThread: Sendable {
         if watches, let deadline = job.deadline { self.watch(until: deadline) }
     }
 
-    private func start(_ tick: @escaping @Sendable () -> Void) {
+    private func start(_ tick: @escaping Tick) {
         guard !self.thread.start({ self.loop(tick) }) else { return }
         // The system has no thread left: callers do their jobs themselves.
         let jobs = self.state.withLock { state in
@@ -115,17 +133,31 @@ final class CountingThread: Sendable {
 
     // MARK: - The thread
 
-    /// Looks at the windows every `interval` from now on, until this function was not called for `duration`.
-    func look(every interval: Duration, for duration: Duration, _ tick: @escaping @Sendable () -> Void) {
-        guard self.forks == ForkRecord.forks else { return }
-        let starts = self.state.withLock { state in
-            guard !state.isStopped else { return false }
-            state.interval = interval
-            state.ticksUntil = .now + duration
+    /// Ticks after so long, or earlier if that was asked for; how it goes on from there the tick says.
+    ///
+    /// Returns false if the thread can't be started, or has been stopped.
+    @discardableResult
+    func tick(in duration: Duration, _ tick: @escaping Tick) -> Bool {
+        guard self.forks == ForkRecord.forks else { return false }
+        enum Next { case nothing, wake, start, isStopped }
+        let next = self.state.withLock { state -> Next in
+            if state.isStopped { return .isStopped }
+            let isEarlier = state.tick(at: .now + duration)
             defer { state.isStarted = true }
-            return !state.isStarted
+            return state.isStarted ? isEarlier ? .wake : .nothing : .start
         }
-        if starts { self.start(tick) } else { self.thread.wake() }
+        switch next {
+        case .nothing: break
+        case .wake: self.thread.wake()
+        case .isStopped: return false
+        case .start:
+            // The runtime makes the types of a tick at the first one, under locks of its own. A child of `fork` would
+            // wait for ever for a lock that another thread had just then, so the first tick is the caller's.
+            _ = tick()
+            self.start(tick)
+            return !self.state.withLock { $0.isStopped }
+        }
+        return true
     }
 
     /// The thread ends once its jobs are done.
@@ -134,29 +166,30 @@ final class CountingThread: Sendable {
         self.thread.wake()
     }
 
-    private func loop(_ tick: @escaping @Sendable () -> Void) {
-        var nextTick = ContinuousClock.now
+    private func loop(_ tick: @escaping Tick) {
         while true {
-            let (done, jobs, isStopped, tickUntil, interval) = self.state.withLock { state in
+            let (done, jobs, ticks, isStopped) = self.state.withLock { state in
                 let done = state.running
                 state.running = state.jobs
                 state.jobs = []
-                return (done, state.running, state.isStopped, state.ticksUntil, state.interval)
+                // A tick comes in time however many jobs there are: other circuits have windows, too.
+                return (done, state.running, state.takeTick(at: .now), state.isStopped)
             }
             // Outside of the lock: objects that are let go of with a job may take locks of their own.
             _ = consume done
             for job in jobs { job.perform() }
-            let now = ContinuousClock.now
-            let ticks = !isStopped && tickUntil.map { now < $0 } ?? false
-            // A tick comes in time however many jobs there are: other circuits have windows, too.
-            if ticks, nextTick <= now {
-                tick()
-                nextTick = max(nextTick + interval, now)
+            if ticks {
+                let began = ContinuousClock.now
+                if let interval = tick() {
+                    // However many circuits there are, the thread sleeps for half of the time.
+                    let end = ContinuousClock.now
+                    let next = max(began + interval, end + began.duration(to: end))
+                    self.state.withLock { _ = $0.tick(at: next) }
+                }
             }
-            if !jobs.isEmpty { continue }
+            if !jobs.isEmpty || ticks { continue }
             if isStopped { return }
-            self.thread.sleep(until: ticks ? nextTick : nil)
-            if !ticks { nextTick = .now }
+            self.thread.sleep(until: self.state.withLock { $0.nextTick })
         }
     }
 }

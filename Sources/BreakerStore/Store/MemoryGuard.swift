@@ -25,6 +25,20 @@ final class MemoryGuard: Sendable {
         }
     }
 
+    /// Opens a circuit: its calls have reached a share, or a trip by a share could not be committed.
+    ///
+    /// - Parameter epoch: that of the circuit in memory in which memory let the calls through; nil if the file did.
+    func shareReached(
+        by counted: Circuit.CountedCalls, of name: String, _ rules: @autoclosure () -> Rules, error: String?,
+        at now: StoreTime, epoch: Int64? = nil
+    ) {
+        self.change(name, rules: rules(), at: now) { circuit, moment, _ in
+            // Calls that memory let through in an earlier epoch of its circuit open nothing.
+            _ = circuit.shareReached(
+                by: counted, epoch: epoch ?? circuit.epoch, error: error, at: moment, among: FailureList())
+        }
+    }
+
     /// Forgets the circuits, for the file can be used again.
     func forgetCircuits() { self.circuits.withLock { $0.removeAll() } }
 }

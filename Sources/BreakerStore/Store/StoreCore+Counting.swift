@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Counts calls, and finds the shares of them that failed or were slow.
+/// Counts calls, and tells the file how many there were.
 extension StoreCore {
     /// The lock file, and the owner that the database's board must name; nil while the database is not open.
     private func boardOwner() throws(BreakerStoreError) -> (lock: LockFile, owner: BoardHeader.Owner)? {
@@ -50,23 +50,6 @@ extension StoreCore {
         return counted
     }
 
-    /// Opens the circuit if a share of its calls is still reached; the caller commits.
-    func tripByShare(
-        _ circuit: SharedCircuit, epoch: Int64, error: String?, by share: Circuit.ReachedShare,
-        _ transaction: Transaction
-    ) throws(BreakerStoreError) {
-        guard let counters = circuit.counts.madeCounters, let counter = counters.deciding else { return }
-        let uptime = self.clock.uptime
-        _ = try transaction.change(circuit.name) { (stored, moment, _) -> Circuit.ReportAction in
-            // If another process has registered another window in this moment, the next end decides by that window.
-            guard CountingRules(stored.rules).hasWindows(of: counter.rules) else { return .counted }
-            let reporters = counter.reporters(of: share, at: uptime, epoch: epoch) { self.clock.time(of: $0) }
-            return stored.shareReached(
-                by: counter.counted(at: uptime, epoch: epoch), epoch: epoch, error: error, at: moment,
-                among: reporters, isAlive: transaction.isAlive)
-        }
-    }
-
     /// Whether the circuit's counters are on the board already, so that to count takes additions alone.
     func hasBoard(for circuit: SharedCircuit) -> Bool {
         guard let board = self.counting.board else { return false }
@@ -80,8 +63,10 @@ extension StoreCore {
     }
 
     @discardableResult
-    private func publish(_ counts: CircuitCounts) -> Bool {
-        counts.publish(clock: { self.clock.uptime }, { self.counters(of: counts) })
+    func publish(_ counts: CircuitCounts) -> Bool {
+        Hook.reached("counts.publishing")
+        defer { Hook.reached("counts.published") }
+        return counts.publish(clock: { self.clock.uptime }, { self.counters(of: counts) })
     }
 
     /// All calls of a circuit.
@@ -157,44 +142,21 @@ extension StoreCore {
     // MARK: - Now and then
 
     /// How often the store's thread looks around, in microseconds.
-    private static let lookInterval: Int64 = 1_000_000
-
-    /// The work of the thread that counts in each tick.
-    var ticker: @Sendable () -> Void { { [weak self] in self?.tickCounts(ofShortWindows: true) } }
+    static let lookInterval: Int64 = 1_000_000
 
     /// Moves the counts of the lanes, and looks at the windows; returns whether there were any counts to move.
-    ///
-    /// - Parameter isShort: whether to go over only the circuits whose windows the store's thread does not look at
-    ///   often enough.
     @discardableResult
-    func tickCounts(ofShortWindows isShort: Bool = false) -> Bool {
-        if !isShort { self.counting.lookAround() }
+    func tickCounts() -> Bool {
+        self.counting.lookAround()
         var isAny = false
-        // The shortest window of a circuit that is in use.
-        var shortest: Int64?
         for counts in self.counting.all {
-            if isShort, LookRing.tick(of: counts.shortestWindow ?? .max) >= Self.lookInterval { continue }
-            Hook.reached("counts.publishing")
             let hasCounted = self.publish(counts)
-            Hook.reached("counts.published")
             isAny = isAny || hasCounted
-            guard let window = counts.shortestWindow else { continue }
-            // Also while no call is counted: other processes must see the next calls in time.
-            shortest = min(shortest ?? .max, window)
-            if let counters = counts.madeCounters {
-                counts.look(counters, epoch: counts.epoch) { self.clock.uptime }
-            }
         }
-        if let shortest { self.lookOften(within: shortest) }
+        // Also while no call is counted: other processes must see the next calls in time.
+        let sharing = self.counting.sharing
+        for circuit in sharing { self.lookAtWindows(of: circuit) }
+        if let shortest = sharing.compactMap(\.counts.shortestWindow).min() { self.publishOften(shortest) }
         return isAny
-    }
-
-    /// Has the thread that counts look as often as a window asks for, if the store's thread does not.
-    ///
-    /// It does so for some seconds; as long as the circuit is in use, the store's thread asks again each second.
-    func lookOften(within window: Int64) {
-        guard LookRing.tick(of: window) < Self.lookInterval else { return }
-        self.countingThread.look(
-            every: .microseconds(LookRing.tick(of: window)), for: .microseconds(3 * Self.lookInterval), self.ticker)
     }
 }

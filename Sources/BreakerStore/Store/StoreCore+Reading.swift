@@ -38,7 +38,10 @@ extension StoreCore {
     func answer(_ found: Answers.Found, to asker: Asker) -> FreshAnswer {
         let answer = self.answers.answer(found, to: asker)
         // Asked under the lock: another thread may have read something newer.
-        if let config = answer.newConfig { self.ask { if found.isCurrent(for: asker) { $0.ruled(by: config) } } }
+        if let config = answer.newConfig {
+            self.ask { if found.isCurrent(for: asker) { $0.ruled(by: config) } }
+            self.ruled(by: config)
+        }
         return answer
     }
 

@@ -3,8 +3,6 @@ extension StoreCore {
     /// Registers circuits, all in one transaction.
     func register(_ configs: [KeptConfig], until deadline: Deadline) throws(BreakerStoreError) {
         for config in configs { self.ask { $0.registering(config) } }
-        let windows = configs.compactMap { CountingRules(Rules($0.config)).shortestWindow }
-        if let window = windows.min() { self.lookOften(within: window) }
         let uptime = self.clock.uptime
         do throws(BreakerStoreError) {
             try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
@@ -37,6 +35,7 @@ extension StoreCore {
     ///
     /// The store's thread may have let go of the circuit since it was registered, because its handles were gone.
     func isUsed(_ config: KeptConfig) {
+        self.ruled(by: config.config)
         guard self.happened({ $0.used(config) }) else { return }
         let one = StoreLife.Circuits.Unstored(config: config.config, uptime: self.clock.uptime)
         self.post(
@@ -44,6 +43,13 @@ extension StoreCore {
             orElse: { _ in self.ask { $0.registrationFailedAgain(one) } },
             { (transaction) throws(BreakerStoreError) in try transaction.noteUse(of: config.config.name) }
         )
+    }
+
+    /// A config is in force for a circuit that this process uses; maybe it has another rule about a share than before.
+    func ruled(by config: CircuitBreaker.Config) {
+        guard let window = CountingRules(Rules(config)).shortestWindow else { return }
+        self.counting.rulesMayHaveChanged()
+        self.publishOften(window)
     }
 
     /// Whether a config of this process has not been stored yet.

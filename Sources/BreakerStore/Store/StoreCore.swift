@@ -37,6 +37,7 @@ final class StoreCore: EventSource {
     let memory = MemoryGuard()
     let counting: CallCounting
     let countingThread = CountingThread()
+    let suspicions = Suspicions()
     /// The hub of all streams that begin now.
     let hub = EventHub()
     /// The hubs that have one listener each.

@@ -15,11 +15,11 @@ import Testing
         let thread = CountingThread()
         defer { thread.stop() }
         let end = DispatchSemaphore(value: 0)
-        thread.run({}, { end.wait() })
-        let value = await thread.value(until: Deadline(after: .milliseconds(20)), {}, { 1 })
+        thread.run({ nil }, { end.wait() })
+        let value = await thread.value(until: Deadline(after: .milliseconds(20)), { nil }, { 1 })
         #expect(value == nil)
         end.signal()
-        #expect(await thread.value(until: Deadline(after: .seconds(20)), {}, { 2 }) == 2)
+        #expect(await thread.value(until: Deadline(after: .seconds(20)), { nil }, { 2 }) == 2)
     }
 
     /// Ends that come without a pause do not keep the thread from looking at the windows of other circuits.
@@ -28,15 +28,35 @@ import Testing
         defer { thread.stop() }
         let ticks = Ticks()
         let end = ContinuousClock.now + .seconds(5)
-        thread.look(every: .milliseconds(1), for: .seconds(20)) { ticks.count.add(1, ordering: .relaxed) }
+        thread.tick(in: .milliseconds(1)) {
+            ticks.count.add(1, ordering: .relaxed)
+            return .milliseconds(1)
+        }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             @Sendable func goOn() {
                 if ticks.count.load(ordering: .relaxed) > 10 || .now > end { return continuation.resume() }
                 // Each job leaves another one behind.
-                thread.run({}, { goOn() })
+                thread.run({ nil }, { goOn() })
             }
             goOn()
         }
         #expect(ticks.count.load(ordering: .relaxed) > 10)
+    }
+
+    /// A circuit with a long window is registered after one with a short window.
+    @Test func aLaterRequestDelaysNoTick() async {
+        let thread = CountingThread()
+        defer { thread.stop() }
+        let ticks = Ticks()
+        thread.tick(in: .milliseconds(1)) {
+            ticks.count.add(1, ordering: .relaxed)
+            return nil
+        }
+        for _ in 0..<1_000 { thread.tick(in: .seconds(1_000)) { nil } }
+        #expect(await eventually { ticks.count.load(ordering: .relaxed) == 1 })
+        // One that is earlier does not wait for the one that was asked for before.
+        thread.tick(in: .seconds(1_000)) { nil }
+        thread.tick(in: .milliseconds(1)) { nil }
+        #expect(await eventually { ticks.count.load(ordering: .relaxed) == 2 })
     }
 }

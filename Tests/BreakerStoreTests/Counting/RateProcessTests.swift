@@ -10,8 +10,9 @@ import Testing
         let workers = try await place.openWorkers(2)
         try await workers.ask("breaker users \(rules)")
         #expect(try await workers[0].ask("hang users 200 1500").number("running") == 200)
-        #expect(try await workers[1].ask("fail users 10").number("failed") == 5)
-        #expect(try await workers[1].ask("look users")["state"] == "open")
+        #expect(try await workers[1].ask("fail users 5").number("failed") == 5)
+        try await workers[1].ask("until users open")
+        #expect(try await workers[1].ask("fail users 5").number("refused") == 5)
         place.clock.advance(by: .seconds(30))
         #expect(try await workers[1].ask("call users").number("ran") == 1)
         #expect(try await workers[0].ask("hung").number("timed-out") == 200)
@@ -58,6 +59,7 @@ import Testing
         for look in try await workers.ask("look users") { #expect(look["state"] == "closed") }
         #expect(try await workers[0].ask("history users tripped").number("count") == 0)
         try await workers[2].ask(bad)
+        try await workers[2].ask("until users open")
         for reply in try await workers.ask("call users") { #expect(reply["cause"] == "open") }
         #expect(try await workers[0].ask("history users tripped").number("count") == 1)
     }
@@ -113,10 +115,69 @@ import Testing
         try await workers[0].ask("breaker users rate=0.5 minimum=10 window=10")
         let recent = try #require(try await workers[1].ask("recent users").number("calls"))
         #expect((100...132).contains(recent), "\(recent)")
-        // As many failures as there were good calls in the window, and no more, are needed at most.
+        // As many failures as there were good calls in the window, and no more, are needed at most. A process that is
+        // alone waits for nobody's good calls.
+        #expect(await workers[0].quit() == 0)
         let failed = try #require(try await workers[1].ask("fail users 200").number("failed"))
         #expect((30...80).contains(failed), "\(failed)")
-        #expect(try await workers[0].ask("look users")["state"] == "open")
+        #expect(try await workers[1].ask("look users")["state"] == "open")
+    }
+
+    // MARK: - What others have not published yet
+
+    /// Traffic begins, in one process with good calls, in another with failing ones: the good ones are not on the board
+    /// yet when the failing ones alone reach the share.
+    @Test(arguments: ["rate=0.5", "rate=1 slow=10 slow-share=0.5"])
+    func goodCallsThatAreNotPublishedYetCount(rules: String) async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users \(rules) minimum=20 window=20")
+        let bad = rules.contains("slow") ? "slow users 20 11" : "fail users 20"
+        try await workers[0].ask("call users 100")
+        // However late the other process's thread is: the suspicion ends only once the good calls are published.
+        try await workers[1].ask("stop-at suspicion.ends")
+        #expect(try await workers[1].ask(bad)["refused"] == "0")
+        #expect(try await workers[0].ask("totals users").number("succeeded") ?? 0 >= 100)
+        try await workers[1].ask("let-go")
+        while try await workers[1].ask("reached").number("times") == 0 {}
+        #expect(try await workers[1].ask("look users")["state"] == "closed")
+        while try await workers[1].ask("look users")["state"] == "closed" {
+            try await workers[1].ask(bad.replacing(" 20", with: " 1"))
+        }
+        let reason = try #require(try await workers[1].ask("reason users")["reason"])
+        let counted = reason.split(separator: "-").compactMap { Int($0) }
+        #expect(counted.count >= 2 && counted[1] - counted[0] >= 100, "\(reason)")
+    }
+
+    /// A share that is suspected trips whether or not calls still come.
+    @Test func aSuspectedShareNeedsNoFurtherCall() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users rate=0.5 minimum=20 window=20")
+        #expect(try await workers[1].ask("fail users 20").number("failed") == 20)
+        try await workers[0].ask("until users open")
+        #expect(try await workers[0].ask("history users tripped").number("count") == 1)
+    }
+
+    /// The process that has suspected the share is killed: another one that uses the circuit finds the share.
+    @Test func theDeathOfTheProcessThatSuspectsKeepsNobodyFromTripping() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users rate=0.5 minimum=20 window=5")
+        try await workers[0].ask("call users")
+        try await workers[1].ask("die-at suspicion.ends 1")
+        #expect(try await workers[1].ask("fail users 21").number("failed") == 21)
+        #expect(await workers[1].end() == -9)
+        try await workers[0].ask("until users open")
+    }
+
+    /// A process that does not use the circuit has no good calls of it.
+    @Test func nobodyWaitsForProcessesThatUseOtherCircuits() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers[0].ask("breaker others rate=0.5 minimum=20")
+        try await workers[1].ask("breaker users rate=0.5 minimum=20")
+        #expect(try await workers[1].ask("fail users 30").number("failed") == 20)
     }
 
     /// A call whose operation forks ends in two processes, and is counted once.

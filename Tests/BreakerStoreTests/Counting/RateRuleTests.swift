@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 
@@ -51,6 +52,21 @@ import Testing
         let reason = try await self.store.history(of: "a").first?.reason
         #expect(reason?.hasPrefix("10 of 20 calls (50 %) failed within 10 s, the last: ") == true)
         #expect(self.fixture.isHealthy)
+    }
+
+    /// A share that was reached while nobody waited any more for the thread that counts: it trips all the same, and
+    /// needs no other failing call.
+    @Test func aShareThatWasCountedLateTrips() async throws {
+        let fixture = try StoreFixture(busyTimeout: .milliseconds(50))
+        let core = try #require(fixture.core)
+        let breaker = try fixture.breaker(trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(10)))
+        await self.call(breaker, fails: false)
+        let isFree = DispatchSemaphore(value: 0)
+        core.countingThread.run(core.ticker) { isFree.wait() }
+        for _ in 0..<20 { await self.call(breaker, fails: true) }
+        #expect(breaker.state == .closed)
+        isFree.signal()
+        #expect(await eventually { breaker.state.isOpen })
     }
 
     @Test func tripsNotBelowItsShareOrMinimum() async throws {
@@ -278,8 +294,7 @@ import Testing
         }
         try await core.commit(until: Deadline(after: .seconds(20)), for: breaker.asker) {
             (transaction) throws(BreakerStoreError) in
-            try core.tripByShare(
-                breaker.circuit, epoch: epoch, error: nil, by: .failed(CallCounts(calls: 15, bad: 15)), transaction)
+            try core.tripByShare(breaker.circuit, epoch: epoch, error: nil, transaction)
         }
         #expect(breaker.state == .closed)
         await self.call(breaker, fails: true)

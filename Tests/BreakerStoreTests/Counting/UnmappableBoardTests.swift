@@ -46,16 +46,22 @@ import Darwin
 
     @Test(arguments: Lack.allCases) func theBoardStays(lack: Lack) async throws {
         let place = try Workplace.here
-        let worker = try await place.openWorkers(1, "system-clock")[0]
+        let worker = try await place.openWorker()
         try await worker.ask("breaker users rate=0.5 minimum=20")
         try await worker.ask("fail users 5")
         let board = FileNumber(place.store + "-board")
         await #expect(processExitsWith: .success) {
-            [lack = lack as Lack, path = place.store as String, scratch = place.directory + "/scratch" as String] in
+            [
+                lack = lack as Lack, path = place.store as String, clock = place.clock.path as String,
+                scratch = place.directory + "/scratch" as String
+            ] in
             let file = try StoreFile(resolving: path)
             let header = try #require(BoardReader(at: file.board)).header
             let lock = try LockFile(path: file.lock, creatingWith: nil, owner: nil)
-            let store = try CircuitStore(path: path)
+            var configuration = CircuitStore.Configuration()
+            // It stands still: nobody tells the file anything now and then, for which the board would be opened.
+            configuration.clock = try SharedClock(path: clock)
+            let store = try CircuitStore(path: path, configuration: configuration)
             let breaker = try store.breaker(
                 .init(name: "users", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(60))))
             let kept = try lack.useUp(scratch)

@@ -25,4 +25,25 @@ import Testing
         }
         #expect(early == 0 && late == 0, "of \(never) that must not, and \(always) that must")
     }
+
+    /// Traffic that begins, in one process with good calls, in another with failing ones.
+    ///
+    /// No trip comes before the share is reached, and none is missing once it is, whatever has not been published when a
+    /// call fails.
+    @Test func tripsByWhatAllProcessesHave() {
+        let walks = (UInt64(1)...400).map { seed in
+            var walk = SuspicionWalk(seed: seed)
+            return (seed, walk.run())
+        }
+        let all = walks.map(\.1).reduce(SuspicionWalk.Findings(), +)
+        #expect(all.trips > 100)
+        #expect(walks.filter { $0.1.early > 0 }.map(\.0) == [], "early, of \(all.trips)")
+        #expect(walks.filter { $0.1.missed > 0 }.map(\.0) == [], "missed")
+        // The walk sees it where a share trips at once.
+        let hasty = (UInt64(1)...400).map { seed in
+            var walk = SuspicionWalk(seed: seed, decidesAtOnce: true)
+            return walk.run()
+        }
+        #expect(hasty.contains { $0.early > 0 })
+    }
 }

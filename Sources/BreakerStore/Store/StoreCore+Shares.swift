@@ -1,0 +1,182 @@
+/// Finds out whether a share of a circuit's calls failed or was slow, and opens the circuit.
+///
+/// Failing ends are on the board at once, good ones once their process has published them. So the board may show a
+/// share as reached only because other processes have not published yet. Such a share is suspected: this process keeps
+/// the sums, and a while later counts the failing ends of then among the good ones of then and those that have come
+/// since.
+extension StoreCore {
+    /// Each process publishes the good calls of circuits with shares so often, in microseconds, or each tick of the
+    /// shortest window, if that is shorter.
+    private static let longestPeriod: Int64 = 50_000
+
+    private static func period(_ window: Int64) -> Duration {
+        .microseconds(min(Self.longestPeriod, LookRing.tick(of: window)))
+    }
+
+    // MARK: - The thread that counts
+
+    /// Has the thread that counts publish the calls of circuits with such a window, and look at it.
+    ///
+    /// Returns false if there is no such thread: the system had none left, or the store is closed.
+    @discardableResult
+    func publishOften(_ window: Int64) -> Bool {
+        self.countingThread.tick(in: Self.period(window), self.ticker)
+    }
+
+    /// The work of the thread that counts in each tick.
+    var ticker: CountingThread.Tick { { [weak self] in self?.tickShares() } }
+
+    /// Publishes the calls of circuits with shares, and ends suspicions; returns when to do so again.
+    ///
+    /// Nil if there is no such circuit.
+    private func tickShares() -> Duration? {
+        var shortest: Int64?
+        for circuit in self.counting.sharing {
+            guard let window = circuit.counts.shortestWindow else { continue }
+            shortest = min(shortest ?? .max, window)
+            self.publish(circuit.counts)
+            // The store's thread looks once a second.
+            if LookRing.tick(of: window) < Self.lookInterval { self.lookAtWindows(of: circuit) }
+        }
+        for suspicion in self.suspicions.takeEnded(at: .now) { self.end(suspicion) }
+        guard let shortest else { return nil }
+        let period = Self.period(shortest)
+        return self.suspicions.firstEnd.map { min(period, ContinuousClock.now.duration(to: $0)) } ?? period
+    }
+
+    /// Writes the looks that are due.
+    ///
+    /// If calls of other processes have ended badly since this process last looked, acts on a share that is reached. The
+    /// process that counted the last failing end may have been killed before it acted on the share.
+    func lookAtWindows(of circuit: CallCounting.Sharing) {
+        let counts = circuit.counts
+        guard let counters = counts.madeCounters else { return }
+        counts.look(counters, epoch: counts.epoch) { self.clock.uptime }
+        guard let counter = counters.shared, !counter.isLost, counts.noteBadCallsOfOthers(on: counter),
+            let rules = counts.sharingRules, !self.isForked
+        else { return }
+        self.suspectOrTrip(
+            Suspicions.Suspect(
+                name: circuit.name, counts: counts, counter: counter, rules: rules, epoch: counts.epoch))
+    }
+
+    // MARK: - Suspicions
+
+    /// Suspects a share that was reached with a failing or slow end, unless no other process can have calls of the
+    /// circuit that it has not published.
+    ///
+    /// - Parameter error: what the policy says of the failure; asked only for a new suspicion.
+    /// - Returns: false if the caller is to open the circuit at once.
+    func suspectUnlessAlone(_ circuit: SharedCircuit, epoch: Int64, error: () -> String?) -> Bool {
+        let counts = circuit.counts
+        let name = CircuitName(circuit.name)
+        if self.suspicions.isSuspected(name, in: epoch) { return true }
+        guard let counter = counts.madeCounters?.shared, !counter.isLost, let rules = counts.sharingRules,
+            self.hasCompany(name), self.publishOften(counts.shortestWindow ?? 0)
+        else { return false }
+        self.suspect(
+            Suspicions.Suspect(
+                name: name, counts: counts, counter: counter, rules: rules, epoch: epoch, error: error()))
+        return true
+    }
+
+    /// Whether another process that lives uses the circuit, as far as the file tells.
+    private func hasCompany(_ name: CircuitName) -> Bool {
+        guard let lock = self.answers.lockFile, lock.hasOtherWorkers else { return false }
+        let isUsed = try? self.read { (database) throws(BreakerStoreError) in
+            try database.workers(using: name).contains { lock.isHeldByAnother(worker: $0) }
+        }
+        // Where the file can't be read, nobody knows which circuits the others use.
+        return isUsed ?? true
+    }
+
+    private func suspect(_ suspect: Suspicions.Suspect) {
+        var share: SuspectedShare?
+        let uptime = self.clock.uptime
+        suspect.counts.whileNothingMoves {
+            share = SuspectedShare(of: suspect.counter, by: suspect.rules, at: uptime, epoch: suspect.epoch)
+        }
+        guard let share else { return }
+        let wait = Self.period(suspect.counts.shortestWindow ?? 0) * 2
+        self.suspicions.begin(Suspicions.Suspicion(suspect: suspect, share: share, end: .now + wait))
+        self.countingThread.tick(in: wait, self.ticker)
+    }
+
+    /// All processes have published what they had when the suspicion began: the share is reached, or looked at anew.
+    private func end(_ suspicion: Suspicions.Suspicion) {
+        Hook.reached("suspicion.ends")
+        let suspect = suspicion.suspect
+        guard !suspect.counter.isLost, suspect.counts.epoch == suspect.epoch else { return }
+        let counted = suspicion.share.counted
+        if suspect.rules.share(reachedBy: counted) != nil {
+            self.trip(suspect, counted) { suspicion.share.counted }
+        } else {
+            // Because of the failing ends that have come since.
+            self.suspectOrTrip(suspect)
+        }
+    }
+
+    /// If a share is reached just now: suspects it, or opens the circuit if no other process uses the circuit.
+    private func suspectOrTrip(_ suspect: Suspicions.Suspect) {
+        let counted = suspect.counter.counted(at: self.clock.uptime, epoch: suspect.epoch)
+        guard suspect.rules.share(reachedBy: counted) != nil,
+            !self.suspicions.isSuspected(suspect.name, in: suspect.epoch)
+        else { return }
+        if self.hasCompany(suspect.name) {
+            self.suspect(suspect)
+        } else {
+            self.trip(suspect, counted) { suspect.counter.counted(at: self.clock.uptime, epoch: suspect.epoch) }
+        }
+    }
+
+    // MARK: - Tripping
+
+    /// Opens the circuit on the store's thread; in memory, if the file can't be told.
+    ///
+    /// - Parameters:
+    ///   - counted: the calls that have reached a share.
+    ///   - recount: counts them again, inside the transaction.
+    private func trip(
+        _ suspect: Suspicions.Suspect, _ counted: Circuit.CountedCalls,
+        recount: @escaping @Sendable () -> Circuit.CountedCalls
+    ) {
+        self.post(
+            until: self.writer.deadline,
+            orElse: { _ in
+                self.memory.shareReached(
+                    by: counted, of: suspect.name.text, .inMemory(suspect.rules), error: suspect.error,
+                    at: self.clock.now)
+            },
+            { (transaction) throws(BreakerStoreError) in
+                try self.trip(
+                    suspect.name.text, by: recount(), of: suspect.counter, epoch: suspect.epoch, suspect.error,
+                    transaction)
+            })
+    }
+
+    /// Opens the circuit if a share of its calls is still reached; the caller commits.
+    func tripByShare(
+        _ circuit: SharedCircuit, epoch: Int64, error: String?, _ transaction: Transaction
+    ) throws(BreakerStoreError) {
+        guard let counter = circuit.counts.madeCounters?.deciding else { return }
+        try self.trip(
+            circuit.name, by: counter.counted(at: self.clock.uptime, epoch: epoch), of: counter, epoch: epoch, error,
+            transaction)
+    }
+
+    private func trip(
+        _ name: String, by counted: Circuit.CountedCalls, of counter: CircuitCounter, epoch: Int64, _ error: String?,
+        _ transaction: Transaction
+    ) throws(BreakerStoreError) {
+        let uptime = self.clock.uptime
+        _ = try transaction.change(name) { (stored, moment, _) -> Circuit.ReportAction in
+            // If another process has registered another window in this moment, the next end decides by that window.
+            guard CountingRules(stored.rules).hasWindows(of: counter.rules),
+                let share = stored.rules.share(reachedBy: counted)
+            else { return .counted }
+            let reporters = counter.reporters(of: share, at: uptime, epoch: epoch) { self.clock.time(of: $0) }
+            return stored.shareReached(
+                by: counted, epoch: epoch, error: error, at: moment, among: reporters, isAlive: transaction.isAlive)
+        }
+    }
+}
