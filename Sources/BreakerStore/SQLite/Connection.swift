@@ -1,3 +1,4 @@
+import CBreakerStore
 import CSQLite
 
 #if canImport(Glibc)
@@ -28,7 +29,7 @@ struct Connection: ~Copyable {
     static let mostPrivateFrames = 4_096 * Int64(bs_most_regions)
 
     /// Whether SQLite knows the ways to files by which it looks at each name before it opens it (shim.h).
-    private static let looksBeforeOpening = bs_register_vfses() == SQLITE_OK
+    private static let looksBeforeOpening = unsafe bs_register_vfses(bs_size_limit()) == SQLITE_OK
 
     private let handle: OpaquePointer
     private let access: Access
@@ -45,6 +46,7 @@ struct Connection: ~Copyable {
         self.syncs = syncs
         self.access = access
         try Self.requireOpenable(path)
+        _ = RegularFile.sizeLimit
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
         switch access {
