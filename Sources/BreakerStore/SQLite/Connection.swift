@@ -263,6 +263,17 @@ struct Connection: ~Copyable {
         guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw self.error(code) }
     }
 
+    /// Lets SQLite cut the log to so many frames when this connection begins the log anew; nil lets it be.
+    ///
+    /// "Each time a transaction is committed or a WAL file resets, SQLite compares the size of the rollback journal
+    /// file or WAL file left in the file-system to the size limit set by this pragma"
+    /// (https://sqlite.org/pragma.html#pragma_journal_size_limit). It makes no checkpoint.
+    func limitLog(to frames: Int64?) throws(BreakerStoreError) {
+        var bytes: Int64 = -1
+        if let frames { bytes = LogFile.bytes(ofFrames: frames, pageSize: try self.integer("PRAGMA page_size")) }
+        try self.execute("PRAGMA journal_size_limit = \(bytes)")
+    }
+
     /// The header of the wal-index, readable while the connection is open; nil before the first read, and where there
     /// is none.
     func walIndex() -> WalIndex? {
