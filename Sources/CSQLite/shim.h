@@ -311,8 +311,9 @@ static inline const uint64_t *bs_wal_index(sqlite3 *db) {
     if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
     if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
     void volatile *page = 0;
-    if (file->pMethods->xShmMap(file, 0, 32768, 0, &page) != SQLITE_OK) return 0;
-    return (const uint64_t *)page;
+    int rc = file->pMethods->xShmMap(file, 0, 32768, 0, &page);
+    // The second one: mapped to be read, by a connection that may not write the wal-index.
+    return rc == SQLITE_OK || rc == SQLITE_READONLY ? (const uint64_t *)page : 0;
 }
 
 // Syncs the write-ahead log: what COMMIT wrote is then on the disk.

@@ -17,8 +17,9 @@ import Testing
         let reader = try LockHolder(shop.path, ["BEGIN", "SELECT count(*) FROM circuit"])
         try Self.grow(shop.path)
 
-        let doctor = shop.inspect("doctor")
-        #expect(doctor.code == .failed)
+        // In a process of its own, which may only read the wal-index.
+        let doctor = try Child.shell("\"$0\" doctor", store: shop.path)
+        #expect(doctor.code == 1)
         let advice = "-> process \(reader.pid) (python3) keeps a transaction open: end it; services then copy the rest"
         #expect(doctor.output.contains(advice), "\(doctor.output)")
         let metrics = shop.inspect("metrics").output
@@ -30,8 +31,8 @@ import Testing
         reader.end()
         // Each failure copies the log, until nothing is left; the first one after that finds it cut.
         while try #require(Self.logBytes(shop.inspect("metrics").output)) > 8 << 20 { breaker.recordFailure(Boom()) }
-        let later = shop.inspect("doctor").output
-        #expect(later.contains("\nlog          ok     "), "\(later)")
+        let later = try Child.shell("\"$0\" doctor", store: shop.path).output
+        #expect(later.contains("\nlog          ok     ") && later.contains(" frames of it not yet "), "\(later)")
         #expect(!shop.inspect("metrics").output.contains("breaker_log_reader{"))
     }
 
