@@ -5,3 +5,4 @@
 #include "ranks.h"
 #include "counting.h"
 #include "mappings.h"
+#include "limits.h"

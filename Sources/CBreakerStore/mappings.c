@@ -1,4 +1,5 @@
 #include "mappings.h"
+#include "limits.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -206,6 +207,7 @@ SHARED void bs_end_touching(int was_blocked) {
 // MARK: - Room on the disk
 
 SHARED int bs_allocate(int descriptor, int64_t offset, int64_t size) {
+    if (bs_look_at_size_limit() < offset + size) return EFBIG;
 #ifdef __APPLE__
     fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, size, 0};
     if (fcntl(descriptor, F_PREALLOCATE, &store) == -1) return errno;

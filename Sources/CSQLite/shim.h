@@ -28,14 +28,17 @@ static inline int bs_bind_text(sqlite3_stmt *statement, int place, const void *t
 // MARK: - What SQLite opens by itself
 
 // SQLite opens the database, its journal, log and wal-index by name, with an open(2) that waits for ever at a pipe that
-// nobody writes to. These VFSes are the system's, but they look at each name directly before SQLite opens it. The one
-// for connections that may write also keeps a full disk from ending the process that uses the wal-index.
+// nobody writes to. These VFSes are the system's, but they look at each name directly before SQLite opens it. Those for
+// connections that may write also keep a full disk from ending the process that uses the wal-index, and a limit of the
+// size of files from ending the process that writes.
 typedef struct {
     sqlite3_vfs vfs;
     sqlite3_vfs *system;
     int is_for_readers;
     int has_private_index;
     int needs_log;
+    // The largest size that this process may give a file.
+    const int64_t *size_limit;
 } bs_vfs;
 
 // 32 KiB each; one holds 4,096 frames of the log.
@@ -100,13 +103,25 @@ static inline void bs_make_private(sqlite3_file *file, bs_private_index *index) 
     file->pMethods = &index->methods;
 }
 
-// The methods of a connection that may write, which lie behind the system's own file object, too.
+// The methods of a file that may be written, which lie behind the system's own file object, too.
 typedef struct {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *system;
-    // One bit for each of the first 64 regions for which the file system was asked.
+    const int64_t *size_limit;
+    // One bit for each of the first 64 regions of the wal-index for which the file system was asked.
     uint64_t regions_asked;
-} bs_checked_index;
+} bs_checked_file;
+
+static inline int bs_is_beyond_limit(const bs_checked_file *checked, int64_t size) {
+    return size > __atomic_load_n(checked->size_limit, __ATOMIC_RELAXED);
+}
+
+// The kernel ends a process that writes beyond the limit (SIGXFSZ). To SQLite the limit is a full disk.
+static inline int bs_write_checked(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+    const bs_checked_file *checked = (const bs_checked_file *)file->pMethods;
+    if (bs_is_beyond_limit(checked, offset + count)) return SQLITE_FULL;
+    return checked->system->xWrite(file, bytes, count, offset);
+}
 
 // Maps a region of the wal-index, and lets the file system find room for all of it.
 //
@@ -118,36 +133,42 @@ typedef struct {
 // The file system is asked once for each region. A commit maps the first region four times, and each question would
 // cost it about as much as writing a page.
 static inline int bs_map_checked(sqlite3_file *file, int region, int size, int extend, void volatile **page) {
-    bs_checked_index *index = (bs_checked_index *)file->pMethods;
-    int rc = index->system->xShmMap(file, region, size, extend, page);
+    bs_checked_file *checked = (bs_checked_file *)file->pMethods;
+    *page = 0;
+    // Before SQLite makes the index, or lets it grow.
+    if (bs_is_beyond_limit(checked, ((int64_t)region + 1) * size)) return SQLITE_FULL;
+    int rc = checked->system->xShmMap(file, region, size, extend, page);
 #ifdef __linux__
     enum { populate_write = 23 };
     uint64_t bit = region >= 0 && region < 64 ? (uint64_t)1 << region : 0;
-    if (rc != SQLITE_OK || !*page || (index->regions_asked & bit)) return rc;
+    if (rc != SQLITE_OK || !*page || (checked->regions_asked & bit)) return rc;
     if (madvise((void *)*page, (size_t)size, populate_write) != 0 && errno == EFAULT) {
         *page = 0;
         return SQLITE_FULL;
     }
     // Also where the kernel does not know it: then there is nothing more to ask.
-    index->regions_asked |= bit;
+    checked->regions_asked |= bit;
 #endif
     return rc;
 }
 
 static inline int bs_unmap_checked(sqlite3_file *file, int delete_file) {
-    bs_checked_index *index = (bs_checked_index *)file->pMethods;
-    index->regions_asked = 0;
-    return index->system->xShmUnmap(file, delete_file);
+    bs_checked_file *checked = (bs_checked_file *)file->pMethods;
+    checked->regions_asked = 0;
+    return checked->system->xShmUnmap(file, delete_file);
 }
 
-static inline void bs_check_index(sqlite3_file *file, bs_checked_index *index) {
-    index->methods = *file->pMethods;
-    index->system = file->pMethods;
-    index->regions_asked = 0;
-    if (index->methods.iVersion < 2 || !index->methods.xShmMap) return;
-    index->methods.xShmMap = bs_map_checked;
-    index->methods.xShmUnmap = bs_unmap_checked;
-    file->pMethods = &index->methods;
+static inline void bs_check_file(sqlite3_file *file, bs_checked_file *checked, const int64_t *size_limit) {
+    checked->methods = *file->pMethods;
+    checked->system = file->pMethods;
+    checked->size_limit = size_limit;
+    checked->regions_asked = 0;
+    checked->methods.xWrite = bs_write_checked;
+    if (checked->methods.iVersion >= 2 && checked->methods.xShmMap) {
+        checked->methods.xShmMap = bs_map_checked;
+        checked->methods.xShmUnmap = bs_unmap_checked;
+    }
+    file->pMethods = &checked->methods;
 }
 
 // Makes the wal-index, if there is none, such that btrfs writes it in place.
@@ -181,7 +202,7 @@ static inline int bs_is_regular_or_absent(const char *path) {
     return 0;
 }
 
-static inline int bs_place_of_index(const sqlite3_vfs *system) { return (system->szOsFile + 7) / 8 * 8; }
+static inline int bs_place_of_methods(const sqlite3_vfs *system) { return (system->szOsFile + 7) / 8 * 8; }
 
 static inline int bs_is_btrfs(const char *path) {
 #ifdef __linux__
@@ -216,10 +237,10 @@ static inline int bs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file 
     }
     int rc = own->system->xOpen(own->system, name, file, flags, flags_out);
     if (rc == SQLITE_OK && own->has_private_index && (flags & SQLITE_OPEN_MAIN_DB) && file->pMethods)
-        bs_make_private(file, (bs_private_index *)((char *)file + bs_place_of_index(own->system)));
+        bs_make_private(file, (bs_private_index *)((char *)file + bs_place_of_methods(own->system)));
     if (rc == SQLITE_OK && !own->is_for_readers) {
-        if ((flags & SQLITE_OPEN_MAIN_DB) && file->pMethods)
-            bs_check_index(file, (bs_checked_index *)((char *)file + bs_place_of_index(own->system)));
+        bs_checked_file *checked = (bs_checked_file *)((char *)file + bs_place_of_methods(own->system));
+        if (file->pMethods) bs_check_file(file, checked, own->size_limit);
         if (*index && bs_is_btrfs(name)) bs_make_index(index);
     }
     return rc;
@@ -233,7 +254,8 @@ static inline int bs_delete_nothing(sqlite3_vfs *vfs, const char *name, int sync
 }
 
 // Makes the VFS known to SQLite under `name`, which must stay valid. Never freed: SQLite keeps its address.
-static inline int bs_register_vfs(const char *name, int is_for_readers, int has_private_index, int needs_log) {
+static inline int bs_register_vfs(
+    const char *name, int is_for_readers, int has_private_index, int needs_log, const int64_t *size_limit) {
     sqlite3_vfs *system = sqlite3_vfs_find(0);
     bs_vfs *own = system ? (bs_vfs *)calloc(1, sizeof(bs_vfs)) : 0;
     if (!own) return SQLITE_NOMEM;
@@ -242,20 +264,21 @@ static inline int bs_register_vfs(const char *name, int is_for_readers, int has_
     own->vfs.zName = name;
     own->vfs.xOpen = bs_open_file;
     if (is_for_readers) own->vfs.xDelete = bs_delete_nothing;
-    size_t more = has_private_index ? sizeof(bs_private_index) : is_for_readers ? 0 : sizeof(bs_checked_index);
-    own->vfs.szOsFile = bs_place_of_index(system) + (int)more;
+    size_t more = has_private_index ? sizeof(bs_private_index) : is_for_readers ? 0 : sizeof(bs_checked_file);
+    own->vfs.szOsFile = bs_place_of_methods(system) + (int)more;
     own->system = system;
     own->is_for_readers = is_for_readers;
     own->has_private_index = has_private_index;
     own->needs_log = needs_log;
+    own->size_limit = size_limit;
     return sqlite3_vfs_register(&own->vfs, 0);
 }
 
-static inline int bs_register_vfses(void) {
-    int rc = bs_register_vfs("breaker-store", 0, 0, 0);
-    if (rc == SQLITE_OK) rc = bs_register_vfs("breaker-store-sharing", 0, 0, 1);
-    if (rc == SQLITE_OK) rc = bs_register_vfs("breaker-store-reader", 1, 0, 0);
-    return rc == SQLITE_OK ? bs_register_vfs("breaker-store-private", 1, 1, 0) : rc;
+static inline int bs_register_vfses(const int64_t *size_limit) {
+    int rc = bs_register_vfs("breaker-store", 0, 0, 0, size_limit);
+    if (rc == SQLITE_OK) rc = bs_register_vfs("breaker-store-sharing", 0, 0, 1, size_limit);
+    if (rc == SQLITE_OK) rc = bs_register_vfs("breaker-store-reader", 1, 0, 0, size_limit);
+    return rc == SQLITE_OK ? bs_register_vfs("breaker-store-private", 1, 1, 0, size_limit) : rc;
 }
 
 // Reads the first bytes of a database through SQLite, without a connection. A process that opened the file by itself
@@ -288,8 +311,9 @@ static inline const uint64_t *bs_wal_index(sqlite3 *db) {
     if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
     if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
     void volatile *page = 0;
-    if (file->pMethods->xShmMap(file, 0, 32768, 0, &page) != SQLITE_OK) return 0;
-    return (const uint64_t *)page;
+    int rc = file->pMethods->xShmMap(file, 0, 32768, 0, &page);
+    // The second one: mapped to be read, by a connection that may not write the wal-index.
+    return rc == SQLITE_OK || rc == SQLITE_READONLY ? (const uint64_t *)page : 0;
 }
 
 // Syncs the write-ahead log: what COMMIT wrote is then on the disk.

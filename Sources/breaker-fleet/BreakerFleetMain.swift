@@ -14,6 +14,8 @@ import BreakerTool
     static func main() {
         // A reader that goes away is noticed by the write; the same holds for a server.
         signal(SIGPIPE, SIG_IGN)
+        // So is a limit of the size of files (ulimit -f).
+        signal(SIGXFSZ, SIG_IGN)
         let console = ProcessConsole()
         let code = run(
             arguments: Array(CommandLine.arguments.dropFirst()),

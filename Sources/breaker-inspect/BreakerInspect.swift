@@ -17,6 +17,8 @@ import Darwin
     static func main() {
         // A reader that goes away is noticed by the write: the rest of the output is dropped.
         signal(SIGPIPE, SIG_IGN)
+        // So is a limit of the size of files (ulimit -f).
+        signal(SIGXFSZ, SIG_IGN)
         Screen.handleSignals()
         SQLiteMemory.limit(to: Self.memoryOfSQLite)
         let console = ProcessConsole()

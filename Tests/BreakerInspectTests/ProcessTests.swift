@@ -68,6 +68,21 @@ import Testing
         #expect(result.talk == "code 0\n")
     }
 
+    /// The kernel would end the process (SIGXFSZ).
+    @Test(arguments: [
+        ("list --json >\"$BREAKER_STORE.list\"", "cannot write the output: File too large"),
+        ("report \"$BREAKER_STORE.html\"", "File too large"),
+        ("metrics --store \"$BREAKER_STORE\" --output \"$BREAKER_STORE.prom\"", "File too large"),
+        ("reset a", "bytes that this process may give it (ulimit -f)"),
+    ])
+    func saysThatAFileMayNotGrow(arguments: String, talk: String) throws {
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a", failures: 2, error: String(repeating: "x", count: 2_000))
+        let result = try Child.shell("ulimit -f 1; \"$0\" \(arguments)", store: shop.path)
+        #expect(result.code == 1)
+        #expect(result.talk.contains(talk), "\(result.talk)")
+    }
+
     @Test func fitsTheTerminalAndColoursThere() throws {
         let shop = try Shop(clock: SystemHostClock())
         try shop.circuit("a", failures: 2, error: String(repeating: "long ", count: 50))

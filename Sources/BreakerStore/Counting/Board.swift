@@ -207,16 +207,6 @@ final class Board: Sendable {
 
     /// Gives bytes of the file room on the disk.
     static func allocate(_ descriptor: Int32, _ offset: Int, _ size: Int, _ path: String) throws(BreakerStoreError) {
-        // The kernel kills a process that lets a file grow beyond the process's limit, by SIGXFSZ (setrlimit(2)).
-        var limit = rlimit()
-        #if canImport(Darwin)
-        let code = unsafe getrlimit(RLIMIT_FSIZE, &limit)
-        #else
-        let code = unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-        #endif
-        guard code != 0 || limit.rlim_cur > UInt64(offset + size) else {
-            throw BreakerStoreError(systemError: EFBIG, doing: "grow", path: path)
-        }
         let error = bs_allocate(descriptor, Int64(offset), Int64(size))
         guard error == 0 else { throw BreakerStoreError(systemError: error, doing: "grow", path: path) }
     }

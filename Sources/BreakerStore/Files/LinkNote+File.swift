@@ -39,8 +39,7 @@ extension LinkNote {
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         RegularFile.give(descriptor, mode: mode, owner: (info.st_uid, info.st_gid))
-        let bytes = Array(self.line.utf8)
-        guard unsafe pwrite(descriptor, bytes, bytes.count, 0) == bytes.count, unsafe rename(new, path) == 0 else {
+        guard RegularFile.write(Array(self.line.utf8), to: descriptor), unsafe rename(new, path) == 0 else {
             unsafe unlink(new)
             return
         }

@@ -122,7 +122,7 @@ final class LockFile: Sendable {
                 path: self.path
             )
         }
-        guard unsafe pwrite(self.descriptor, Self.magic, Self.magic.count, 0) == Self.magic.count else {
+        guard RegularFile.write(Self.magic, to: self.descriptor) else {
             throw BreakerStoreError(systemError: errno, doing: "write", path: self.path)
         }
         Hook.reached("lock.written")

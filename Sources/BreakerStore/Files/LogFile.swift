@@ -14,6 +14,10 @@ struct LogFile: ~Copyable {
     private static let frameHeaderSize = 24
     private static let formatVersion: UInt32 = 3_007_000
 
+    static func bytes(ofFrames frames: Int64, pageSize: Int64) -> Int64 {
+        Int64(Self.headerSize) + frames * (Int64(Self.frameHeaderSize) + pageSize)
+    }
+
     private let path: String
     private let descriptor: Int32
     private let size: Int64

@@ -1,3 +1,5 @@
+import CBreakerStore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -26,6 +28,18 @@ enum RegularFile {
         errno = ENXIO
         return -1
     }
+
+    /// Writes all the bytes at the file's beginning; false, with `errno`, if there is no room for them.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        guard bytes.count <= Self.sizeLimit else {
+            errno = EFBIG
+            return false
+        }
+        return unsafe pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
+    }
+
+    /// How many bytes this process may let a file have; the look is noted for SQLite's writes, too (limits.h).
+    static var sizeLimit: Int64 { bs_look_at_size_limit() }
 
     /// Gives a file that this process has made the mode and the owner of the database beside it.
     ///

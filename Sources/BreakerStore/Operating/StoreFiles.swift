@@ -30,7 +30,7 @@ package struct StoreFiles: Sendable {
         package var owner: UInt32
         package var group: UInt32
         package var size: Int64
-        package var inode: UInt64
+        private let number: FileNumber
         package var isReadable: Bool
         package var isWritable: Bool
 
@@ -42,9 +42,20 @@ package struct StoreFiles: Sendable {
             self.owner = UInt32(info.st_uid)
             self.group = UInt32(info.st_gid)
             self.size = Int64(info.st_size)
-            self.inode = UInt64(truncatingIfNeeded: info.st_ino)
+            self.number = FileNumber(info)
             self.isReadable = unsafe access(path, R_OK) == 0
             self.isWritable = unsafe access(path, W_OK) == 0
+        }
+
+        /// Whether Linux' /proc/locks means this file by `08:01:2097`: the device in hexadecimal digits, and the inode.
+        package func isNamed(inLocks name: Substring) -> Bool {
+            let parts = name.split(separator: ":")
+            guard parts.count == 3, UInt64(parts[2]) == self.number.inode else { return false }
+            // To stat(2) the files of btrfs have other devices than to /proc/locks.
+            if FileSystem().number(self.path) == 0x9123_683E { return true }
+            let device = self.number.device
+            return UInt64(parts[0], radix: 16) == (device >> 8 & 0xFFF | device >> 32 & ~0xFFF)
+                && UInt64(parts[1], radix: 16) == (device & 0xFF | device >> 12 & ~0xFF)
         }
     }
 

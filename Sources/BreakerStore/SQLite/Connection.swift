@@ -1,3 +1,4 @@
+import CBreakerStore
 import CSQLite
 
 #if canImport(Glibc)
@@ -28,7 +29,7 @@ struct Connection: ~Copyable {
     static let mostPrivateFrames = 4_096 * Int64(bs_most_regions)
 
     /// Whether SQLite knows the ways to files by which it looks at each name before it opens it (shim.h).
-    private static let looksBeforeOpening = bs_register_vfses() == SQLITE_OK
+    private static let looksBeforeOpening = unsafe bs_register_vfses(bs_size_limit()) == SQLITE_OK
 
     private let handle: OpaquePointer
     private let access: Access
@@ -45,6 +46,7 @@ struct Connection: ~Copyable {
         self.syncs = syncs
         self.access = access
         try Self.requireOpenable(path)
+        _ = RegularFile.sizeLimit
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
         switch access {
@@ -259,6 +261,17 @@ struct Connection: ~Copyable {
     func passiveCheckpoint() throws(BreakerStoreError) {
         let code = unsafe sqlite3_wal_checkpoint_v2(self.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw self.error(code) }
+    }
+
+    /// Lets SQLite cut the log to so many frames when this connection begins the log anew; nil lets it be.
+    ///
+    /// "Each time a transaction is committed or a WAL file resets, SQLite compares the size of the rollback journal
+    /// file or WAL file left in the file-system to the size limit set by this pragma"
+    /// (https://sqlite.org/pragma.html#pragma_journal_size_limit). It makes no checkpoint.
+    func limitLog(to frames: Int64?) throws(BreakerStoreError) {
+        var bytes: Int64 = -1
+        if let frames { bytes = LogFile.bytes(ofFrames: frames, pageSize: try self.integer("PRAGMA page_size")) }
+        try self.execute("PRAGMA journal_size_limit = \(bytes)")
     }
 
     /// The header of the wal-index, readable while the connection is open; nil before the first read, and where there

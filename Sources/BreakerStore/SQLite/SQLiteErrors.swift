@@ -23,12 +23,18 @@ extension BreakerStoreError {
 
     private init(_ code: Int32, _ systemError: Int32, message: String, _ path: String) {
         let kind = Code(sqliteCode: code, systemError: systemError)
+        var (message, advice): (String, String?) = (message, nil)
         // SQLite would speak of the disk.
-        let isUnsafe = kind == .unsafePath
+        if kind == .unsafePath {
+            (message, advice) = ("the database or a file beside it is a link or no regular file", "remove that")
+        } else if kind == .full, case let limit = RegularFile.sizeLimit, limit < .max {
+            // The look is noted: once somebody has raised the limit, the next try to write knows that.
+            message += ", or a file has the \(limit) bytes that this process may give it (ulimit -f)"
+        }
         self.init(
             code: kind,
-            message: isUnsafe ? "the database or a file beside it is a link or no regular file" : message,
-            advice: isUnsafe ? "remove that" : nil,
+            message: message,
+            advice: advice,
             sqliteCode: code,
             path: path
         )

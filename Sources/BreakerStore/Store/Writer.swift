@@ -8,6 +8,8 @@ final class Writer: @unchecked Sendable {
         let opened: Opened
         /// A connection of its own for checkpoints, made for the first of them.
         var checkpointer: Database?
+        /// Whether this process cuts the log when it begins the log anew.
+        var cutsLog = false
     }
 
     let file: StoreFile
@@ -161,6 +163,7 @@ final class Writer: @unchecked Sendable {
     /// Copies what it can of the log into the database.
     func checkpoint() throws(BreakerStoreError) {
         guard let opened = self.opened else { return }
+        try self.boundLog(opened)
         // Under the guard no process opens other files: pages of a log that is gone must not get into the database. The
         // process that has the guard may open the store for long, and all tickets would wait with this one. So if the
         // guard is taken, a later checkpoint must do.
@@ -176,6 +179,22 @@ final class Writer: @unchecked Sendable {
             try opened.writer.checkpoint(through: other, until: self.deadline)
         }
         self.session?.checkpointer = checkpointer
+        // The first commit after a complete copy begins the log anew, and cuts it: this one is the commit of no caller,
+        // who would wait for the file system.
+        if self.session?.cutsLog == true, self.pendingFrames == 0 { _ = self.canWrite { true } }
+    }
+
+    /// A log of more bytes is cut once it has been copied; it grows while somebody reads it, or has the guard.
+    private static let longestLog: Int64 = 8 << 20
+
+    /// Lets SQLite cut a log that has grown long, down to its reserve, when this process begins the log anew.
+    ///
+    /// Only such a log: whenever a log begins anew, SQLite asks the system for the size of one that it may cut.
+    private func boundLog(_ opened: Opened) throws(BreakerStoreError) {
+        let isLong = StoreFile.size(self.file.log) ?? 0 > Self.longestLog
+        guard isLong != self.session?.cutsLog else { return }
+        try opened.writer.connection.limitLog(to: isLong ? Opening.reservedPages : nil)
+        self.session?.cutsLog = isLong
     }
 
     /// If a sync of the log has failed, copies the whole log into the database, which SQLite syncs.

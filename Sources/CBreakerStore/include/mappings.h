@@ -25,5 +25,6 @@ int bs_is_guard_installed(void);
 static inline uint32_t bs_is_lost(const uint32_t *lost) { return __atomic_load_n(lost, __ATOMIC_ACQUIRE); }
 static inline void bs_lose(uint32_t *lost) { __atomic_store_n(lost, 1, __ATOMIC_RELEASE); }
 
-// Gives the bytes of a file blocks on the disk, and the file its size; 0 or an error number. Contents stay.
+// Gives the bytes of a file blocks on the disk, and the file its size; 0 or an error number, which is EFBIG beyond the
+// limit of the process (limits.h). Contents stay.
 int bs_allocate(int descriptor, int64_t offset, int64_t size);

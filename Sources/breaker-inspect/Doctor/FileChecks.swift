@@ -12,7 +12,8 @@ struct FileChecks {
 
     /// At so many frames a stock sqlite3 shell begins to checkpoint by itself, which this library avoids.
     static let longLog = 1_000
-    private static let largeLog: Int64 = 64 << 20
+    /// Services cut a log of 8 MB, unless somebody reads it.
+    static let largeLog: Int64 = 32 << 20
 
     var fileSystem: Finding {
         guard let kind = self.facts.unsuitableFileSystem else { return .ok("file system", "it is local") }
@@ -84,11 +85,13 @@ struct FileChecks {
                 : .note("log", "\(size), without its wal-index; the next service that opens the store makes one")
         }
         let text = "\(size), \(pending) frames of it not yet in the database"
-        guard pending >= Self.longLog || log.size > Self.largeLog else { return .ok("log", text) }
-        return .wrong(
-            "log", text,
-            "somebody keeps a transaction open, such as a backup or a sqlite3 shell: end it; services copy the rest"
-        )
+        guard pending >= Self.longLog || log.size >= Self.largeLog else { return .ok("log", text) }
+        let readers = IndexHolder.readers(self.facts).map(\.description)
+        let what =
+            readers.isEmpty
+            ? "somebody keeps a transaction open, such as a backup or a sqlite3 shell"
+            : "\(readers.joined(separator: ", ")) \(readers.count == 1 ? "keeps" : "keep") a transaction open"
+        return .wrong("log", text, "\(what): end it; services then copy the rest, and cut the log")
     }
 
     /// Where all processes count their calls; without it each counts for itself alone.

@@ -7,6 +7,10 @@ import Musl
 #else
 import Darwin
 #endif
+#if canImport(SwiftOverlayShims)
+// Beside files without `stat`, the compiler takes it for the module that defines `stat`'s fields.
+import SwiftOverlayShims
+#endif
 
 /// What the doctor says where there is no store: what to look at, and what to set.
 struct MissingFile {

@@ -14,6 +14,9 @@ struct StoreMetrics {
     struct Contents {
         var schema: String
         var fileSize: Int64
+        var logSize: Int64
+        /// Who reads a large log for long.
+        var readers: [IndexHolder]
         var workers: Int
         var degradedWorkers: Int
         var circuits: [CircuitMetrics]
@@ -35,6 +38,9 @@ struct StoreMetrics {
     /// - Parameter mostCircuits: how many circuits are told of.
     mutating func read(atMost mostCircuits: Int, in context: Context) throws(Failure) {
         let label = self.label
+        let files = try? StoreFiles(path: context.path())
+        let logSize = files?.log?.size ?? 0
+        let readers = logSize >= FileChecks.largeLog ? files.map(IndexHolder.readers) ?? [] : []
         self.contents = try context.reading { (store) throws(BreakerStoreError) in
             try store.inspect { (inspection) throws(BreakerStoreError) in
                 let found = try inspection.circuits(
@@ -48,10 +54,11 @@ struct StoreMetrics {
                 }
                 let workers = try inspection.workers()
                 return Contents(
-                    schema: try inspection.schemaVersion(), fileSize: inspection.fileSize, workers: workers.count,
+                    schema: try inspection.schemaVersion(), fileSize: inspection.fileSize, logSize: logSize,
+                    readers: readers, workers: workers.count,
                     degradedWorkers: workers.count { $0.degradedSince != nil }, circuits: circuits,
-                    leftOut: first.leftOut, unreadable: found.unreadable.count,
-                    link: inspection.link, now: context.now)
+                    leftOut: first.leftOut, unreadable: found.unreadable.count, link: inspection.link,
+                    now: context.now)
             }
         }
     }
@@ -65,6 +72,15 @@ struct StoreMetrics {
         },
         .init("breaker_store_bytes", .gauge, "Size of the database, without its log") {
             if let contents = $0.contents { $1.add(UInt64(clamping: contents.fileSize)) }
+        },
+        .init("breaker_log_bytes", .gauge, "Size of the log") {
+            if let contents = $0.contents { $1.add(UInt64(clamping: contents.logSize)) }
+        },
+        .init("breaker_log_reader", .gauge, "Always 1 for a process that keeps a log of 32 MB or more from being cut") {
+            for reader in $0.contents?.readers ?? [] {
+                let process = MetricLines.label("process", reader.name)
+                $1.add(1, "pid=\"\(reader.pid)\",\(process)")
+            }
         },
         .init("breaker_workers", .gauge, "Processes that have the store open") {
             if let contents = $0.contents { $1.add(UInt64(contents.workers)) }

@@ -32,9 +32,12 @@ final class LockHolder {
         try #require(String(decoding: said, as: UTF8.self).hasPrefix("ready"))
     }
 
-    deinit {
+    deinit { self.end() }
+
+    /// Kills it, and returns once it is gone.
+    func end() {
         // Zero would be this process's own group.
-        guard self.pid > 0 else { return }
+        guard self.pid > 0, self.process.isRunning else { return }
         kill(self.pid, SIGKILL)
         self.process.waitUntilExit()
     }
