@@ -35,9 +35,11 @@ struct WriterCheck {
         return nil
     }
 
-    static func finding(_ facts: StoreFiles) -> Finding {
+    /// - Parameter isWaitedFor: whether workers have waited for the lock in vain: then a process that runs is worth a
+    ///   word, too.
+    static func finding(_ facts: StoreFiles, isWaitedFor: Bool) -> Finding {
         let check = "writers"
-        guard let holder = WriterCheck(facts), holder.isStopped else {
+        guard let holder = WriterCheck(facts), holder.isStopped || isWaitedFor else {
             return .ok(check, "no stopped process keeps others from writing")
         }
         return .wrong(check, holder.sentence, holder.advice)
