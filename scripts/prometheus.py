@@ -283,7 +283,7 @@ def judge(database, tell, user, output):
     check(not errors, f"no scrape failed {errors or ''}")
 
     rules = [rule for group in database.get("rules")["groups"] for rule in group["rules"]]
-    check(len(rules) > 0 and all(rule["health"] == "ok" for rule in rules), f"{len(rules)} alert rules can be evaluated")
+    check(len(rules) > 0 and all(rule["health"] == "ok" for rule in rules), f"{len(rules)} rules can be evaluated")
     pending = {(alert["labels"]["alertname"], alert["labels"].get("circuit", "")) for alert in database.get("alerts")["alerts"]}
     check(("BreakerOpen", "plain") in pending, "plain is about to raise an alert")
     check(("BreakerOpen", "watched") not in pending, "watched is not: it refuses nothing")

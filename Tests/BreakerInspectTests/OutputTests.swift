@@ -91,6 +91,22 @@ import Testing
         #expect(table.text(width: 14, plain) == "NAME    ERROR\nabcde…  abcde…\n")
     }
 
+    @Test func cutsNoName() {
+        var table = Table(columns: [
+            .init(title: "NAME", isName: true), .init(title: "N", isRightAligned: true),
+            .init(title: "ERROR", minimumWidth: 5, presence: .whereItFits),
+        ])
+        table.append([.init(text: "abcdefgh"), .init(text: "10"), .init(text: "a long text")])
+        table.append([.init(text: "ab"), .init(text: "9"), .init(text: "x")])
+        let plain = Style(isColored: false)
+        #expect(table.text(width: 19, plain) == "NAME       N  ERROR\nabcdefgh  10  a lo…\nab         9  x\n")
+        #expect(table.text(width: 18, plain) == "NAME       N\nabcdefgh  10\nab         9\n")
+        #expect(table.text(width: 11, plain) == "NAME   N\nabcdefgh\n      10\nab     9\n")
+        var text = ""
+        table.forEachLine(width: 7, onScreen: true, plain) { text += $0 }
+        #expect(text == "NAME   N\nabc…fgh\n      10\nab     9\n")
+    }
+
     @Test func writesBelowWhatHasNoRoomBeside() {
         var table = Table(columns: [
             .init(title: "TIME"), .init(title: "REASON", minimumWidth: 6, mayStandBelow: true),

@@ -121,7 +121,8 @@ def main(path, *question):
         told["circuits"][cell[0]] = totals
     for cell in board.cells(4):
         if cell[2] == check(cell[0], cell[1], 0, 0):
-            told["degraded"][cell[0]] = cell[1]
+            reason = cell[3] if cell[4] == check(cell[0], cell[1], cell[3], 0) else 0
+            told["degraded"][cell[0]] = {"since": cell[1], "reason": reason}
     print(json.dumps(told))
 
 

@@ -2,25 +2,30 @@ import CBreakerStore
 
 /// Which workers are degraded: the database can't be written then, so the board tells.
 extension Board {
-    /// A worker that can't use the database, and the uptime in microseconds since which the worker can't.
+    /// A worker that can't use the database.
     struct Degraded: Equatable, Sendable {
         var worker: Int64
+        /// The uptime in microseconds since which the worker can't.
         var since: Int64
+        /// Why the worker can't; nil where that is not known.
+        var reason: BreakerStoreError.Code?
     }
 
-    /// Notes since when a worker is degraded; with nil for `uptime`, that the worker is not degraded any more.
+    /// Notes since when a worker is degraded, and why; with nil for `uptime`, that the worker is not degraded any more.
     ///
     /// A worker has a cell only while it is degraded: if each worker that ever lived kept one, programs that start each
     /// second would fill the board. Returns false if no cell is free or a dead worker's: then others are not told.
     @discardableResult
-    func setDegraded(_ worker: Int64, since uptime: Int64?, isAlive: (Int64) -> Bool) -> Bool {
+    func setDegraded(
+        _ worker: Int64, since uptime: Int64?, reason: BreakerStoreError.Code? = nil, isAlive: (Int64) -> Bool
+    ) -> Bool {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
         let id = UInt64(bitPattern: worker)
         let cells = self.workerCells()
         if let own = cells.first(where: { $0[0] == id }) {
             guard let uptime else { return own.replace(id, with: 0, at: 0) }
-            Degraded(worker: worker, since: uptime).write(to: own)
+            Degraded(worker: worker, since: uptime, reason: reason).write(to: own)
             return true
         }
         guard let uptime else { return true }
@@ -28,7 +33,7 @@ extension Board {
             let known = cell[0]
             guard known == 0 || !isAlive(Int64(bitPattern: known)) else { continue }
             guard cell.replace(known, with: id, at: 0) else { continue }
-            Degraded(worker: worker, since: uptime).write(to: cell)
+            Degraded(worker: worker, since: uptime, reason: reason).write(to: cell)
             return true
         }
         return false
@@ -48,19 +53,35 @@ extension Board {
 }
 
 extension Board.Degraded {
+    /// The reasons that have a number on the board: the place here + 1.
+    ///
+    /// New reasons come at the end.
+    private static let reasons: [BreakerStoreError.Code] = [
+        .busy, .full, .corrupt, .unavailable, .permissionDenied, .notFound, .notAStore, .newerSchema, .unsafePath,
+        .unsupportedFileSystem, .inUse,
+    ]
+
     /// What a cell for a worker says; nil for a free cell, and for one that a worker is writing just now.
     ///
     /// A worker takes a cell by the first word, where the second one still is another worker's: so the third one is a
-    /// check of both.
+    /// check of both. Programs of 0.4.2 leave the reason that the cell had: the reason has a check of its own.
     init?(_ cell: SharedWords) {
         self.init(worker: cell.number(0), since: cell.number(1))
-        guard self.worker != 0, cell[2] == self.check else { return nil }
+        guard self.worker != 0, cell[2] == self.check() else { return nil }
+        let number = cell[3]
+        guard cell[4] == self.check(number), (1...UInt64(Self.reasons.count)).contains(number) else { return }
+        self.reason = Self.reasons[Int(number) - 1]
     }
 
     fileprivate func write(to cell: SharedWords) {
+        let number = self.reason.flatMap(Self.reasons.firstIndex).map { UInt64($0) + 1 } ?? 0
+        cell[3] = number
+        cell[4] = self.check(number)
         cell[1] = UInt64(bitPattern: self.since)
-        cell[2] = self.check
+        cell[2] = self.check()
     }
 
-    private var check: UInt64 { bs_check(UInt64(bitPattern: self.worker), UInt64(bitPattern: self.since), 0, 0) }
+    private func check(_ number: UInt64 = 0) -> UInt64 {
+        bs_check(UInt64(bitPattern: self.worker), UInt64(bitPattern: self.since), number, 0)
+    }
 }

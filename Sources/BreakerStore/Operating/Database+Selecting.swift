@@ -60,12 +60,13 @@ extension Database {
         try self.identified(Self.all, orEachBy: Self.one, "*", withUnreadable: false).map(\.name)
     }
 
-    /// The circuit of this name, or those that are shown as it because their names are no UTF-8 or too long to be read.
+    /// The circuit of this name, or those that are shown as it: with characters spelled out that can't be seen, or
+    /// because their names are no UTF-8 or too long to be read.
     private func circuits(called name: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
         let found = try self.all(Self.called, .text(name)) { (id: $0.integer(0), name: $0.text(1)) }
-        guard found.isEmpty, name.unicodeScalars.contains("\u{FFFD}") else { return found }
+        guard found.isEmpty, name.unicodeScalars.contains("\u{FFFD}") || name.contains("\\u{") else { return found }
         return try self.identified(Self.all, orEachBy: Self.one, name, withUnreadable: true)
-            .filter { $0.name.utf8.elementsEqual(name.utf8) }
+            .filter { $0.name.utf8.elementsEqual(name.utf8) || $0.name.escaped.utf8.elementsEqual(name.utf8) }
     }
 
     private func circuits(matching pattern: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {

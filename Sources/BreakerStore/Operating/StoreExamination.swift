@@ -14,6 +14,14 @@ package struct StoreExamination: Sendable {
         package var isLeaseOver: Bool
     }
 
+    /// A live worker that can't use the file, and guards its circuits in memory.
+    package struct Degraded: Sendable, Hashable {
+        package var worker: WorkerSnapshot
+        package var since: Date
+        /// Nil where the board does not tell.
+        package var reason: BreakerStoreError.Code?
+    }
+
     /// What stands in place of the board, on which all processes count calls.
     package enum Board: Sendable {
         case missing
@@ -56,6 +64,8 @@ package struct StoreExamination: Sendable {
     package var board: Board
     package var living: [WorkerSnapshot]
     package var dead: [WorkerSnapshot]
+    /// Those of the living that can't use the file, the first one first.
+    package var degraded: [Degraded]
     package var probes: [Probe]
 
     init(_ view: StoreView) throws(BreakerStoreError) {
@@ -114,6 +124,10 @@ package struct StoreExamination: Sendable {
         self.dead = workers.filter { !view.isAlive($0.id) }
         let byID = Dictionary(workers.map { ($0.id, $0) }) { first, _ in first }
         let living = Set(self.living.map(\.id))
+        self.degraded = view.board.degraded().sorted { ($0.since, $0.worker) < ($1.since, $1.worker) }.compactMap {
+            guard living.contains($0.worker), let worker = byID[$0.worker] else { return nil }
+            return Degraded(worker: worker, since: date(view.clock.time(of: $0.since)), reason: $0.reason)
+        }
         self.probes = try database.all(
             """
             SELECT coalesce(circuit.name, ''), probe.worker, probe.since, probe.lease_ends FROM probe

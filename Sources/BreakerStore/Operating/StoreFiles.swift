@@ -61,6 +61,8 @@ package struct StoreFiles: Sendable {
 
     /// The kind of the file system, if a store can't be kept there.
     package var unsuitableFileSystem: String?
+    /// Whether the file system has no room left, but what it keeps back for root.
+    package var isFull: Bool
     package var directory: File?
     package var database: File?
     package var log: File?
@@ -79,6 +81,8 @@ package struct StoreFiles: Sendable {
         self.file = file
         self.unsuitableFileSystem =
             fileSystem.unsuitableKind(of: file.path) ?? fileSystem.unsuitableKind(of: file.directory)
+        var info = statvfs()
+        self.isFull = unsafe statvfs(file.directory, &info) == 0 && info.f_blocks > 0 && info.f_bavail == 0
         self.directory = File(file.directory)
         self.database = File(file.path)
         self.log = File(file.log)

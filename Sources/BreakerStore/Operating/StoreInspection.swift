@@ -83,13 +83,21 @@ package struct StoreInspection {
 
     /// The newest events, newest first.
     package func history(of name: String?, limit: Int) throws(BreakerStoreError) -> [CircuitEvent] {
-        self.events(try self.view.database.events(of: name, limit: limit))
+        self.events(try self.view.database.events(of: try self.called(name), limit: limit))
     }
 
     /// The oldest events with higher numbers than `id`, oldest first; see `Database.start(after:)`.
     package func history(of name: String?, after id: Int64, limit: Int) throws(BreakerStoreError) -> [CircuitEvent] {
         let database = self.view.database
-        return self.events(try database.events(of: name, after: try database.start(after: id), limit: limit).events)
+        let start = try database.start(after: id)
+        return self.events(try database.events(of: try self.called(name), after: start, limit: limit).events)
+    }
+
+    /// The name of the one circuit that has or is shown by this name; the text itself if there is none.
+    private func called(_ name: String?) throws(BreakerStoreError) -> String? {
+        guard let name else { return nil }
+        let found = try self.view.database.select([.namedIfPresent(name)]).circuits
+        return found.count == 1 ? found.first?.name : name
     }
 
     /// How many events a circuit has had of each kind, in programs that know schema 1.1.

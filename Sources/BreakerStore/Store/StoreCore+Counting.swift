@@ -126,17 +126,17 @@ extension StoreCore {
         return self.counting.takeLeft(names, on: board)
     }
 
-    /// Tells on the board that this worker can't use the file, or that it can again.
+    /// Tells on the board that this worker can't use the file, and why, or that it can again.
     func tellHealthOnBoard() {
         guard !self.isForked, let board = self.counting.board else { return }
-        let since: Int64?
-        if case .degraded(let date, error: _) = self.health {
+        var since: Int64?
+        var reason: BreakerStoreError.Code?
+        if case .degraded(let date, let error) = self.health {
             let age = max(0, self.clock.host.wallTime.timeIntervalSince(date))
             since = self.clock.uptime - Int64(saturating: age * 1_000_000)
-        } else {
-            since = nil
+            reason = error.code
         }
-        board.setDegraded(self.keys.presentWorker, since: since, isAlive: self.answers.isAlive)
+        board.setDegraded(self.keys.presentWorker, since: since, reason: reason, isAlive: self.answers.isAlive)
     }
 
     // MARK: - Now and then

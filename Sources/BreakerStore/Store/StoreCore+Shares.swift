@@ -46,8 +46,8 @@ extension StoreCore {
 
     /// Writes the looks that are due.
     ///
-    /// If calls of other processes have ended badly since this process last looked, acts on a share that is reached. The
-    /// process that counted the last failing end may have been killed before it acted on the share.
+    /// If calls of other processes have ended badly since this process last looked, acts on a share that is reached.
+    /// The process that counted the last failing end may have been killed before it acted on the share.
     func lookAtWindows(of circuit: CallCounting.Sharing) {
         let counts = circuit.counts
         guard let counters = counts.madeCounters else { return }

@@ -18,7 +18,10 @@ package struct Table {
         /// Whether its texts stand below their rows where a terminal has no room for them beside; of the last column
         /// only.
         package var mayStandBelow = false
-        /// Whether its texts are names: a terminal cuts them in the middle, and a long one widens no other's row.
+        /// Whether its texts are names, which people give back to the program: none is cut.
+        ///
+        /// A name that has no room beside those columns that are always shown stands on a line of its own, above the
+        /// rest of its row.
         package var isName = false
         /// Where it is left out.
         package var presence = Presence.always
@@ -125,13 +128,24 @@ package struct Table {
     }
 
     /// Hands over line by line, the heading first.
-    package func forEachLine(width: Int?, withHeading: Bool = true, _ style: Style, _ body: (String) -> Void) {
+    ///
+    /// - Parameter onScreen: whether each line has its place on the terminal: a name that is wider than it is cut.
+    package func forEachLine(
+        width: Int?, withHeading: Bool = true, onScreen: Bool = false, _ style: Style, _ body: (String) -> Void
+    ) {
         let (widths, below) = self.layout(width)
         if withHeading {
             body(self.line(self.columns.map { ($0.title, $0.title.displayWidth, .heading) }, widths, style))
         }
         for row in self.order() {
-            let cells = self.cells(of: row)
+            var cells = self.cells(of: row)
+            for (index, column) in self.columns.enumerated() where column.isName {
+                let name = cells[index]
+                guard let room = widths[index], name.width > room else { continue }
+                let shown = onScreen ? width.map { name.text.cutInside(to: $0) } : nil
+                body(style.paint(shown ?? name.text, name.look) + "\n")
+                cells[index] = ("", 0, .plain)
+            }
             body(self.line(cells, widths, style))
             guard let below, let last = cells.last, !last.text.isEmpty else { continue }
             for line in last.text.wrapped(to: below) {
@@ -147,13 +161,10 @@ package struct Table {
     private func layout(_ available: Int?) -> (widths: [Int?], below: Int?) {
         var widths: [Int?] = self.widths
         guard let available else { return (widths, nil) }
-        let widestName = min(48, max(24, available * 2 / 5))
-        for (index, column) in self.columns.enumerated() where column.isName {
-            widths[index] = min(self.widths[index], widestName)
-        }
         for (index, column) in self.columns.enumerated() where column.isLeftOutEmpty && !self.isFilled[index] {
             widths[index] = nil
         }
+        self.boundNames(&widths, available)
         self.leaveOut(.whereRoomy, from: &widths, available) { min($0, max($1, Self.readable)) }
         var below: Int?
         if self.columns.last?.mayStandBelow == true, let last = widths.last ?? nil {
@@ -166,6 +177,23 @@ package struct Table {
         self.leaveOut(.whereItFits, from: &widths, available) { min($0, $1) }
         self.shrink(&widths, to: available)
         return (widths, below)
+    }
+
+    /// Gives names the room that is not needed by the columns which are always beside them; a name that finds no room
+    /// there takes none from the others.
+    private func boundNames(_ widths: inout [Int?], _ available: Int) {
+        let needed = zip(self.columns, widths).map { column, width -> Int? in
+            guard let width, column.presence == .always, !column.mayStandBelow else { return nil }
+            return column.isName ? 0 : min(width, column.minimumWidth ?? width)
+        }
+        let room = (available - Self.total(needed[...])) / max(1, self.columns.count(where: \.isName))
+        for (index, column) in self.columns.enumerated() where column.isName && self.widths[index] > room {
+            let least = max(column.title.displayWidth, min(column.usualWidth, room))
+            widths[index] = self.ranks.indices.reduce(least) { widest, row in
+                let width = Int(self.places[row * self.columns.count + index].width)
+                return width > room ? widest : max(widest, width)
+            }
+        }
     }
 
     /// Leaves out columns from the last to the first, until the others find room.
@@ -237,10 +265,9 @@ package struct Table {
         var blanks = 0
         for (index, cell) in cells.enumerated() {
             guard let width = widths[index] else { continue }
-            let isCut = cell.width > width
-            let isName = self.columns[index].isName
-            let shown = !isCut ? cell.text : isName ? cell.text.cutInside(to: width) : cell.text.cut(to: width)
-            let padding = width - (isCut ? shown.displayWidth : cell.width)
+            let isCut = cell.width > width && !self.columns[index].isName
+            let shown = isCut ? cell.text.cut(to: width) : cell.text
+            let padding = max(0, width - (isCut ? shown.displayWidth : cell.width))
             let before = self.columns[index].isRightAligned ? padding : 0
             if !shown.isEmpty {
                 for _ in 0..<blanks + before { line += " " }

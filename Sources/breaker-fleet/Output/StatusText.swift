@@ -36,7 +36,7 @@ struct StatusText {
 
     private var hosts: Table {
         var table = Table(columns: [
-            .init(title: "HOST", minimumWidth: 12, isName: true), .init(title: "LINK"),
+            .init(title: "HOST", isName: true), .init(title: "LINK"),
             .init(title: "HEARD", isRightAligned: true), .init(title: "CIRCUITS", isRightAligned: true),
             .init(title: "PROGRAM", minimumWidth: 12, mayStandBelow: true),
         ])
@@ -52,7 +52,7 @@ struct StatusText {
 
     private var circuits: Table {
         var table = Table(columns: [
-            .init(title: "CIRCUIT", minimumWidth: 12, isName: true), .init(title: "STATE"),
+            .init(title: "CIRCUIT", isName: true), .init(title: "STATE"),
             .init(title: "SINCE", isRightAligned: true), .init(title: "TRIPS", isRightAligned: true),
             .init(title: "PROBE"), .init(title: "WHY", minimumWidth: 16, mayStandBelow: true),
         ])
@@ -69,8 +69,8 @@ struct StatusText {
 
     private var differing: Table {
         var table = Table(columns: [
-            .init(title: "CIRCUIT", minimumWidth: 12, isName: true),
-            .init(title: "HOST", minimumWidth: 12, isName: true),
+            .init(title: "CIRCUIT", isName: true),
+            .init(title: "HOST", isName: true),
             .init(title: "RULE", minimumWidth: 16, mayStandBelow: true),
         ])
         for rule in self.status.differing {

@@ -121,6 +121,40 @@ struct ContentChecks {
         )
     }
 
+    /// Live workers that can't use the file: a finding for each reason, which names all of them.
+    var degraded: [Finding] {
+        Dictionary(grouping: self.examination.degraded) { Self.words(for: $0.reason) }
+            .sorted { $0.key.why < $1.key.why }
+            .map { words, workers in
+                let names = workers.map { "\($0.worker.title) since \($0.since.readable)" }.joined(separator: ", ")
+                return .wrong(
+                    "degraded", "\(words.why): \(names); each of them guards its circuits by itself, in memory",
+                    "\(words.advice); the workers come back by themselves")
+            }
+    }
+
+    private struct Words: Hashable {
+        var why: String
+        var advice: String
+    }
+
+    private static func words(for reason: BreakerStoreError.Code?) -> Words {
+        switch reason {
+        case .busy?:
+            Words(why: "others kept the file locked", advice: "end what keeps the file locked: see 'writers'")
+        case .full?: Words(why: "the file system is full", advice: "make room on the file system")
+        case .permissionDenied?:
+            Words(
+                why: "workers may not read or write the file",
+                advice: "give them back the rights to the files and the directory: see 'permissions'")
+        case .corrupt?:
+            Words(why: "the file, or a row of it, can't be read", advice: "see 'contents', and the workers' logs")
+        case let reason?:
+            Words(why: "workers can't use the file (\(reason))", advice: "see the workers' logs, which tell more")
+        case nil: Words(why: "workers can't use the file", advice: "see the workers' logs, which tell why")
+        }
+    }
+
     var probes: Finding {
         let orphans = self.examination.probes.filter { $0.owner == nil }
         if !orphans.isEmpty {

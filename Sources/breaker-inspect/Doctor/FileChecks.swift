@@ -16,7 +16,12 @@ struct FileChecks {
     static let largeLog: Int64 = 32 << 20
 
     var fileSystem: Finding {
-        guard let kind = self.facts.unsuitableFileSystem else { return .ok("file system", "it is local") }
+        guard let kind = self.facts.unsuitableFileSystem else {
+            guard self.facts.isFull else { return .ok("file system", "it is local") }
+            return .wrong(
+                "file system", "it is full: services go on only as long as the store's own reserve lasts",
+                "make room on it")
+        }
         return .wrong(
             "file system",
             "the store is on a \(kind) file system, whose locks and shared memory can't be relied on",

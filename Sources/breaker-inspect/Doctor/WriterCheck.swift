@@ -10,9 +10,15 @@ struct WriterCheck {
         self.holder = holder
     }
 
-    static func finding(_ facts: StoreFiles) -> Finding {
+    /// - Parameter isWaitedFor: whether workers have waited for the lock in vain: then a process that runs is worth a
+    ///   word, too.
+    static func finding(_ facts: StoreFiles, isWaitedFor: Bool) -> Finding {
         let check = "writers"
+<<<<<<< HEAD
         guard let writer = WriterCheck(facts), writer.holder.isStopped else {
+=======
+        guard let holder = WriterCheck(facts), holder.isStopped || isWaitedFor else {
+>>>>>>> tool
             return .ok(check, "no stopped process keeps others from writing")
         }
         return .wrong(check, writer.sentence, writer.advice)

@@ -12,7 +12,7 @@ import Foundation
 extension Table {
     static func circuits() -> Table {
         let columns: [Column] = [
-            .init(title: "NAME", minimumWidth: 16, isName: true), .init(title: "STATE"),
+            .init(title: "NAME", isName: true), .init(title: "STATE"),
             .init(title: "OUTAGE", isRightAligned: true),
             .init(title: "SINCE", isRightAligned: true, presence: .whereItFits),
             .init(title: "FAILURES", isRightAligned: true, presence: .whereItFits),
@@ -21,7 +21,7 @@ extension Table {
             .init(title: "RETRY-IN", isRightAligned: true),
             .init(title: "TRIPS", isRightAligned: true, presence: .whereRoomy),
             .init(title: "REFUSED", isRightAligned: true, presence: .whereRoomy),
-            .init(title: "LAST-ERROR", minimumWidth: 12),
+            .init(title: "LAST-ERROR", minimumWidth: 12, presence: .whereItFits),
         ]
         return Table(columns: columns, isSorted: true)
     }

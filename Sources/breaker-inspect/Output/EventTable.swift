@@ -13,9 +13,9 @@ extension Table {
         _ events: [ToldEvent], namingCircuits: Bool, mayGrow: Bool = false, isBrief: Bool = false
     ) -> Table {
         var columns: [Column] = [
-            .init(title: "TIME"), .init(title: "CIRCUIT", minimumWidth: 8, isName: true, usualWidth: mayGrow ? 12 : 0),
+            .init(title: "TIME"), .init(title: "CIRCUIT", isName: true, usualWidth: mayGrow ? 12 : 0),
             .init(title: "EVENT", usualWidth: mayGrow ? 8 : 0),
-            .init(title: "CHANGE", presence: isBrief ? .whereRoomy : .always, usualWidth: mayGrow ? 19 : 0),
+            .init(title: "CHANGE", presence: isBrief ? .whereRoomy : .whereItFits, usualWidth: mayGrow ? 19 : 0),
             .init(title: "WHO", minimumWidth: 6, usualWidth: mayGrow ? 12 : 0),
             .init(title: "REASON", minimumWidth: 6, mayStandBelow: !isBrief),
         ]

@@ -47,19 +47,29 @@ struct CircuitsScreen {
             lines.append(self.style.paint(self.cut(text), .bad) + "\n")
         }
         guard let circuits, tally.total > 0 else { return lines + [nothing] }
-        // The heading of the table takes a line, too.
-        var room = self.height.map { max(0, $0 - lines.count - 1) } ?? tally.total
-        // What is left out is told in the last line.
-        if room < tally.total { room = max(0, room - 1) }
+        let room = self.height.map { max(0, $0 - lines.count) } ?? .max
+        // A row takes one line or two.
+        var count = min(tally.total, room)
+        while true {
+            let shown = self.table(of: circuits, rows, atMost: count)
+            if shown.count <= room || count == 0 { return lines + shown }
+            count = max(0, count - max(1, (shown.count - room) / 2))
+        }
+    }
+
+    /// The lines of the table, and one that tells what is left out.
+    private func table(of circuits: StoreImage.Moment, _ rows: [[Int]], atMost count: Int) -> [String] {
         var table = Table.circuits()
         var hidden = Tally()
+        var left = count
         for (urgency, indices) in rows.enumerated() {
-            let shown = min(indices.count, room)
+            let shown = min(indices.count, left)
             for index in indices.prefix(shown) { table.append(circuits[index]) }
             hidden.add(UInt8(urgency), indices.count - shown)
-            room -= shown
+            left -= shown
         }
-        table.forEachLine(width: self.width, self.style) { lines.append($0) }
+        var lines: [String] = []
+        table.forEachLine(width: self.width, onScreen: true, self.style) { lines.append($0) }
         if hidden.total > 0 { lines.append(self.cut("(\(hidden.total) more: \(hidden.text))") + "\n") }
         return lines
     }

@@ -48,9 +48,10 @@ struct DoctorVerb: Verb {
             let contents = ContentChecks(examination: examination)
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
             if let additions = contents.additions { findings.append(additions) }
-            findings += [files.lockFile(examination), files.board(examination), WriterCheck.finding(facts)]
-            findings.append(ContentChecks.sqlite)
-            findings += [contents.clock, contents.workers, contents.probes]
+            findings += [files.lockFile(examination), files.board(examination)]
+            let isWaitedFor = examination.degraded.contains { $0.reason == .busy }
+            findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor), ContentChecks.sqlite]
+            findings += [contents.clock, contents.workers] + contents.degraded + [contents.probes]
             if let link = files.link(at: context.now) { findings.append(link) }
         } catch {
             // What can't be read because it is damaged is what was looked for; what is no store is told as everywhere.

@@ -113,7 +113,8 @@ struct HistoryVerb: Verb {
     }
 
     func wants(_ event: CircuitEvent) -> Bool {
-        self.circuit.map { event.circuit?.utf8.elementsEqual($0.utf8) == true } ?? true
+        guard let wanted = self.circuit else { return true }
+        return [event.circuit, event.circuit?.escaped].contains { $0?.utf8.elementsEqual(wanted.utf8) == true }
     }
 
     /// Prints events, and returns the table in which others may follow.

@@ -16,7 +16,8 @@ struct ListVerb: Verb {
         those that it takes; under a rule about a share of the calls, those within its
         window, of the calls there, as CALLS/S and FAILED-% tell. A circuit marked
         (observing) refuses nothing, whatever its state is.
-        A terminal shows the columns that it has room for.
+        A terminal shows the columns that it has room for. A name is never cut: one
+        that has no room beside the others has a line of its own.
         --watch redraws a terminal until Ctrl-C; to a pipe or a file it adds a line
         for each change.
         """
@@ -65,9 +66,13 @@ struct ListVerb: Verb {
         }
         let (table, tally, count) = found.value
         if !table.isEmpty {
-            table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
-            // The heading and the shell's prompt take a line each: the first rows have left the screen.
-            if let height = context.console.height, tally.total + 2 > height {
+            var lines = 0
+            table.forEachLine(width: context.console.width, context.style) {
+                context.console.write($0)
+                lines += 1
+            }
+            // The shell's prompt takes a line, too: the first rows have left the screen.
+            if let height = context.console.height, lines + 1 > height {
                 let isCalm = tally.text == Tally.calm
                 context.console.write("\(tally.sum)\(isCalm ? "" : " (above)")\n")
             }

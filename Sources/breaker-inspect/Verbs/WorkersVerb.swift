@@ -47,12 +47,12 @@ struct WorkersVerb: Verb {
         func age(_ date: Date) -> String { "\(max(.zero, now.since(date)).readable) ago" }
         let isAnyDegraded = workers.contains { $0.degradedSince != nil }
         var columns: [Table.Column] = [
-            .init(title: "NAME", minimumWidth: 16, isName: true), .init(title: "PID", isRightAligned: true),
+            .init(title: "NAME", isName: true), .init(title: "PID", isRightAligned: true),
             .init(title: "SINCE", isRightAligned: true),
         ]
         if isAnyDegraded { columns.append(.init(title: "DEGRADED", isRightAligned: true)) }
         if hasLink { columns.append(.init(title: "LINK")) }
-        var table = Table(columns: columns + [.init(title: "PROBING", minimumWidth: 12)])
+        var table = Table(columns: columns + [.init(title: "PROBING", mayStandBelow: true)])
         for worker in workers {
             let probing = worker.probing.map(\.escaped).joined(separator: ", ")
             var cells: [Table.Cell] = [

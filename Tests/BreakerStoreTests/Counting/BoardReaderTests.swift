@@ -13,7 +13,7 @@ import Testing
                 counter.publish(lanes)
                 counter.count(BadEnd(isFailed: true, isSlow: false), by: 9, epoch: 1, lanes: lanes) { 20_000_000 }
             }
-            #expect(board.setDegraded(9, since: 77, isAlive: { _ in true }))
+            #expect(board.setDegraded(9, since: 77, reason: .busy, isAlive: { _ in true }))
             let before = Files.read(place.path)
             let reader = try #require(BoardReader(at: place.path))
             #expect(reader.header.owner == .init(bootID: "this boot", birth: 7))
@@ -28,7 +28,7 @@ import Testing
                 #expect(counter.reporters(.failed, since: 0) == [.init(worker: 9, uptime: 20_000_000)])
             }
             #expect(reader.counter(birth: 301, BoardPlace.rules) == nil)
-            #expect(reader.degraded() == [.init(worker: 9, since: 77)])
+            #expect(reader.degraded() == [.init(worker: 9, since: 77, reason: .busy)])
             #expect(Files.read(place.path) == before)
         }
     }

@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CBreakerStore
 import Testing
 
 @testable import BreakerStore
@@ -166,6 +167,20 @@ import Darwin
             #expect(board.degraded() == [.init(worker: 8, since: 200)])
             #expect(board.setDegraded(8, since: nil, isAlive: { _ in true }))
             #expect(board.degraded() == [])
+        }
+    }
+
+    /// A worker of 0.4.2 that takes a cell leaves the reason of the worker before.
+    @Test func noWorkerIsDegradedForAnothersReason() throws {
+        try BoardPlace.withBoard { place, board in
+            #expect(board.setDegraded(7, since: 100, reason: .full, isAlive: { _ in true }))
+            #expect(board.degraded() == [.init(worker: 7, since: 100, reason: .full)])
+            let cell = try #require(try board.segments(.worker).first).cell(at: 0)
+            (cell[0], cell[1], cell[2]) = (8, 200, bs_check(8, 200, 0, 0))
+            #expect(board.degraded() == [.init(worker: 8, since: 200)])
+            // A later release may have more reasons.
+            (cell[3], cell[4]) = (99, bs_check(8, 200, 99, 0))
+            #expect(board.degraded() == [.init(worker: 8, since: 200)])
         }
     }
 

@@ -15,7 +15,11 @@ import Testing
 
         let boot, birth, number: UInt64
         let circuits: [String: Circuit]
-        let degraded: [String: UInt64]
+        struct Degraded: Decodable, Equatable {
+            let since, reason: UInt64
+        }
+
+        let degraded: [String: Degraded]
     }
 
     private static let script =
@@ -54,12 +58,13 @@ import Testing
                     counter.count(end, by: 9, epoch: 3, lanes: lanes) { 21_500_000 }
                 }
             }
-            board.setDegraded(1 << 40, since: 77, isAlive: { _ in true })
+            board.setDegraded(1 << 40, since: 77, reason: .full, isAlive: { _ in true })
+            board.setDegraded(9, since: 78, isAlive: { _ in true })
             let data = try Self.output([place.path, "22000000", "3", "16000000"])
             let told = try JSONDecoder().decode(Told.self, from: data)
             #expect(told.boot == board.owner.boot && told.birth == 7 && told.number == board.number)
             #expect(told.circuits.count == 200)
-            #expect(told.degraded == [String(1 << 40): 77])
+            #expect(told.degraded == [String(1 << 40): .init(since: 77, reason: 2), "9": .init(since: 78, reason: 0)])
             for birth in 1...200 as ClosedRange<Int64> {
                 let counter = try place.counter(board, birth)
                 let circuit = try #require(told.circuits[String(birth)])

@@ -28,8 +28,8 @@ import Testing
 
     /// Traffic that begins, in one process with good calls, in another with failing ones.
     ///
-    /// No trip comes before the share is reached, and none is missing once it is, whatever has not been published when a
-    /// call fails.
+    /// No trip comes before the share is reached, and none is missing once it is, whatever has not been published when
+    /// a call fails.
     @Test func tripsByWhatAllProcessesHave() {
         let walks = (UInt64(1)...400).map { seed in
             var walk = SuspicionWalk(seed: seed)
