@@ -5,6 +5,10 @@ import Musl
 #else
 import Darwin
 #endif
+#if canImport(SwiftOverlayShims)
+// Beside files without `stat`, the compiler takes it for the module that defines `stat`'s fields.
+import SwiftOverlayShims
+#endif
 
 extension Board {
     /// Opens this owner's board of a store, or makes one with the mode and the owner of the database.

@@ -14,11 +14,7 @@ struct WriterCheck {
     ///   word, too.
     static func finding(_ facts: StoreFiles, isWaitedFor: Bool) -> Finding {
         let check = "writers"
-<<<<<<< HEAD
-        guard let writer = WriterCheck(facts), writer.holder.isStopped else {
-=======
-        guard let holder = WriterCheck(facts), holder.isStopped || isWaitedFor else {
->>>>>>> tool
+        guard let writer = WriterCheck(facts), writer.holder.isStopped || isWaitedFor else {
             return .ok(check, "no stopped process keeps others from writing")
         }
         return .wrong(check, writer.sentence, writer.advice)

@@ -8,6 +8,10 @@ import Musl
 #else
 import Darwin
 #endif
+#if canImport(SwiftOverlayShims)
+// Beside files without `stat`, the compiler takes it for the module that defines `stat`'s fields.
+import SwiftOverlayShims
+#endif
 
 /// Puts a file in the place of another in one step, whole: who reads meanwhile reads the old one.
 enum FileReplacement {
