@@ -1,6 +1,7 @@
 /// Guards in memory while the file can't be used.
 extension CircuitBreaker {
     func admittedByMemory() throws(CircuitOpenError) -> Admitted {
+        if !self.store.gate.isForked { self.core.startThread() }
         let token = self.core.newToken()
         let now = self.core.clock.now
         let (outcome, lastError) = self.inMemory(at: now) { circuit, moment, _ in

@@ -45,6 +45,8 @@ final class StoreCore: EventSource {
     let idle = IdleCircuits()
     let growth = FileGrowth()
     let thread = StoreThread()
+    /// Before this uptime nobody tries to start the thread; the greatest number once it runs.
+    private let nextStart = Atomic<Int64>(.min)
     /// Whether the file's directory is removed at the end.
     let isTemporary = Atomic<Bool>(false)
     /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps for itself.
@@ -74,11 +76,31 @@ final class StoreCore: EventSource {
             guard configuration.whenUnavailable == .degrade, error.code != .invalidConfiguration else { throw error }
             self.lose(error)
         }
-        guard self.thread.start({ self.runThread() }) else {
-            throw BreakerStoreError(code: .unavailable, message: "no thread can be started", path: file.path)
+        guard self.startThread() else {
+            let error = BreakerStoreError(code: .unavailable, message: "no thread can be started", path: file.path)
+            guard configuration.whenUnavailable == .degrade else { throw error }
+            self.lose(error)
+            return
         }
         if self.ask({ $0.looksAlways }) { self.thread.wake() }
         self.tellNotes()
+    }
+
+    /// Starts the store's thread, unless it runs; false if the system has no thread left.
+    ///
+    /// Without the thread memory guards: each call that memory lets through asks for the thread again, once a second at
+    /// most.
+    @discardableResult
+    func startThread() -> Bool {
+        let next = self.nextStart.load(ordering: .relaxed)
+        if next == .max { return true }
+        let uptime = self.clock.uptime
+        guard next <= uptime,
+            self.nextStart.compareExchange(expected: next, desired: .max, ordering: .relaxed).exchanged
+        else { return false }
+        if self.thread.start({ self.runThread() }) { return true }
+        self.nextStart.store(uptime.addingSaturating(1_000_000), ordering: .relaxed)
+        return false
     }
 
     // MARK: - The life
@@ -217,7 +239,8 @@ final class StoreCore: EventSource {
 
     func waitForEnd(until deadline: Deadline) {
         // Another store on the file may keep the core open.
-        if self.isClosed { _ = self.thread.waitForEnd(until: deadline) }
+        guard self.isClosed, self.nextStart.load(ordering: .relaxed) == .max else { return }
+        _ = self.thread.waitForEnd(until: deadline)
     }
 
     // MARK: - Keys
