@@ -125,18 +125,18 @@ import Testing
 
     // MARK: - What others have not published yet
 
-    /// Traffic begins, in one process with good calls, in another with failing ones: the good ones are not on the board
-    /// yet when the failing ones alone reach the share.
+    /// Traffic begins, in one process with good calls, in another with failing ones: the good ones become known only
+    /// after the failing ones alone have reached the share.
     @Test(arguments: ["rate=0.5", "rate=1 slow=10 slow-share=0.5"])
-    func goodCallsThatAreNotPublishedYetCount(rules: String) async throws {
+    func goodCallsThatBecomeKnownMeanwhileCount(rules: String) async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)
         try await workers.ask("breaker users \(rules) minimum=20 window=20")
         let bad = rules.contains("slow") ? "slow users 20 11" : "fail users 20"
-        try await workers[0].ask("call users 100")
         // However late the other process's thread is: the suspicion ends only once the good calls are published.
         try await workers[1].ask("stop-at suspicion.ends")
         #expect(try await workers[1].ask(bad)["refused"] == "0")
+        try await workers[0].ask("call users 100")
         #expect(try await workers[0].ask("totals users").number("succeeded") ?? 0 >= 100)
         try await workers[1].ask("let-go")
         while try await workers[1].ask("reached").number("times") == 0 {}

@@ -2,13 +2,14 @@ import BreakerTestSupport
 
 /// Holds a round of the scene `windows` against what the processes have written down.
 ///
-/// With t the longest time between two looks and the longest between two publishes of a process together: a circuit
-/// never trips if F(W+t) of F(W+t) + S(W-t) calls are less than the share. It always trips if F(W-t) of F(W-t) + S(W+t)
-/// are as much, and enough. Together, because a look tells what was published before it: a call that ended just after a
-/// publish is published late, and then comes into the next look.
+/// With t the longest time between two looks and the longest between two publishes of a process together, and c the two
+/// periods after which a suspected share is looked at again: a circuit never trips if F(W+t) of F(W+t) + S(W-t) calls
+/// are less than the share, at any instant at which the share may have been suspected. S has all good calls that ended
+/// by then, but for those that their process published later than c. It trips in the end if F(W-t-c) of F(W-t-c) +
+/// S(W+t) are as much, and enough, though all good calls of the next two c are counted.
 struct CountsJudge {
     struct Verdict {
-        /// Failing ends that may have tripped the circuit and had to, and those at which it must not trip.
+        /// Failing ends at which the circuit had to be tripped, and those at which it must not trip.
         var musts = 0
         var mustNots = 0
         var violations: [String] = []
@@ -60,58 +61,75 @@ struct CountsJudge {
         self.publishLateness = Self.lateness(rule, publishes, returns, of: all)
     }
 
-    /// - Parameter isTripped: whether the circuit was open in the end.
+    /// Two periods: so long after a share was suspected it is looked at again.
+    private var wait: Int64 { 2 * self.rule.period }
+
+    /// - Parameter isTripped: whether the circuit was open in the end, long after the last call.
     func judge(isTripped: Bool) -> Verdict {
         var verdict = Verdict()
-        var canHaveTripped = 0
-        var mayHaveTripped = 0
         var last = ""
         for failure in self.failures {
-            let late = self.lateness(at: failure)
-            let (must, mustNot, what) = self.expected(at: failure, late)
+            let late = self.lateness(from: failure.ended, to: failure.returned)
+            let (must, mustNot, what) = self.expected(at: failure.ended, failure.returned, late)
             if mustNot { verdict.mustNots += 1 }
-            // A call was let through after this one had returned, or in the end: the circuit was closed.
-            let leftClosed = !isTripped || failure.returned < self.lastAdmission
-            if must, leftClosed { verdict.violations.append("did not trip: \(what)") }
-            guard !leftClosed else { continue }
-            canHaveTripped += 1
             if must { verdict.musts += 1 }
-            if !mustNot { mayHaveTripped += 1 }
+            if must, !isTripped { verdict.violations.append("did not trip: \(what)") }
             last = what
         }
-        if isTripped, mayHaveTripped == 0 {
-            verdict.violations.append("tripped, of \(canHaveTripped) failures the last: \(last)")
+        if isTripped, !self.instantsOfSuspicion.contains(where: { !self.mustNot(at: $0) }) {
+            verdict.violations.append("tripped; the last failure: \(last)")
         }
         return verdict
     }
 
+    /// When the share may have been suspected by which the circuit has tripped: a suspicion ends after two periods, and
+    /// a while before that a call was still let through.
+    private var instantsOfSuspicion: [Int64] {
+        guard let end = self.failuresReturned.last else { return [] }
+        let late = self.lateness(from: self.start, to: end).both
+        let start = max(self.start, self.lastAdmission - 4 * self.wait - 2 * late)
+        let between = stride(from: start, to: end, by: Int(max(1_000, self.rule.period / 4)))
+        return self.failuresReturned.filter { $0 >= start } + between + [end]
+    }
+
+    private func mustNot(at time: Int64) -> Bool {
+        self.expected(at: time, time, self.lateness(from: time, to: time)).mustNot
+    }
+
+    /// - Parameter late: how late looks and publishes were.
     private func expected(
-        at failure: CountsTimes.Record, _ late: Int64
+        at ended: Int64, _ returned: Int64, _ late: (looks: Int64, publishes: Int64, both: Int64)
     ) -> (must: Bool, mustNot: Bool, what: String) {
         let window = self.rule.window
+        let unpublished = max(0, late.publishes - self.wait)
         let mostBad =
-            self.failuresEnded.countOfSorted(before: failure.returned + 1)
-            - self.failuresReturned.countOfSorted(before: failure.ended - window - late)
+            self.failuresEnded.countOfSorted(before: returned + 1)
+            - self.failuresReturned.countOfSorted(before: ended - window - late.both)
+        let end = returned + 2 * (self.wait + late.both)
         let leastBad =
-            1
-            + max(
+            max(
                 0,
-                self.failuresReturned.countOfSorted(before: failure.ended)
-                    - self.failuresEnded.countOfSorted(before: failure.returned - window + late))
+                self.failuresReturned.countOfSorted(before: ended + 1)
+                    - self.failuresEnded.countOfSorted(before: end - window + late.both))
         // What the lanes still had when the circuit was closed counts as of afterwards.
         let mostGood =
-            self.goodEnded.countOfSorted(before: failure.returned + 1)
-            - self.goodReturned.countOfSorted(before: max(failure.ended - window, self.start) - late)
+            self.goodEnded.countOfSorted(before: end + 1)
+            - self.goodReturned.countOfSorted(before: max(ended - window, self.start) - late.both)
         let leastGood = max(
             0,
-            self.goodReturned.countOfSorted(before: failure.ended - late)
-                - self.goodEnded.countOfSorted(before: max(failure.returned - window, self.start) + late))
+            self.goodReturned.countOfSorted(before: ended - unpublished)
+                // A process that was let through after the start looks at the window before it publishes.
+                - self.goodEnded.countOfSorted(before: max(returned - window + late.both, self.start)))
+        let enough = max(
+            0,
+            self.goodReturned.countOfSorted(before: ended - late.both)
+                - self.goodEnded.countOfSorted(before: max(end - window, self.start) + late.both))
         let mustNot = !self.isReached(bad: mostBad, good: leastGood) || mostBad + mostGood < self.rule.minimum
-        let must = self.isReached(bad: leastBad, good: mostGood) && leastBad + leastGood >= self.rule.minimum
+        let must = self.isReached(bad: leastBad, good: mostGood) && leastBad + enough >= self.rule.minimum
         let what =
-            "F \(leastBad)…\(mostBad), S \(leastGood)…\(mostGood), t \(late / 1_000) ms, window "
+            "F \(leastBad)…\(mostBad), S \(leastGood)…\(mostGood), t \(late.both / 1_000) ms, window "
             + "\(window / 1_000) ms, share \(self.rule.share), minimum \(self.rule.minimum), "
-            + "\((failure.ended - self.start) / 1_000) ms after the circuit was closed"
+            + "\((ended - self.start) / 1_000) ms after the circuit was closed"
         return (must, mustNot, what)
     }
 
@@ -121,10 +139,12 @@ struct CountsJudge {
 
     // MARK: - Lateness
 
-    /// How late looks and publishes were within two windows.
-    private func lateness(at failure: CountsTimes.Record) -> Int64 {
-        let from = failure.ended - 2 * self.rule.window
-        return [self.lookLateness, self.publishLateness].reduce(0) { $0 + $1.most(from: from, to: failure.returned) }
+    /// How late looks and publishes were, from two windows before to a suspicion's end.
+    private func lateness(from start: Int64, to end: Int64) -> (looks: Int64, publishes: Int64, both: Int64) {
+        let from = start - 2 * self.rule.window
+        let looks = self.lookLateness.most(from: from, to: end + 2 * self.wait)
+        let publishes = self.publishLateness.most(from: from, to: end + 2 * self.wait)
+        return (looks, publishes, looks + publishes)
     }
 
     /// For each stretch of time the longest time between two looks, or two publishes of a process, that touches it.

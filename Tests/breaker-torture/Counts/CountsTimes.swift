@@ -44,6 +44,8 @@ final class CountsTimes: Sendable {
         case idle
         /// Whatever each process likes.
         case wild
+        /// Traffic that begins: one process has failing calls alone, the others good ones.
+        case begins
     }
 
     var course: Course {
@@ -77,6 +79,8 @@ final class CountsTimes: Sendable {
 
     var count: Int { Int(self.numbers[0]) }
     var isNearlyFull: Bool { self.count > Self.records * 3 / 4 }
+    /// Whether there was no room for some of the records.
+    var isOverfull: Bool { self.count > Self.records }
 
     func add(_ kind: Kind, _ begun: Int64, _ ended: Int64, _ returned: Int64) {
         let number = Int(self.numbers.add(1, at: 0)) - 1

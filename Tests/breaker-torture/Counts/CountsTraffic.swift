@@ -18,6 +18,8 @@ final class CountsTraffic: Sendable {
     private let breaker: CircuitBreaker
     private let store: CircuitStore
     private let seed: UInt64
+    /// Whether this is the process whose calls fail where traffic begins.
+    private let failsAlone: Bool
 
     /// - Parameter arguments: the directory, which process it is, the seed, and the words of the rule.
     static func run(_ arguments: [String]) async -> Int32 {
@@ -41,14 +43,19 @@ final class CountsTraffic: Sendable {
         self.log = log
         self.rule = rule
         self.seed = seed
+        self.failsAlone = process == 0
         self.store = try CountsCaller.openStore(directory)
         self.breaker = try rule.register(in: self.store)
         #if BREAKERSTORE_HOOKS
-        let began = Locked(Int64(0))
+        // Two threads publish: the store's and the one that counts.
+        let began = Locked<[UInt: Int64]>([:])
         Hook.install { name in
+            let thread = UInt(pthread_self())
             switch name {
-            case "counts.publishing": began.withLock { $0 = KillLoop.uptime }
-            case "counts.published": log.add(.publish, began.withLock { $0 }, KillLoop.uptime, KillLoop.uptime)
+            case "counts.publishing": began.withLock { $0[thread] = KillLoop.uptime }
+            case "counts.published":
+                guard let start = began.withLock({ $0[thread] }) else { return }
+                log.add(.publish, start, KillLoop.uptime, KillLoop.uptime)
             default: break
             }
         }
@@ -97,6 +104,10 @@ final class CountsTraffic: Sendable {
         case .idle where age < 1: factor = 0
         case .idle where age < 2.2: return Behaviour(calls: 0, pause: 1_000, failing: 0, until: now + 2_000)
         case .idle: factor = .infinity
+        case .begins:
+            // Five good calls to a failing one, each process as fast as the others.
+            let isBad = self.failsAlone
+            return Behaviour(calls: isBad ? 1 : 2, pause: 3_000, failing: isBad ? 1 : 0, until: until)
         case .wild: factor = [0, 0.3, 0.7, 0.9, 1, 1.1, 1.5][Int.random(in: 0..<7, using: &random)]
         }
         let failing = min(1, self.rule.share * factor)
