@@ -36,6 +36,7 @@ struct BreakerBench {
             ("failures", Failures.measure),
             ("recording", Recording.measure),
             ("crowds", Crowds.measure),
+            ("shares", Shares.measure),
             ("names", DynamicNames.measure),
             ("opening", OpeningStore.measure),
         ]
@@ -78,6 +79,7 @@ struct BreakerBench {
         case .failing: try Crowds.fail(path)
         case .failingInC: try Crowds.failInC(path)
         case .failingPaced: try Crowds.failPaced(path)
+        case .sharing: try Shares.share(path)
         case .failingTraced: try Failures.failTraced(path)
         }
     }

@@ -16,6 +16,7 @@ enum Child {
         case failingInC = "child-failing-in-c"
         case failingPaced = "child-failing-paced"
         case failingTraced = "child-failing-traced"
+        case sharing = "child-sharing"
     }
 
     struct Result {

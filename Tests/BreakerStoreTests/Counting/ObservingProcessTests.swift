@@ -26,7 +26,7 @@ import Testing
     ///
     /// A worker to which the board was late moves its failures there within two seconds.
     private func totals(of failures: Int, in worker: WorkerProcess, _ place: Workplace) async throws -> Reply {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(300)
         while true {
             let totals = try await worker.ask("totals users")
             if totals.number("failed") == failures || ContinuousClock.now > end { return totals }

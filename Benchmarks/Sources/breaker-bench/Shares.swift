@@ -1,0 +1,130 @@
+import BreakerStore
+import CBenchmarks
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A share of the calls of two processes, of which one has the good calls and the other the failing ones: how late the
+/// circuit trips once the share is reached, and whether it trips before.
+struct Shares {
+    private static let share = 0.5
+    private static let minimum = 100
+    private static let window = 20.0
+    private static let config = CircuitBreaker.Config(
+        name: "share", trip: .failureRate(Self.share, minimumCalls: Self.minimum, within: .seconds(Self.window)))
+    /// Calls a second.
+    private static let (good, bad, storm) = (2_000.0, 400.0, 4_000.0)
+    /// So many seconds a sixth of the calls fails; then more than half do.
+    private static let quiet = 10.0
+
+    static func measure(_ table: inout Table, _ effort: Effort) async throws {
+        var late: [Double] = []
+        var early = 0
+        for _ in 0..<effort.crowds {
+            if let delay = try await Self.delay() { late.append(delay * 1_000) } else { early += 1 }
+        }
+        table.addAmount(
+            "2 processes, a sixth of their calls fails for \(Int(Self.quiet)) s: how often that trips",
+            ours: Double(early), atMost: 0, .plain)
+        guard !late.isEmpty else { return }
+        table.addAmount(
+            "  then more than half fail: from the share to the trip, the median", ours: late.sorted()[late.count / 2],
+            atMost: 270, .milliseconds)
+        table.addAmount("    the longest", ours: late.max() ?? 0, atMost: 400, .milliseconds)
+    }
+
+    /// The seconds from the failing call with which the share was reached to the refusal; nil if there was a refusal
+    /// before.
+    private static func delay() async throws -> Double? {
+        try await Program.withDirectory { directory in
+            let path = directory + "/share.db"
+            try CircuitStore(path: path).close()
+            let output = try Child.crowd(.sharing, path, 2)
+            var (good, bad): ([Double], [Double]) = ([], [])
+            var refused = Double.infinity
+            for line in output.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                let times = words.dropFirst().compactMap { Double($0).map { $0 / 1e6 } }
+                switch words.first {
+                case "good": good = times
+                case "bad": bad = times
+                case "refused": refused = min(refused, times.first ?? .infinity)
+                default: throw BenchmarkError("a process printed \(line)")
+                }
+            }
+            guard let reached = Self.reached(good.sorted(), bad.sorted()) else { return nil }
+            return refused >= reached ? refused - reached : nil
+        }
+    }
+
+    /// When the failing calls within the window first were the share.
+    private static func reached(_ good: [Double], _ bad: [Double]) -> Double? {
+        var (goodStart, goodEnd, badStart) = (0, 0, 0)
+        for (index, time) in bad.enumerated() {
+            while goodEnd < good.count, good[goodEnd] <= time { goodEnd += 1 }
+            while goodStart < goodEnd, good[goodStart] < time - Self.window { goodStart += 1 }
+            while bad[badStart] < time - Self.window { badStart += 1 }
+            let (failed, calls) = (index + 1 - badStart, index + 1 - badStart + goodEnd - goodStart)
+            if calls >= Self.minimum, Double(failed) / Double(calls) >= Self.share { return time }
+        }
+        return nil
+    }
+
+    // MARK: - In the child
+
+    /// The first of the two has the failing calls.
+    static func share(_ path: String) throws {
+        let seat = unsafe open(path + "-seat", O_CREAT | O_EXCL | O_CLOEXEC | O_WRONLY, 0o600)
+        let isBad = seat >= 0
+        let store = try CircuitStore(path: path)
+        let breaker = try store.breaker(Self.config)
+        print()
+        Program.flush()
+        guard readLine() != nil else { return }
+        var times: [Double] = []
+        let start = Self.now
+        // Long enough for the share: the window has all calls since the start.
+        while times.count < 80_000 {
+            let age = Self.now - start
+            let rate = !isBad ? Self.good : age < Self.quiet ? Self.bad : Self.storm
+            let base = isBad && age >= Self.quiet ? Self.bad * Self.quiet : 0
+            let since = isBad && age >= Self.quiet ? age - Self.quiet : age
+            let due = Int(base + since * rate)
+            while times.count < due {
+                let refused = Self.call(breaker, isBad)
+                if let refused {
+                    print(isBad ? "bad" : "good", times.map { "\(Int($0 * 1e6))" }.joined(separator: " "))
+                    print("refused \(Int(refused * 1e6))")
+                    store.close()
+                    return
+                }
+                times.append(Self.now)
+            }
+            usleep(300)
+        }
+        store.close()
+        throw BenchmarkError("a share was never reached")
+    }
+
+    /// When the call was refused; nil if it ran.
+    private static func call(_ breaker: CircuitBreaker, _ isBad: Bool) -> Double? {
+        do {
+            try breaker.run { if isBad { throw ServiceError() } }
+            return nil
+        } catch {
+            return error is CircuitOpenError ? Self.now : nil
+        }
+    }
+
+    /// The same clock for both processes, in seconds.
+    private static var now: Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
