@@ -152,27 +152,37 @@ struct Counting {
     private static func measureIdleness(_ table: inout Table, _ path: String) throws {
         let result = try Child.run(.idling, path)
         let counts = result.output.split { !$0.isNumber }.compactMap { Int($0) }
-        guard result.code == 0, counts.count == 3 else { throw BenchmarkError("idling ended: \(result.output)") }
+        guard result.code == 0, counts.count == 4 else { throw BenchmarkError("idling ended: \(result.output)") }
         table.addCount(
             "wake-ups of an idle store in \(Self.idleSeconds) s", max(0, counts[1] - counts[0]),
             .atMost(Self.idleSeconds + 2))
-        table.addCount("  bytes that it wrote into its log", counts[2], .exactly(0))
+        // The good calls of such a circuit must reach other processes within 50 ms.
+        table.addCount(
+            "  with a circuit whose rule is about a share", max(0, counts[2] - counts[0]),
+            .atMost(Self.idleSeconds * 21 + 10))
+        table.addCount("  bytes that it wrote into its log", counts[3], .exactly(0))
     }
 
-    /// In a child: prints how often its threads woke without a store, and with one of which nobody asks anything, and
-    /// by how much the log grew.
+    /// In a child: prints how often its threads woke without a store, with one of which nobody asks anything, and with
+    /// one that has a rule about a share, and by how much the log grew.
     static func idle(_ path: String) async throws {
         // The runtime's own threads wake, too, once there are tasks.
         await Task.yield()
         let withoutStore = Self.wakes()
-        let breaker = try CircuitStore(path: path).breaker(Self.config("idle", .seconds(16)))
+        let store = try CircuitStore(path: path)
+        let other = try store.breaker(.init(name: "other"))
+        try await other.run {}
+        // Until the file has been told.
+        sleep(12)
+        let withoutShare = Self.wakes()
+        let breaker = try store.breaker(Self.config("idle", .seconds(16)))
         _ = Self.fail(100, breaker)
         try await breaker.run {}
         // Until the file has been told, and the window has passed.
         sleep(24)
         let log = Self.size(path + "-wal")
-        print(withoutStore, Self.wakes(), Self.size(path + "-wal") - log)
-        withExtendedLifetime(breaker) {}
+        print(withoutStore, withoutShare, Self.wakes(), Self.size(path + "-wal") - log)
+        withExtendedLifetime((breaker, other)) {}
     }
 
     private static func wakes() -> Int {
