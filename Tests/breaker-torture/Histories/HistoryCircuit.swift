@@ -118,4 +118,13 @@ struct HistoryEvent {
     var what: What
     /// The times that the clock had while the call went on, from the earliest on: the call was decided at one of them.
     var times: [Int64]
+
+    /// Whether this leaves every circuit as it is.
+    var isRead: Bool {
+        switch self.what {
+        case .looked, .asked: true
+        case .admitted(_, _, let answer): answer != nil && answer != .ran
+        case .counted, .died, .operated, .recorded, .registered, .reported: false
+        }
+    }
 }

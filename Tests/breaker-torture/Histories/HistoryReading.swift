@@ -80,6 +80,7 @@ struct HistoryReading {
         else { return }
         if record.what == .admit { admissions[number] = (calls.count, call.isCertain) }
         call.event = self.event(what, clock)
+        call.isRead = call.event.isRead
         // Whose admission is not known may have been let through by memory, which tells the file later.
         if record.what == .report, let admission, !admission.isKnown { (call.isCertain, call.end) = (false, .max) }
         calls.append(call)

@@ -10,6 +10,8 @@ struct Linearizability<State: Hashable, Event> {
         var end: Int64
         /// An uncertain call happened once or never, and nobody knows its answer.
         var isCertain = true
+        /// Whether the call leaves every state as it is.
+        var isRead = false
         /// The call of the same history that has to come before this one.
         var after: Int?
         var event: Event
@@ -71,11 +73,12 @@ struct Linearizability<State: Hashable, Event> {
             guard call.begin <= firstEnd, call.end >= lastBegin, call.after.map(point.done.contains) ?? true
             else { continue }
             let states = self.step(point.state, call.event)
-            // A call that can't but leave the state as it is may as well come at once, unless an uncertain one could
-            // come no more then. An uncertain one need not come at all.
-            let isMute = states.count == 1 && states[0] == point.state
-            if isMute, !call.isCertain { continue }
-            let isFinal = isMute && !open.contains { !self.calls[$0].isCertain && self.calls[$0].end < call.begin }
+            // An uncertain call that changes nothing need not come at all.
+            if !call.isCertain, states == [point.state] { continue }
+            // A read that fits may as well come at once, unless an uncertain call could come no more then.
+            let isFinal =
+                call.isRead && !states.isEmpty
+                && !open.contains { !self.calls[$0].isCertain && self.calls[$0].end < call.begin }
             var next = point
             next.done.insert(index)
             self.path.append(index)
