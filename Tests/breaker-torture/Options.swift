@@ -86,7 +86,7 @@ struct Options: Sendable {
     }
 
     private static func fault(_ name: String) throws -> PowerFault {
-        guard let fault = PowerFault(rawValue: name) else { throw Misuse(description: "there is no sync or fault '\(name)'") }
+        guard let fault = PowerFault(rawValue: name) else { throw Misuse(description: "there is no fault '\(name)'") }
         return fault
     }
 

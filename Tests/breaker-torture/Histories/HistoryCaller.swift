@@ -180,7 +180,8 @@ struct HistoryCaller {
     }
 
     private mutating func next() -> HistoryAct {
-        .next(
+        if let act = self.preparesFault() { return act }
+        return .next(
             &self.random, circuits: self.breakers.count, permits: self.permits.count, mayRestart: self.mayRestart)
     }
 

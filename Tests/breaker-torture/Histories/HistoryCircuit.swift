@@ -1,4 +1,6 @@
-/// A circuit as the design describes it, for calls that come one after the other. It shares no line with the library.
+/// A circuit as the design describes it, for calls that come one after the other.
+///
+/// It shares no line with the library.
 struct HistoryCircuit: Hashable {
     enum State: Hashable {
         case closed
@@ -28,7 +30,9 @@ struct HistoryCircuit: Hashable {
     /// A success has forgotten the failures up to then.
     var forgottenUntil: Int64?
     var trips = 0
-    /// The admissions since the last transition that have not been reported yet. All others are late.
+    /// The admissions since the last transition that have not been reported yet.
+    ///
+    /// All others are late.
     var admitted: Set<Int> = []
     var probes: [Probe] = []
 
@@ -99,8 +103,8 @@ struct HistoryEvent {
 
     enum What {
         case registered
-        /// The answer is nil where it is not known.
-        case admitted(Int, worker: Int, Admission?)
+        /// The answer is nil where it is not known. `isReported` is whether the history tells of the call's end.
+        case admitted(Int, worker: Int, Admission?, isReported: Bool = true)
         /// A program that can't probe was told that the circuit is closed.
         case counted(Int)
         /// `isKnown` is whether the admission's answer is.
@@ -123,7 +127,7 @@ struct HistoryEvent {
     var isRead: Bool {
         switch self.what {
         case .looked, .asked: true
-        case .admitted(_, _, let answer): answer != nil && answer != .ran
+        case .admitted(_, _, let answer, _): answer != nil && answer != .ran
         case .counted, .died, .operated, .recorded, .registered, .reported: false
         }
     }

@@ -30,7 +30,11 @@ struct HistoryJudge {
             self.report.raise(search.points, "points in the largest search")
             switch verdict {
             case .explained: break
-            case .undecided: self.report.add(1, "undecided")
+            case .undecided:
+                self.report.add(1, "undecided")
+                Report.say(
+                    "histories: history \(self.phase), circuit \(circuit) is undecided: \(calls.count) calls, of them "
+                        + "\(calls.count { !$0.isCertain }) uncertain, \(search.points) points")
             case .unexplained:
                 self.report.violated("no order explains history \(self.phase), circuit \(circuit)")
                 self.tell(calls, search.longest, rules)
@@ -61,7 +65,8 @@ struct HistoryJudge {
             let call = calls[index]
             let mark = call.isCertain ? longest.path.contains(index) ? " " : "!" : "?"
             lines.append(
-                "\(mark) \(index): \(micros(call.begin))...\(micros(call.end)) \(call.event.what) at \(call.event.times)")
+                "\(mark) \(index): \(micros(call.begin))...\(micros(call.end)) \(call.event.what) at \(call.event.times)"
+            )
         }
         Report.say(lines.map { "histories:   \($0)" }.joined(separator: "\n"))
     }

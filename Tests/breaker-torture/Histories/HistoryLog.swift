@@ -52,7 +52,8 @@ final class HistoryLog: Sendable {
     private let numbers: SharedNumbers
 
     init(_ directory: String, _ lane: Int) throws {
-        self.numbers = try SharedNumbers(path: "\(directory)/history-\(lane)", count: Self.header + Self.most * Self.size)
+        self.numbers = try SharedNumbers(
+            path: "\(directory)/history-\(lane)", count: Self.header + Self.most * Self.size)
     }
 
     static var now: Int64 {

@@ -7,7 +7,9 @@ final class HistoryPlan: Sendable {
     /// Each process has a thread and a task that call.
     static let lanes = 2 * HistoryPlan.processes
 
-    /// Whether the process has a task beside its thread. One without closes its store now and then.
+    /// Whether the process has a task beside its thread.
+    ///
+    /// One without closes its store now and then.
     static func hasTask(_ process: Int) -> Bool { process.isMultiple(of: 2) }
 
     private enum Place: Int {
@@ -43,7 +45,9 @@ final class HistoryPlan: Sendable {
         set { self[.isOver] = newValue ? 1 : 0 }
     }
 
-    /// Whether the store goes by the system's clock, as the tool does. No time passes then as far as circuits go.
+    /// Whether the store goes by the system's clock, as the tool does.
+    ///
+    /// No time passes then as far as circuits go.
     var isSystemClock: Bool {
         get { self[.isSystemClock] != 0 }
         set { self[.isSystemClock] = newValue ? 1 : 0 }

@@ -42,12 +42,23 @@ struct HistoryReading {
             calls.append(
                 Call(begin: death.begin, end: death.end, event: self.event(.died(worker: death.process), 0...0)))
         }
+        self.markReported(&calls)
         for (process, trouble) in self.troubles.sorted(by: { $0.key < $1.key }) {
             // The process is another worker when it has its file again.
             let event = self.event(.died(worker: process), 0...0)
             calls.append(Call(begin: trouble.begin, end: .max, isCertain: false, event: event))
         }
         return calls
+    }
+
+    /// Tells admissions whose end is reported from others.
+    private func markReported(_ calls: inout [Call]) {
+        var reported: Set<Int> = []
+        for call in calls { if case .reported(let admission, _, _) = call.event.what { reported.insert(admission) } }
+        for index in calls.indices {
+            guard case .admitted(let number, let worker, let answer, _) = calls[index].event.what else { continue }
+            calls[index].event.what = .admitted(number, worker: worker, answer, isReported: reported.contains(number))
+        }
     }
 
     private func event(_ what: HistoryEvent.What, _ clock: ClosedRange<Int64>) -> HistoryEvent {
@@ -85,7 +96,10 @@ struct HistoryReading {
         if record.what == .report, let admission, !admission.isKnown { (call.isCertain, call.end) = (false, .max) }
         calls.append(call)
         // A commit into a file that went away is made again once the file is there.
-        if wasTroubled, !isCut { calls.append(call) }
+        if wasTroubled, !isCut {
+            call.after = calls.count - 1
+            calls.append(call)
+        }
     }
 
     /// Whether the caller could see that its store had lost the file.

@@ -18,8 +18,8 @@ struct HistoryRules {
         for now in event.times {
             // A call ends before its end is decided on, which matters where a success forgets what ended before.
             for ended in self.isConsecutive ? event.times.prefix(while: { $0 <= now }) : [0] {
-                for state in self.states(after: event.what, from: circuit, Moment(now: now, ended: ended, latest: latest))
-                where !states.contains(state) {
+                let moment = Moment(now: now, ended: ended, latest: latest)
+                for state in self.states(after: event.what, from: circuit, moment) where !states.contains(state) {
                     states.append(state)
                 }
             }
@@ -41,9 +41,11 @@ struct HistoryRules {
         case .registered:
             // A process that knows the circuit already writes nothing.
             return circuit.exists ? [circuit] : [circuit, .new]
-        case .admitted(let number, let worker, let answer):
+        case .admitted(let number, let worker, let answer, let isReported):
             if !next.exists { next = .new }
             let admission = self.admit(number, worker, &next, at: moment.now)
+            // What nobody asks for is not kept: the fewer states there are, the shorter is the search.
+            if !isReported { next.admitted.remove(number) }
             return answer.map { self.fits($0, admission, moment) } ?? true ? [next] : []
         case .counted(let number):
             guard circuit.exists, circuit.state == .closed, circuit.hold(at: moment.now) == nil else { return [] }

@@ -1,7 +1,7 @@
 /// Whether calls that overlapped have an order in which one machine, asked one after the other, gives their answers.
 ///
-/// The search is that of Wing and Gong ("Testing and verifying concurrent objects", 1993): it takes one of the calls that
-/// may come first, asks the machine, and goes on with the rest. Points from which it has searched in vain are remembered
+/// The search is that of Wing and Gong ("Testing and verifying concurrent objects", 1993): it takes one of the calls
+/// that may come first, asks the machine, and goes on with the rest. It remembers from where it has searched in vain
 /// (Lowe, "Testing for linearizability", 2017). It knows nothing of circuits.
 struct Linearizability<State: Hashable, Event> {
     struct Call {
@@ -29,13 +29,14 @@ struct Linearizability<State: Hashable, Event> {
     }
 
     static var mostCalls: Int { CallSet.size }
-    private static var mostPoints: Int { 500_000 }
+    private static var mostPoints: Int { 200_000 }
 
     private let calls: [Call]
     /// All states in which the machine may be after an event; none if the answer is impossible.
     private let step: (State, Event) -> [State]
-    /// Certain calls come first, those that ended first before the others: mostly the right order. So of the calls that
-    /// are left the first one is that which ended first.
+    /// The certain calls, by their ends, then the uncertain ones: mostly the right order.
+    ///
+    /// So of the calls that are left the first one is that which ended first.
     private let order: [Int]
     private var seen: Set<Point> = []
     private var path: [Int] = []
@@ -92,6 +93,8 @@ struct Linearizability<State: Hashable, Event> {
         return false
     }
 }
+
+extension Linearizability.Call: Sendable where State: Sendable, Event: Sendable {}
 
 /// Some of the calls of a history, by their numbers.
 private struct CallSet: Hashable {
