@@ -27,9 +27,8 @@ struct HistoryJudge {
             self.report.add(1, "histories")
             self.report.add(calls.count, "calls")
             self.report.raise(calls.count, "calls in the longest")
-            self.report.raise(search.points, "points in the largest search")
             switch verdict {
-            case .explained: break
+            case .explained: self.report.raise(search.points, "points in the largest search")
             case .undecided:
                 self.report.add(1, "undecided")
                 Report.say(

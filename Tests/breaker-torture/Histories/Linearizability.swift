@@ -29,7 +29,7 @@ struct Linearizability<State: Hashable, Event> {
     }
 
     static var mostCalls: Int { CallSet.size }
-    private static var mostPoints: Int { 200_000 }
+    private static var mostPoints: Int { 50_000 }
 
     private let calls: [Call]
     /// All states in which the machine may be after an event; none if the answer is impossible.
