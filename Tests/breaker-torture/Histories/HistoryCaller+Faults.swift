@@ -2,11 +2,23 @@ import BreakerStore
 
 /// What a faulty caller does wrong, now and then.
 extension HistoryCaller {
-    /// Makes results late, which few are by chance, and looks at what becomes of them.
+    /// Asks for what the fault does harm to, of which there is little by chance.
     mutating func preparesFault() -> HistoryAct? {
-        guard self.fault == .lateResult, let permit = self.permits.first, self.isWrong() else { return nil }
-        return Bool.random(using: &self.random)
-            ? .operate(circuit: permit.circuit, .reset) : .look(circuit: permit.circuit)
+        guard let fault = self.fault, Bool.random(using: &self.random) else { return nil }
+        let acts: [HistoryAct]
+        switch fault {
+        case .staleAnswer: acts = [.look(circuit: 0), .look(circuit: 0), .record(circuit: 0, .failure)]
+        case .lostFailure: return nil
+        case .secondProbe:
+            acts = [.operate(circuit: 0, .probe), .record(circuit: 0, .failure), .admit(circuit: 0)]
+        case .lateResult:
+            guard let circuit = self.permits.first?.circuit else { return .admit(circuit: 0) }
+            acts = [
+                .look(circuit: circuit), .operate(circuit: circuit, .reset),
+                .report(permit: 0, .failure, isLater: false),
+            ]
+        }
+        return acts.randomElement(using: &self.random)
     }
 
     private mutating func isWrong() -> Bool { Int.random(in: 0..<3, using: &self.random) == 0 }

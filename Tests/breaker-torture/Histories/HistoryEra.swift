@@ -11,7 +11,7 @@ import Darwin
 
 /// Some histories by the same processes with the same file.
 final class HistoryEra {
-    private static let histories = 40
+    private static let phases = 20
 
     let stage: Stage
     let plan: HistoryPlan
@@ -47,7 +47,7 @@ final class HistoryEra {
     func run() async throws {
         self.operators = try await HistoryOperators(self.plan)
         for process in Set(self.lanes.map { $0 / 2 }).sorted() { try self.start(process) }
-        for phase in 1...Int64(Self.histories) where self.report.goesOn {
+        for phase in 1...Int64(Self.phases) where self.report.goesOn {
             if self.stage.options.duration == nil, self.report.count(of: "histories") >= self.goal { break }
             if self.logs.values.contains(where: \.isNearlyFull) { break }
             self.choosePlan()
