@@ -40,6 +40,9 @@ struct Linearizability<State: Hashable, Event> {
     private let order: [Int]
     private var seen: Set<Point> = []
     private var path: [Int] = []
+    /// How many uncertain calls an order may have, and whether that has cut the search short.
+    private var mostUncertain = 0
+    private var isCut = false
     /// The most calls that could be put in order, and the state after them.
     private(set) var longest: (path: [Int], state: State)
 
@@ -53,21 +56,29 @@ struct Linearizability<State: Hashable, Event> {
     }
 
     /// How many points the search has come to.
-    var points: Int { self.seen.count }
+    private(set) var points = 0
 
     mutating func search() -> Verdict {
         guard self.calls.count <= Self.mostCalls else { return .undecided }
-        if self.search(from: Point(done: CallSet(), state: self.longest.state), lastBegin: .min) { return .explained }
+        let start = Point(done: CallSet(), state: self.longest.state)
+        // Mostly few of the uncertain calls are needed. All at once they would multiply the orders.
+        repeat {
+            self.isCut = false
+            self.seen = []
+            if self.search(from: start, lastBegin: .min, uncertain: 0) { return .explained }
+            self.mostUncertain += 1
+        } while self.isCut && self.points < Self.mostPoints
         return self.points < Self.mostPoints ? .unexplained : .undecided
     }
 
     /// - Parameter lastBegin: the latest begin of the calls that are done.
-    private mutating func search(from point: Point, lastBegin: Int64) -> Bool {
+    private mutating func search(from point: Point, lastBegin: Int64, uncertain: Int) -> Bool {
         let open = self.order.filter { !point.done.contains($0) }
         // No call comes after one that began only when the former had ended.
         guard let first = open.first, self.calls[first].isCertain else { return true }
         let firstEnd = self.calls[first].end
         guard self.points < Self.mostPoints, self.seen.insert(point).inserted else { return false }
+        self.points += 1
         if self.path.count > self.longest.path.count { self.longest = (self.path, point.state) }
         for index in open {
             let call = self.calls[index]
@@ -76,6 +87,10 @@ struct Linearizability<State: Hashable, Event> {
             let states = self.step(point.state, call.event)
             // An uncertain call that changes nothing need not come at all.
             if !call.isCertain, states == [point.state] { continue }
+            if !call.isCertain, !states.isEmpty, uncertain == self.mostUncertain {
+                self.isCut = true
+                continue
+            }
             // A read that fits may as well come at once, unless an uncertain call could come no more then.
             let isFinal =
                 call.isRead && !states.isEmpty
@@ -86,7 +101,9 @@ struct Linearizability<State: Hashable, Event> {
             defer { self.path.removeLast() }
             for state in states {
                 next.state = state
-                if self.search(from: next, lastBegin: max(lastBegin, call.begin)) { return true }
+                let isFound = self.search(
+                    from: next, lastBegin: max(lastBegin, call.begin), uncertain: uncertain + (call.isCertain ? 0 : 1))
+                if isFound { return true }
             }
             if isFinal { return false }
         }
