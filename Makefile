@@ -24,7 +24,8 @@ test: setup ## run all tests
 # `fleet`, which needs PostgreSQL, runs when it is asked for: `make torture PART=fleet`.
 # Of `hostile`, ONLY='text' repeats the cases whose names hold that; of `block` it names a file system, of `counts` a
 # scene, of `fleet` rounds, as 7 or 7-12. SHORT=1 runs what the tests run. Of `power` and `block`, WITHOUT=trip-sync
-# leaves out syncs, which they must notice. In `kill` and `stale`, SQLITE='FOLDER FOLDER' makes each process load the
+# leaves out syncs, which they must notice; of `histories`, WITHOUT=stale-answer, lost-failure, second-probe or late-result
+# makes its callers do wrong, which it must notice. In `kill` and `stale`, SQLITE='FOLDER FOLDER' makes each process load the
 # libsqlite3.so.0 of one of these.
 PART :=
 DURATION :=

@@ -21,7 +21,7 @@ rm -f "$reports".*
 # handle_sigbus=0: the library catches SIGBUS of the board, and tests see that other faults still end the process.
 # The sanitizer needs memory of its own for each byte, too, and has the functions by which `power` records for itself.
 status=0
-ORDER=--no-parallel SKIP='ForkUnderLoadTests|KillLoopTests|PowerCutTests|StaleAnswersTests|SystemErrorTests|SchedulingTests|WalResetTests|BoardDiskTests|LostBoardProcessTests|costLittleMemoryEach|CircuitPropertyTests|FlippedBitTests|HostileFileTests|HostileSchemaTests|ShellTests|LongTextTests|StampTests|TornFileTests|WindowWalkTests|LifeWalkTests|BreakerFleetTests.WalkTests|CrowdTests|fileAndMemoryAgree|FilesOfOthersTests|FileModeTests|PrivateReaderTests|BreakerInspectTests.LookingTests|CallMatrixTests' TSAN_OPTIONS="log_path='$reports' die_after_fork=0 handle_sigbus=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
+ORDER=--no-parallel SKIP='ForkUnderLoadTests|KillLoopTests|PowerCutTests|StaleAnswersTests|HistoriesTests|SystemErrorTests|SchedulingTests|WalResetTests|BoardDiskTests|LostBoardProcessTests|costLittleMemoryEach|CircuitPropertyTests|FlippedBitTests|HostileFileTests|HostileSchemaTests|ShellTests|LongTextTests|StampTests|TornFileTests|WindowWalkTests|LifeWalkTests|BreakerFleetTests.WalkTests|CrowdTests|fileAndMemoryAgree|FilesOfOthersTests|FileModeTests|PrivateReaderTests|BreakerInspectTests.LookingTests|CallMatrixTests' TSAN_OPTIONS="log_path='$reports' die_after_fork=0 handle_sigbus=0 suppressions='$(pwd)/scripts/tsan.supp' ${TSAN_OPTIONS:-}" \
     scripts/test.sh --sanitize=thread --scratch-path "$scratch" || status=$?
 
 for report in "$reports".*; do

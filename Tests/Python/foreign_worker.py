@@ -145,8 +145,10 @@ class Store:
         """Runs `work` in a transaction, with the values that all blocks share; it returns False to change nothing."""
         if self.identities() != self.files or not self.lock.is_in_place():
             raise Refused("a file of the store was replaced")
-        now = self.run("begin", **self.clock.read())
+        self.run("begin")
         try:
+            # Read now: others may have committed while this process waited.
+            now = self.run("now", **self.clock.read())
             if not now:
                 raise Refused("the clock is another boot's")
             values = {

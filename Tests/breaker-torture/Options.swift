@@ -24,6 +24,8 @@ struct Options: Sendable {
     var only: String?
     /// Of the part `power`, the syncs that the disk is never told of.
     var without: PowerFault?
+    /// Of the part `histories`, what the callers do wrong.
+    var planted: HistoryFault?
     /// Folders with libraries of SQLite, one of which each process of `kill` and `stale` loads; none for the usual one.
     var libraries: [String] = []
     /// Goes on after many violations.
@@ -44,7 +46,9 @@ struct Options: Sendable {
                               of `fleet` a round or some of them, as 7 or 7-12;
                               of `block` one file system: \(BlockDisk.Kind.allCases.map(\.rawValue).joined(separator: ", "))
           --without SYNC      a disk of `power` that is never told of these syncs, which must be noticed:
-                              \(PowerFault.allCases.map(\.rawValue).joined(separator: ", ")); of `block` the first
+                              \(PowerFault.allCases.map(\.rawValue).joined(separator: ", ")); of `block` the first;
+                              or callers of `histories` without one of their duties, which must be noticed:
+                              \(HistoryFault.allCases.map(\.rawValue).joined(separator: ", "))
           --sqlite FOLDER     of `kill` and `stale`: each process loads the SQLite of this folder, or of one of these
                               folders, in which libsqlite3.so.0 is
           --patient           goes on after twenty violations, and tells all of them
@@ -60,7 +64,10 @@ struct Options: Sendable {
             case "--patient": self.isPatient = true
             case "--only": self.only = try Self.value(of: option, &rest)
             case "--sqlite": self.libraries.append(try Self.library(Self.value(of: option, &rest)))
-            case "--without": self.without = try Self.fault(Self.value(of: option, &rest))
+            case "--without":
+                let name = try Self.value(of: option, &rest)
+                self.planted = HistoryFault(rawValue: name)
+                if self.planted == nil { self.without = try Self.fault(name) }
             case "--part": self.parts = try Self.parts(Self.value(of: option, &rest))
             case "--seed": self.seed = try Self.number(of: option, &rest)
             case "--duration": self.duration = .seconds(Int64(try Self.number(of: option, &rest) as UInt32))
@@ -79,7 +86,7 @@ struct Options: Sendable {
     }
 
     private static func fault(_ name: String) throws -> PowerFault {
-        guard let fault = PowerFault(rawValue: name) else { throw Misuse(description: "there is no sync '\(name)'") }
+        guard let fault = PowerFault(rawValue: name) else { throw Misuse(description: "there is no fault '\(name)'") }
         return fault
     }
 

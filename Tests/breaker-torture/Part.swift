@@ -1,7 +1,7 @@
 /// One way of breaking things.
 enum Part: String, CaseIterable {
     // The order is that of a whole run.
-    case kill, power, block, errors, disk, files, torn, hostile, schedule, stale, counts, fleet
+    case kill, power, block, errors, disk, files, torn, hostile, schedule, stale, counts, histories, fleet
 
     /// All but `fleet`, which needs libpq and a server.
     static let byDefault = Self.allCases.filter { $0 != .fleet }
@@ -19,6 +19,7 @@ enum Part: String, CaseIterable {
         case .schedule: try await Scheduling(stage).run()
         case .stale: try await StaleAnswers(stage).run()
         case .counts: try await Counts(stage).run()
+        case .histories: try await Histories(stage).run()
         case .fleet: try await FleetPart(stage).run()
         }
     }
@@ -34,6 +35,7 @@ enum Role: String {
     case disk
     case fleetCaller = "fleet-caller"
     case fleetLink = "fleet-link"
+    case historyCaller = "history-caller"
     case killer
     case killWorker = "kill-worker"
     case opener
@@ -64,6 +66,7 @@ enum Role: String {
         #else
         case .fleetCaller, .fleetLink: return 64
         #endif
+        case .historyCaller: return await HistoryCaller.run(arguments)
         case .killer: return KillLoop.Killer.run(arguments)
         case .killWorker: return KillLoop.Recruit.run(arguments)
         case .opener: return await Opener.run()
