@@ -18,8 +18,8 @@ rm -f "$reports".*
 # Left out, too: tests of whose a file is and of what reading leaves unchanged, in which one thread does all; and those
 # that compile programs.
 # Left out, too: tests of calls of other processes while their file system fails.
-# Left out, too: tests that use up a process's places for mappings, which the sanitizer needs itself; that limit the size
-# of its files, to which the sanitizer's reports belong; and that let a log grow to many megabytes.
+# Left out, too: tests that use up a process's places for mappings, which the sanitizer needs itself; that limit the
+# size of its files, to which the sanitizer's reports belong; and that let a log grow to many megabytes.
 # handle_sigbus=0: the library catches SIGBUS of the board, and tests see that other faults still end the process.
 # The sanitizer needs memory of its own for each byte, too, and has the functions by which `power` records for itself.
 status=0
