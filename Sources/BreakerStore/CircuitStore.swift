@@ -226,6 +226,7 @@ public final class CircuitStore: Sendable {
             return
         }
         let deadline = self.deadline
+        core.waitForSuspicions()
         // What waits is committed, and told to those who listen.
         _ = try? core.commit(until: deadline) { _ in }
         for hub in [core.hub] + self.state.withLock({ $0.hearings.map(\.hub) }) { hub.flush(until: deadline) }

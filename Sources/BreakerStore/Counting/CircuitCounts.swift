@@ -338,10 +338,11 @@ final class CircuitCounts: Sendable {
                 counters.own?.publish(counts)
             }
         }
-        (counters.shared ?? counters.stray)?.count(end, by: worker, epoch: epoch, good: moveGood, clock: clock)
+        // Before the board has the end: a thread that looks in between takes it for news, and misses none of others.
         if !end.isLate, counters.shared != nil {
             self.ownBadCalls.wrappingAdd((end.isFailed ? 1 : 0) + (end.isSlow ? 1 : 0), ordering: .relaxed)
         }
+        (counters.shared ?? counters.stray)?.count(end, by: worker, epoch: epoch, good: moveGood, clock: clock)
         self.noteStrays(counters)
         counters.own?.count(end, by: worker, epoch: ownEpoch, clock: clock)
     }

@@ -4,32 +4,32 @@
 /// rise: a good call that is published meanwhile is in the window, or in what has come since, or in both.
 struct SuspectedShare: Sendable {
     private let counter: CircuitCounter
-    private let share: Circuit.ReachedShare
-    /// All good calls that the board had before the share was summed up.
-    private let goodBefore: Int64
+    private let calls: Circuit.CountedCalls
+    /// All good calls that the board had before the windows were summed up, as each rule sees them.
+    private let goodBefore: (failed: Int64, slow: Int64)
 
     /// Nil if no share is reached.
     init?(of counter: CircuitCounter, by rules: Rules, at uptime: Int64, epoch: Int64) {
         let good = counter.goodCallsAtLeast
-        guard let share = rules.share(reachedBy: counter.counted(at: uptime, epoch: epoch)) else { return nil }
+        let calls = counter.counted(at: uptime, epoch: epoch)
+        guard rules.share(reachedBy: calls) != nil else { return nil }
         self.counter = counter
-        self.share = share
-        self.goodBefore =
-            switch share {
-            case .failed: good.failed
-            case .slow: good.slow
-            }
+        self.calls = calls
+        self.goodBefore = good
     }
 
-    /// The bad calls of then, among the good calls of then and of since.
+    /// The bad calls of then, among the good calls of then and of since; none if the board is lost.
     var counted: Circuit.CountedCalls {
         let good = self.counter.goodCallsAtMost
-        func counted(_ calls: CallCounts, _ good: Int64) -> CallCounts {
-            CallCounts(calls: calls.calls + max(0, good &- self.goodBefore), bad: calls.bad)
+        // Asked after the numbers are read: those of a lost board are zeros.
+        guard !self.counter.isLost else { return Circuit.CountedCalls() }
+        func counted(_ calls: CallCounts?, _ good: Int64, _ before: Int64) -> CallCounts? {
+            // Somebody may have written any numbers to the board.
+            let since = max(0, good.subtractingSaturating(before))
+            return calls.map { CallCounts(calls: $0.calls.addingSaturating(since), bad: $0.bad) }
         }
-        return switch self.share {
-        case .failed(let calls): Circuit.CountedCalls(failed: counted(calls, good.failed))
-        case .slow(let calls): Circuit.CountedCalls(slow: counted(calls, good.slow))
-        }
+        return Circuit.CountedCalls(
+            failed: counted(self.calls.failed, good.failed, self.goodBefore.failed),
+            slow: counted(self.calls.slow, good.slow, self.goodBefore.slow))
     }
 }

@@ -161,11 +161,14 @@ extension Database {
         }
     }
 
-    /// The workers that have registered a circuit, as far as ten thousand tell.
+    /// Of so many workers at most it is read that they use a circuit.
+    static let mostUsersRead = 10_000
+
+    /// The workers that have registered a circuit.
     func workers(using name: CircuitName) throws(BreakerStoreError) -> [Int64] {
         try self.all(
-            "SELECT worker FROM registration WHERE circuit = (SELECT id FROM circuit WHERE name = ?1) LIMIT 10000",
-            .text(name.text)
+            "SELECT worker FROM registration WHERE circuit = (SELECT id FROM circuit WHERE name = ?1) LIMIT ?2",
+            .text(name.text), .integer(Int64(Self.mostUsersRead))
         ) { $0.integer(0) }
     }
 

@@ -103,15 +103,21 @@ final class CountingThread: Sendable {
         if watches, let deadline = job.deadline { self.watch(until: deadline) }
     }
 
-    private func start(_ tick: @escaping Tick) {
-        guard !self.thread.start({ self.loop(tick) }) else { return }
-        // The system has no thread left: callers do their jobs themselves.
+    /// Returns false if the system has no thread left: then callers do their jobs themselves, and the next asks again.
+    @discardableResult
+    private func start(_ tick: @escaping Tick) -> Bool {
+        // The runtime makes the types of a tick at the first one, under locks of its own. A child of `fork` would wait
+        // for ever for a lock that another thread had just then, so the first tick is the caller's.
+        _ = tick()
+        if self.thread.start({ self.loop(tick) }) { return true }
         let jobs = self.state.withLock { state in
-            state.isStopped = true
+            state.isStarted = false
+            state.nextTick = nil
             defer { state.jobs = [] }
             return state.jobs
         }
         for job in jobs { job.perform() }
+        return false
     }
 
     /// Lets tasks go on whose deadline is over; one sleeping task does so for all jobs.
@@ -150,12 +156,7 @@ final class CountingThread: Sendable {
         case .nothing: break
         case .wake: self.thread.wake()
         case .isStopped: return false
-        case .start:
-            // The runtime makes the types of a tick at the first one, under locks of its own. A child of `fork` would
-            // wait for ever for a lock that another thread had just then, so the first tick is the caller's.
-            _ = tick()
-            self.start(tick)
-            return !self.state.withLock { $0.isStopped }
+        case .start: return self.start(tick)
         }
         return true
     }

@@ -156,6 +156,8 @@ extension StoreCore {
         // Also while no call is counted: other processes must see the next calls in time.
         let sharing = self.counting.sharing
         for circuit in sharing { self.lookAtWindows(of: circuit) }
+        // Where the thread that counts could not be started, nobody else does.
+        self.endSuspicions()
         if let shortest = sharing.compactMap(\.counts.shortestWindow).min() { self.publishOften(shortest) }
         return isAny
     }

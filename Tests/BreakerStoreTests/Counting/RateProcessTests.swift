@@ -171,6 +171,16 @@ import Testing
         try await workers[0].ask("until users open")
     }
 
+    /// A process that ends at once after its last call has waited for what it suspects.
+    @Test func whoClosesTripsWhatItSuspects() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users rate=0.5 minimum=20 window=20")
+        #expect(try await workers[1].ask("fail users 20").number("failed") == 20)
+        #expect(await workers[1].quit() == 0)
+        #expect(try await workers[0].ask("look users")["state"] == "open")
+    }
+
     /// A process that does not use the circuit has no good calls of it.
     @Test func nobodyWaitsForProcessesThatUseOtherCircuits() async throws {
         let place = try Workplace.here
