@@ -83,9 +83,11 @@ extension StoreCore {
     private func hasCompany(_ name: CircuitName) -> Bool {
         guard let lock = self.answers.lockFile, lock.hasOtherWorkers else { return false }
         // Where the file can't be read at once, nobody knows which circuits the others use.
-        guard let users = try? self.answers.read({ (database) throws(BreakerStoreError) in
-            try database.workers(using: name)
-        }) else { return true }
+        guard
+            let users = try? self.answers.read({ (database) throws(BreakerStoreError) in
+                try database.workers(using: name)
+            })
+        else { return true }
         return users.count >= Database.mostUsersRead || users.contains { lock.isHeldByAnother(worker: $0) }
     }
 
@@ -106,7 +108,7 @@ extension StoreCore {
         for suspicion in self.suspicions.takeEnded(at: .now) { self.end(suspicion) }
     }
 
-    /// Blocks until the thread that counts has looked anew at the shares that are suspected: mostly a tenth of a second.
+    /// Blocks until the thread that counts has looked anew at the suspected shares: mostly a tenth of a second.
     ///
     /// A process that leaves before would leave a circuit closed whose share it had reached.
     func waitForSuspicions() {

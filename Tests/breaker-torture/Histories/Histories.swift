@@ -35,8 +35,8 @@ struct Histories {
         if report.count(of: "calls") <= report.count(of: "unknown") {
             report.violated("of no call the answer is known")
         }
-        // A search that gives up says nothing.
-        if report.count(of: "undecided") * 100 > report.count(of: "histories") {
+        // A search that gives up says nothing; now and then one does.
+        if report.count(of: "undecided") > 3 + report.count(of: "histories") / 100 {
             report.violated("too many histories are undecided")
         }
     }
