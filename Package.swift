@@ -221,3 +221,17 @@ if Context.environment["BREAKERSTORE_FUZZ"] != nil {
         )
     )
 }
+
+// Builds the library and its own tests alone, with the one program that most of these run. `make mutants` sets this: it
+// builds once for each fault, and whatever holds the library would be linked anew each time.
+if Context.environment["BREAKERSTORE_MUTANTS"] != nil {
+    let kept: Set = [
+        "BreakerStore", "BreakerStoreMigrations", "BreakerStoreTests", "BreakerTestSupport", "CBreakerStore", "CFaults",
+        "CSQLite", "CTestSupport", "breaker-worker",
+    ]
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products = []
+    package.targets.first { $0.name == "BreakerStoreTests" }?.dependencies = [
+        "BreakerStore", "BreakerTestSupport", "CFaults", "breaker-worker",
+    ]
+}

@@ -3,6 +3,7 @@
 
 #include "bus.h"
 #include "resets.h"
+#include "touch.h"
 #include <stdbool.h>
 
 // Makes SQLite's system calls fail on purpose: those of its table (sqlite3_vfs.xSetSystemCall), and the syncs and
