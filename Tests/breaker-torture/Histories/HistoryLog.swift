@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CTestSupport
 
 #if canImport(Glibc)
 import Glibc
@@ -56,11 +57,8 @@ final class HistoryLog: Sendable {
             path: "\(directory)/history-\(lane)", count: Self.header + Self.most * Self.size)
     }
 
-    static var now: Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    /// In nanoseconds, the same for all processes.
+    static var now: Int64 { ts_now(CLOCK_MONOTONIC) }
 
     var count: Int { Int(self.numbers[0]) }
     var isNearlyFull: Bool { self.count > Self.most * 3 / 4 }
