@@ -78,7 +78,10 @@ let package = Package(
         .target(
             name: "BreakerStoreMigrations",
             path: "Migrations",
-            resources: ["0001_circuits.sql", "0002_counting.sql", "schema.txt"].map { .embedInCode($0) },
+            resources: [
+                "0001_circuits.sql", "0002_counting.sql", "0003_move_aside.sql", "0003_copy.sql", "schema.sql",
+                "schema.txt",
+            ].map { .embedInCode($0) },
             swiftSettings: settings
         ),
         // What is not SQLite's and can't be said in Swift.

@@ -79,11 +79,14 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     public var by: String?
     /// Whether this store did it.
     public var isOwn: Bool
+    /// Whose probe's slot it was, as `worker[pid]`, or who had put on the hold that ended; nil where nobody is known.
+    public var subject: String?
 
     /// Creates an event, as a test may need one.
     public init(
         id: Int64, circuit: String? = nil, kind: Kind, at: Date, from: String? = nil, to: String? = nil,
-        reason: String? = nil, worker: String? = nil, pid: Int32? = nil, by: String? = nil, isOwn: Bool = false
+        reason: String? = nil, worker: String? = nil, pid: Int32? = nil, by: String? = nil, isOwn: Bool = false,
+        subject: String? = nil
     ) {
         self.id = id
         self.circuit = circuit
@@ -96,6 +99,7 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         self.pid = pid
         self.by = by
         self.isOwn = isOwn
+        self.subject = subject
     }
 
     /// One line: when, what befell which circuit, who did it and why.

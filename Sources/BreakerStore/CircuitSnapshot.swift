@@ -10,14 +10,22 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     public struct Probe: Sendable, Hashable {
         /// The worker that makes it.
         public var worker: WorkerSnapshot.ID
+        /// That worker's name, also once the worker is gone; nil where nobody has said it.
+        public var name: String?
+        /// That worker's process.
+        public var pid: Int32?
         /// When it was let through.
         public var since: Date
         /// When its result becomes stale and its slot free.
         public var leaseEnds: Date
 
         /// Creates a probe, as a test may need one.
-        public init(worker: WorkerSnapshot.ID, since: Date, leaseEnds: Date) {
+        public init(
+            worker: WorkerSnapshot.ID, name: String? = nil, pid: Int32? = nil, since: Date, leaseEnds: Date
+        ) {
             self.worker = worker
+            self.name = name
+            self.pid = pid
             self.since = since
             self.leaseEnds = leaseEnds
         }

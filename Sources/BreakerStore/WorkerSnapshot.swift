@@ -12,6 +12,8 @@ public struct WorkerSnapshot: Sendable, Hashable, Identifiable {
     public var name: String
     /// Its process.
     public var pid: Int32
+    /// The release of the library that it runs; nil where it has not said.
+    public var version: String?
     /// When it opened the store.
     public var since: Date
     /// The names of the circuits that it probes.
@@ -22,10 +24,14 @@ public struct WorkerSnapshot: Sendable, Hashable, Identifiable {
     public var degradedSince: Date?
 
     /// Creates a snapshot, as a test may need one.
-    public init(id: Int64, name: String, pid: Int32, since: Date, probing: [String] = [], degradedSince: Date? = nil) {
+    public init(
+        id: Int64, name: String, pid: Int32, version: String? = nil, since: Date, probing: [String] = [],
+        degradedSince: Date? = nil
+    ) {
         self.id = id
         self.name = name
         self.pid = pid
+        self.version = version
         self.since = since
         self.probing = probing
         self.degradedSince = degradedSince

@@ -125,7 +125,7 @@ extension CircuitBreaker {
             try transaction.change(name, orRegister: config) { circuit, moment, _ in
                 circuit.callArrived(
                     at: moment,
-                    claiming: Circuit.Claim(token: token, worker: transaction.worker.id),
+                    claiming: transaction.claim(token),
                     isAlive: transaction.isAlive
                 )
             }

@@ -108,17 +108,25 @@ extension Circuit {
 
     /// Opens the circuit for the time that the service has named, or else for the one that the recovery rule says.
     ///
-    /// - Parameter reason: why, where it is neither a service's word nor a number of failures.
+    /// - Parameters:
+    ///   - reason: why, where it is neither a service's word nor a number of failures.
+    ///   - counted: the calls of which a share was reached.
     mutating func open(
-        at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, saidAt: StoreTime, reason: String? = nil
+        at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, saidAt: StoreTime, reason: String? = nil,
+        counted: CallCounts? = nil
     ) {
         let end =
             outage?.time.map { max(moment.now, saidAt.adding(self.rules.outageTime($0))) }
             ?? moment.now.adding(self.rules.recoveryTime(afterTrips: self.tripsInARow, draw: moment.draw))
         let reason =
-            reason ?? outage.map(self.reason) ?? (kind == .tripped ? self.tripReason : self.lastError)
+            reason ?? outage.map(self.reason) ?? (kind == .tripped ? self.failuresInWords : self.lastError)
         self.tripsInARow = Int(clamping: Int64(self.tripsInARow).addingSaturating(1))
-        if kind == .tripped { self.trippedSince = moment.now }
+        if kind == .tripped {
+            self.trippedSince = moment.now
+            self.trip = Trip(
+                reason: reason, failed: counted?.bad ?? (outage == nil ? Int64(self.tally.count) : nil),
+                calls: counted?.calls)
+        }
         self.move(to: .open(until: end), at: moment.now, as: kind, reason: reason)
     }
 
@@ -140,7 +148,7 @@ extension Circuit {
         return "\(said): \(error)"
     }
 
-    private var tripReason: String {
+    private var failuresInWords: String {
         let count = self.tally.count
         let failures =
             switch self.rules.trip {

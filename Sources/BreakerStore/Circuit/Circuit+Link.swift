@@ -15,7 +15,10 @@ extension Circuit {
         }
         self.endHoldIfOver(at: now)
         self.tripsInARow = max(0, trips)
-        if kind == .tripped { self.trippedSince = now }
+        if kind == .tripped {
+            self.trippedSince = now
+            self.trip = Trip(reason: reason)
+        }
         self.move(to: .open(until: self.endOrdered(after: duration, at: now)), at: now, as: kind, reason: reason)
         return true
     }

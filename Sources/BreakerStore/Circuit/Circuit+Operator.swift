@@ -25,11 +25,11 @@ extension Circuit {
     /// Returns whether there was a hold to take away.
     mutating func released(at now: StoreTime, reason: String?) -> Bool {
         self.endHoldIfOver(at: now)
-        guard self.hold != nil else { return false }
+        guard let hold = self.hold else { return false }
         let from = self.word
         self.hold = nil
         self.enter(self.state, at: self.since, epochAt: now)
-        self.record(.released, from: from, reason: reason)
+        self.record(.released, from: from, reason: reason, subject: hold.by)
         return true
     }
 
@@ -55,10 +55,10 @@ extension Circuit {
     ///
     /// The epoch stays: calls under the hold report nothing, and calls since the end of the hold must count.
     mutating func endHoldIfOver(at now: StoreTime) {
-        guard self.hold != nil, self.hold(at: now) == nil else { return }
+        guard let hold = self.hold, self.hold(at: now) == nil else { return }
         let from = self.word
         self.hold = nil
-        self.record(.released, from: from, reason: Self.endOfHold, isOfItself: true)
+        self.record(.released, from: from, reason: Self.endOfHold, subject: hold.by, isOfItself: true)
     }
 
     mutating func configured(_ rules: Rules, change: String) {

@@ -24,6 +24,7 @@ extension Circuit {
     struct Claim: Hashable, Sendable {
         var token: Int64
         var worker: Int64
+        var prober: Prober?
     }
 
     /// What a call would get at `now`; asking changes nothing.
@@ -72,7 +73,8 @@ extension Circuit {
                 token: claim.token,
                 worker: claim.worker,
                 since: moment.now,
-                leaseEnds: moment.now.adding(self.rules.lease)
+                leaseEnds: moment.now.adding(self.rules.lease),
+                prober: claim.prober
             )
         )
         return .probe(token: claim.token, epoch: self.epoch)
@@ -179,6 +181,8 @@ extension Circuit {
     }
 
     private mutating func recordExpiry(of probe: Probe) {
-        self.record(.probeExpired, from: self.word, reason: "no word from worker \(probe.worker) within the lease")
+        self.record(
+            .probeExpired, from: self.word, reason: "no word from worker \(probe.worker) within the lease",
+            subject: probe.prober.map { "\($0.name)[\($0.pid)]" })
     }
 }

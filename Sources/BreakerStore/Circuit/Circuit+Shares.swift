@@ -12,6 +12,12 @@ extension Circuit {
     enum ReachedShare: Hashable, Sendable {
         case failed(CallCounts)
         case slow(CallCounts)
+
+        fileprivate var counted: CallCounts {
+            switch self {
+            case .failed(let counted), .slow(let counted): counted
+            }
+        }
     }
 
     /// A share may have been reached with a call that failed or was slow; the caller has counted the calls anew.
@@ -36,7 +42,9 @@ extension Circuit {
             self.rules.minimumReporters <= 1
                 || Reporters(kept.newestOfEachWorker(), isAlive).count >= self.rules.minimumReporters
         else { return .counted }
-        self.open(at: moment, as: .tripped, by: nil, saidAt: moment.now, reason: self.reason(of: share))
+        self.open(
+            at: moment, as: .tripped, by: nil, saidAt: moment.now, reason: self.reason(of: share),
+            counted: share.counted)
         return .tripped
     }
 

@@ -33,6 +33,21 @@ struct Circuit: Equatable, Sendable {
         var worker: Int64
         var since: StoreTime
         var leaseEnds: StoreTime
+        var prober: Prober?
+    }
+
+    /// Whose slot it is, for people: the worker's row may be gone when somebody asks.
+    struct Prober: Hashable, Sendable {
+        var name: String
+        var pid: Int32
+    }
+
+    /// How the outage began that lasts.
+    struct Trip: Hashable, Sendable {
+        var reason: String?
+        /// So many failures, and of so many calls, made the circuit trip; nil where that is not known.
+        var failed: Int64?
+        var calls: Int64?
     }
 
     /// An operator's word that overrides the state.
@@ -49,6 +64,8 @@ struct Circuit: Equatable, Sendable {
     var since: StoreTime
     /// Rises with every transition; a result that carries another one comes too late.
     var epoch: Int64
+    /// One more with every new epoch.
+    var stretch: Int64 = 1
     /// The failures that count at the time of the event; whoever keeps them sets the tally before each event.
     var tally = FailureTally.none
     /// The consecutive rule: failures up to this time were forgotten by a success.
@@ -56,6 +73,8 @@ struct Circuit: Equatable, Sendable {
     var tripsInARow: Int
     /// When the circuit tripped first since it was closed; nil where that is not known.
     var trippedSince: StoreTime?
+    /// That first trip; nil while the circuit is closed.
+    var trip: Trip?
     var probes: [Probe]
     var hold: Hold?
     var lastError: String?
@@ -116,10 +135,12 @@ struct Circuit: Equatable, Sendable {
         _ kind: CircuitEvent.Kind,
         from: String? = nil,
         reason: String? = nil,
+        subject: String? = nil,
         isOfItself: Bool = false
     ) {
         self.transitions.append(
-            Transition(kind: kind, from: from, to: self.word, reason: reason, isOfItself: isOfItself)
+            Transition(
+                kind: kind, from: from, to: self.word, reason: reason, subject: subject, isOfItself: isOfItself)
         )
     }
 
@@ -138,9 +159,13 @@ struct Circuit: Equatable, Sendable {
 
     mutating func enter(_ state: State, at now: StoreTime) {
         self.state = state
-        if case .closed = state { self.trippedSince = nil }
+        if case .closed = state {
+            self.trippedSince = nil
+            self.trip = nil
+        }
         self.since = now
         self.epoch = max(self.epoch.addingSaturating(1), now.microseconds)
+        self.stretch = self.stretch.addingSaturating(1)
         self.probes.removeAll()
     }
 

@@ -4,6 +4,8 @@ struct Transition: Hashable, Sendable {
     var from: String?
     var to: String?
     var reason: String?
+    /// Whose slot or whose hold it was.
+    var subject: String?
     /// Whether the passing of time alone caused it.
     ///
     /// Then the history names no operator, even if an operator's change came upon it.

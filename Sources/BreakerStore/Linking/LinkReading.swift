@@ -91,7 +91,7 @@ final class LinkReading {
         guard row.integer(column + 1) != 0 else { return }
         let name = row.text(column)
         guard row.isUTF8(name, column), CircuitName.lengths.contains(name.unicodeScalars.count),
-            let found = try? CircuitRow(row, name: name, path: self.database.connection.path)
+            let found = try? CircuitRow(row, name: name, in: self.database)
         else { return }
         self.places[found.id] = self.found.count
         self.found.append(Found(row: found, circuit: LinkedCircuit(found, named: name, at: self.now)))
@@ -180,17 +180,14 @@ final class LinkReading {
     /// What lies ahead counts as now.
     private func age(of time: StoreTime) -> Int64 { max(0, self.now.microseconds(since: time)) }
 
-    private static let boards = SQL(
-        composed: """
-            SELECT circuit.id, tally.board, tally.refused FROM circuit
-            CROSS JOIN tally ON tally.circuit = circuit.id WHERE circuit.id <= ?1 ORDER BY circuit.id DESC
-            """,
-        older: "SELECT id, 0, 0 FROM circuit WHERE id <= ?1 AND 0"
-    )
+    private static let boards: SQL = """
+        SELECT circuit.id, tally.board, tally.refused FROM circuit
+        CROSS JOIN tally ON tally.circuit = circuit.id WHERE circuit.id <= ?1 ORDER BY circuit.id DESC
+        """
 
     private func readRefusals() throws(BreakerStoreError) {
         // What is known of the present board; what the file has of that board is older.
-        let present = self.found.map { $0.row.birth.flatMap(self.board.totals) }
+        let present = self.found.map { self.board.totals(birth: $0.row.birth) }
         var totals = present.map { $0 ?? BlockTotals() }
         var boards = Array(repeating: 0, count: self.found.count)
         func one(_ place: Int) throws(BreakerStoreError) {
@@ -204,12 +201,7 @@ final class LinkReading {
             }
             return boards[place] < Self.mostBoards
         }
-        for (place, total) in totals.enumerated() {
-            var total = total
-            // Programs that know only schema 1.0 count the calls that they refuse in the row.
-            total.add(BlockTotals(refused: UInt64(clamping: self.found[place].row.refusals)))
-            self.found[place].circuit.refusals = total.refused
-        }
+        for (place, total) in totals.enumerated() { self.found[place].circuit.refusals = total.refused }
     }
 
     // MARK: - The history

@@ -118,7 +118,8 @@ package struct StoreExamination: Sendable {
             }
         let workers = try database.workers().map { row in
             WorkerSnapshot(
-                id: row.worker.id, name: row.worker.name, pid: row.worker.pid, since: date(row.since), probing: [])
+                id: row.worker.id, name: row.worker.name, pid: row.worker.pid, version: row.worker.version,
+                since: date(row.since), probing: [])
         }
         self.living = workers.filter { view.isAlive($0.id) }
         self.dead = workers.filter { !view.isAlive($0.id) }

@@ -256,14 +256,13 @@ extension Database {
         let name = row.text(extra)
         // A name that is no UTF-8 could not be given back to SQLite.
         guard row.isUTF8(name, extra),
-            let found = try? CircuitRow(row, name: name, path: self.connection.path)
+            let found = try? CircuitRow(row, name: name, in: self)
         else { return .unreadable(name: name, registered: try self.registered(row.integer(0))) }
         var record = CircuitRecord(name: name, stored: StoredCircuit(row: found), registered: [])
         // Most circuits have no failures and no probes: then no statement looks for them.
         if row.integer(extra + 1) != 0 {
             record.stored.failures = try self.failures(of: found.id, under: found.circuit.rules)
         }
-        record.stored.trippedAt = try self.beginOfOutage(found, named: name)
         if case .halfOpen = found.circuit.state {
             record.stored.row.circuit.probes = try self.probes(of: found.id, under: found.circuit.rules)
         }

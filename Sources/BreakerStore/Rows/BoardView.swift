@@ -48,7 +48,7 @@ final class BoardView {
     func rates(of row: CircuitRow) -> CallRates? {
         let rules = CountingRules(row.circuit.rules)
         guard let window = rules.failureWindow ?? rules.slowWindow else { return nil }
-        let counted = row.birth.flatMap { self.reader?.counter(birth: $0, rules) }?
+        let counted = self.reader?.counter(birth: row.birth, rules)?
             .counted(at: self.uptime, epoch: row.circuit.epoch)
         func number(_ count: Int64?) -> UInt64 { UInt64(clamping: count ?? 0) }
         // A rule's window of which there is no look of this epoch has no calls: the other rule's window is another one.

@@ -43,7 +43,9 @@ extension CircuitSnapshot {
             failureCount: failures.count,
             tripsInARow: circuit.tripsInARow,
             probes: circuit.liveProbes(at: now, isAlive: isAlive).map {
-                CircuitSnapshot.Probe(worker: $0.worker, since: date($0.since), leaseEnds: date($0.leaseEnds))
+                CircuitSnapshot.Probe(
+                    worker: $0.worker, name: $0.prober?.name, pid: $0.prober?.pid, since: date($0.since),
+                    leaseEnds: date($0.leaseEnds))
             },
             hold: circuit.hold(at: now).map {
                 CircuitSnapshot.Hold(
@@ -57,7 +59,7 @@ extension CircuitSnapshot {
             lastError: circuit.lastError,
             refusals: Int(clamping: stored.totals.refused),
             workers: workers,
-            trippedSince: stored.trippedAt.map(date),
+            trippedSince: circuit.trippedSince.map(date),
             totals: CallTotals(stored.totals, stored.durations),
             recent: stored.recent
         )

@@ -6,16 +6,13 @@
 /// A case's number is the column's place in a SELECT. `name` is not listed: every caller looks for a row by its name,
 /// and so has the name already.
 enum CircuitColumn: Int32, CaseIterable {
-    case id, label
-    case tripRule, tripCount, tripWindow, recovery, multiplier, cap, jitter, probeLimit, probeSuccesses, probeLease
-    case minimumReporters
-    case state, since, epoch, openUntil, successes, trips, forgottenUntil, lastError
+    case id, birth, registered
+    case label, mode, rule, ruleCount, ruleWindow, ruleShare, slowThreshold, slowShare, slowCount, slowWindow
+    case recovery, multiplier, cap, jitter, outageCap, probeLimit, probeSuccesses, probeLease, minimumReporters
+    case state, since, epoch, stretch, openUntil, successes, trips, forgottenUntil, lastError
+    case stretchFailed, stretchRefused
+    case outageSince, outageFailed, outageRefused, tripReason, tripFailed, tripCalls
     case hold, holdSince, holdUntil, holdBy, holdReason
-    case refusals, registered
-    // Since schema 1.1.
-    case birth, failures, failuresSince, failuresTo, counting, stateOf, outageSince
-    case observedState, observedUntil, observedSuccesses
-    case rulesOf, mode, rule, ruleCount, ruleWindow, ruleShare, slowThreshold, slowShare, slowCount, slowWindow
 
     /// The part of the program that changes a column.
     enum Part {
@@ -25,73 +22,32 @@ enum CircuitColumn: Int32, CaseIterable {
         case config
         /// The machine, with calls and operators.
         case state
-        /// The counting of the failures.
-        case count
         /// A statement of its own.
         case tally
     }
 
     var part: Part {
         switch self {
-        case .id, .birth: .key
-        case .label, .tripRule, .tripCount, .tripWindow, .recovery, .multiplier, .cap, .jitter, .probeLimit,
-            .probeSuccesses, .probeLease, .minimumReporters, .rulesOf, .mode, .rule, .ruleCount, .ruleWindow,
-            .ruleShare, .slowThreshold, .slowShare, .slowCount, .slowWindow:
+        case .id, .birth, .outageCap: .key
+        case .label, .mode, .rule, .ruleCount, .ruleWindow, .ruleShare, .slowThreshold, .slowShare, .slowCount,
+            .slowWindow, .recovery, .multiplier, .cap, .jitter, .probeLimit, .probeSuccesses, .probeLease,
+            .minimumReporters:
             .config
-        case .state, .since, .epoch, .openUntil, .successes, .trips, .forgottenUntil, .lastError, .hold, .holdSince,
-            .holdUntil, .holdBy, .holdReason, .stateOf, .outageSince, .observedState, .observedUntil,
-            .observedSuccesses:
+        case .state, .since, .epoch, .stretch, .openUntil, .successes, .trips, .forgottenUntil, .lastError,
+            .stretchFailed, .stretchRefused, .outageSince, .outageFailed, .outageRefused, .tripReason, .tripFailed,
+            .tripCalls, .hold, .holdSince, .holdUntil, .holdBy, .holdReason:
             .state
-        case .failures, .failuresSince, .failuresTo, .counting: .count
-        case .refusals, .registered: .tally
+        case .registered: .tally
         }
     }
-
-    /// Whether a file of schema 1.0 lacks the column.
-    var isOfCounting: Bool { self.rawValue >= Self.birth.rawValue }
 
     /// The column's name in the table.
     var name: String {
         switch self {
         case .id: "id"
-        case .label: "label"
-        case .tripRule: "trip_rule"
-        case .tripCount: "trip_count"
-        case .tripWindow: "trip_window"
-        case .recovery: "recovery"
-        case .multiplier: "recovery_multiplier"
-        case .cap: "recovery_cap"
-        case .jitter: "recovery_jitter"
-        case .probeLimit: "probe_limit"
-        case .probeSuccesses: "probe_successes"
-        case .probeLease: "probe_lease"
-        case .minimumReporters: "minimum_reporters"
-        case .state: "state"
-        case .since: "since"
-        case .epoch: "epoch"
-        case .openUntil: "open_until"
-        case .successes: "successes"
-        case .trips: "trips"
-        case .forgottenUntil: "forgotten_until"
-        case .lastError: "last_error"
-        case .hold: "hold"
-        case .holdSince: "hold_since"
-        case .holdUntil: "hold_until"
-        case .holdBy: "hold_by"
-        case .holdReason: "hold_reason"
-        case .refusals: "refusals"
-        case .registered: "registered"
         case .birth: "birth"
-        case .failures: "failures"
-        case .failuresSince: "failures_since"
-        case .failuresTo: "failures_to"
-        case .counting: "counting"
-        case .stateOf: "state_of"
-        case .outageSince: "outage_since"
-        case .observedState: "observed_state"
-        case .observedUntil: "observed_until"
-        case .observedSuccesses: "observed_successes"
-        case .rulesOf: "rules_of"
+        case .registered: "registered"
+        case .label: "label"
         case .mode: "mode"
         case .rule: "rule"
         case .ruleCount: "rule_count"
@@ -101,60 +57,89 @@ enum CircuitColumn: Int32, CaseIterable {
         case .slowShare: "slow_share"
         case .slowCount: "slow_count"
         case .slowWindow: "slow_window"
+        case .recovery: "recovery"
+        case .multiplier: "recovery_multiplier"
+        case .cap: "recovery_cap"
+        case .jitter: "recovery_jitter"
+        case .outageCap: "outage_cap"
+        case .probeLimit: "probe_limit"
+        case .probeSuccesses: "probe_successes"
+        case .probeLease: "probe_lease"
+        case .minimumReporters: "minimum_reporters"
+        case .state: "state"
+        case .since: "since"
+        case .epoch: "epoch"
+        case .stretch: "stretch"
+        case .openUntil: "open_until"
+        case .successes: "successes"
+        case .trips: "trips"
+        case .forgottenUntil: "forgotten_until"
+        case .lastError: "last_error"
+        case .stretchFailed: "stretch_failed"
+        case .stretchRefused: "stretch_refused"
+        case .outageSince: "outage_since"
+        case .outageFailed: "outage_failed"
+        case .outageRefused: "outage_refused"
+        case .tripReason: "trip_reason"
+        case .tripFailed: "trip_failed"
+        case .tripCalls: "trip_calls"
+        case .hold: "hold"
+        case .holdSince: "hold_since"
+        case .holdUntil: "hold_until"
+        case .holdBy: "hold_by"
+        case .holdReason: "hold_reason"
         }
     }
 
     /// The value to be written.
     func value(in row: CircuitRow) -> SQLValue {
-        switch self {
+        let circuit = row.circuit
+        let rules = circuit.rules
+        return switch self {
         case .id: .integer(row.id)
-        case .label: SQLValue(row.label)
-        case .tripRule: .text(row.circuit.rules.older.trip.word)
-        case .tripCount: .integer(row.circuit.rules.older.trip.count)
-        case .tripWindow: .integer(row.circuit.rules.older.trip.window)
-        case .recovery: .integer(row.circuit.rules.recovery)
-        case .multiplier: .real(row.circuit.rules.multiplier)
-        case .cap: .integer(row.circuit.rules.cap)
-        case .jitter: .real(row.circuit.rules.jitter)
-        case .probeLimit: .integer(Int64(row.circuit.rules.probeLimit))
-        case .probeSuccesses: .integer(Int64(row.circuit.rules.successesToClose))
-        case .probeLease: .integer(row.circuit.rules.lease)
-        case .minimumReporters: .integer(Int64(row.circuit.rules.minimumReporters))
-        case .state: .text(row.olderState.word)
-        case .since: .integer(row.circuit.since.microseconds)
-        case .epoch: .integer(row.circuit.epoch)
-        case .openUntil: SQLValue(row.olderState.until?.microseconds)
-        case .successes: .integer(row.olderState.successes)
-        case .trips: .integer(Int64(row.circuit.tripsInARow))
-        case .forgottenUntil: SQLValue(row.circuit.forgottenUntil?.microseconds)
-        case .lastError: SQLValue(row.circuit.lastError)
-        case .hold: SQLValue(row.circuit.hold?.state.rawValue)
-        case .holdSince: SQLValue(row.circuit.hold?.since.microseconds)
-        case .holdUntil: SQLValue(row.circuit.hold?.until?.microseconds)
-        case .holdBy: SQLValue(row.circuit.hold?.by)
-        case .holdReason: SQLValue(row.circuit.hold?.reason)
-        case .refusals: .integer(Int64(row.refusals))
+        case .birth: .integer(row.birth)
         case .registered: .integer(row.registered)
-        case .birth: SQLValue(row.birth)
-        case .failures: SQLValue(row.mark?.count)
-        case .failuresSince: SQLValue(row.mark?.since)
-        case .failuresTo: SQLValue(row.mark?.to)
-        case .counting: SQLValue(row.mark?.counting)
-        case .stateOf: .integer(row.circuit.epoch)
-        case .outageSince: SQLValue(row.circuit.trippedSince?.microseconds)
-        case .observedState: SQLValue(row.observedState?.word)
-        case .observedUntil: SQLValue(row.observedState?.until?.microseconds)
-        case .observedSuccesses: SQLValue(row.observedState?.successes)
-        case .rulesOf: SQLValue(row.newerRules.map { $0.older.fingerprint(label: row.label) })
-        case .mode: SQLValue(row.newerRules.map { $0.isObserving ? "observing" : "enforcing" })
-        case .rule: SQLValue(row.newerRules?.trip.word)
-        case .ruleCount: SQLValue(row.newerRules?.trip.count)
-        case .ruleWindow: SQLValue(row.newerRules?.trip.window)
-        case .ruleShare: row.newerRules?.trip.share.map { .real($0) } ?? .null
-        case .slowThreshold: SQLValue(row.circuit.rules.slow?.threshold)
-        case .slowShare: row.circuit.rules.slow.map { .real($0.share.share) } ?? .null
-        case .slowCount: SQLValue(row.circuit.rules.slow.map { Int64($0.share.minimumCalls) })
-        case .slowWindow: SQLValue(row.circuit.rules.slow?.window)
+        case .label: SQLValue(row.label)
+        case .mode: .text(rules.isObserving ? "observing" : "enforcing")
+        case .rule: .text(rules.trip.word)
+        case .ruleCount: .integer(rules.trip.count)
+        case .ruleWindow: .integer(rules.trip.window)
+        case .ruleShare: rules.trip.share.map { .real($0) } ?? .null
+        case .slowThreshold: SQLValue(rules.slow?.threshold)
+        case .slowShare: rules.slow.map { .real($0.share.share) } ?? .null
+        case .slowCount: SQLValue(rules.slow.map { Int64($0.share.minimumCalls) })
+        case .slowWindow: SQLValue(rules.slow?.window)
+        case .recovery: .integer(rules.recovery)
+        case .multiplier: .real(rules.multiplier)
+        case .cap: .integer(rules.cap)
+        case .jitter: .real(rules.jitter)
+        case .outageCap: .integer(Rules.outageCap)
+        case .probeLimit: .integer(Int64(rules.probeLimit))
+        case .probeSuccesses: .integer(Int64(rules.successesToClose))
+        case .probeLease: .integer(rules.lease)
+        case .minimumReporters: .integer(Int64(rules.minimumReporters))
+        case .state: .text(circuit.state.word)
+        case .since: .integer(circuit.since.microseconds)
+        case .epoch: .integer(circuit.epoch)
+        case .stretch: .integer(circuit.stretch)
+        case .openUntil: SQLValue(circuit.state.until?.microseconds)
+        case .successes: .integer(circuit.state.successes)
+        case .trips: .integer(Int64(circuit.tripsInARow))
+        case .forgottenUntil: SQLValue(circuit.forgottenUntil?.microseconds)
+        case .lastError: SQLValue(circuit.lastError)
+        case .stretchFailed: SQLValue(row.stretchBegan?.failed)
+        case .stretchRefused: SQLValue(row.stretchBegan?.refused)
+        case .outageSince: SQLValue(circuit.trippedSince?.microseconds)
+        case .outageFailed: SQLValue(row.outageBegan?.failed)
+        case .outageRefused: SQLValue(row.outageBegan?.refused)
+        case .tripReason: SQLValue(circuit.trip?.reason)
+        case .tripFailed: SQLValue(circuit.trip?.failed)
+        case .tripCalls: SQLValue(circuit.trip?.calls)
+        case .hold: SQLValue(circuit.hold?.state.rawValue)
+        case .holdSince: SQLValue(circuit.hold?.since.microseconds)
+        case .holdUntil: SQLValue(circuit.hold?.until?.microseconds)
+        case .holdBy: SQLValue(circuit.hold?.by)
+        case .holdReason: SQLValue(circuit.hold?.reason)
         }
     }
 }
@@ -165,24 +150,16 @@ extension CircuitColumn {
     static let all = Self.allCases
     static let configured = Self.all.filter { $0.part == .config }
     static let machine = Self.all.filter { $0.part == .state }
-    static let counted = Self.all.filter { $0.part == .count }
     private static let inserted = Self.all.filter { $0 != .id }
 
     /// What a SELECT names.
     private static let selected = Self.list(Self.all) { _, column in column.name }
-    /// What a SELECT names where the file's schema is 1.0.
-    private static let selectedOfOlder = Self.list(Self.all) { _, column in
-        column.isOfCounting ? "NULL" : column.name
-    }
 
     /// A statement that selects all columns.
-    static func select(_ text: @escaping @Sendable (_ columns: String) -> String) -> SQL {
-        SQL(composed: text(Self.selected), older: text(Self.selectedOfOlder))
-    }
+    static func select(_ text: (_ columns: String) -> String) -> SQL { SQL(composed: text(Self.selected)) }
 
     static let updateConfig = Self.update(Self.configured)
     static let updateState = Self.update(Self.machine)
-    static let updateCount = Self.update(Self.counted)
     static let insert = SQL(
         composed: """
             INSERT INTO circuit (id, name, \(Self.list(Self.inserted) { _, column in column.name }))
@@ -221,17 +198,9 @@ extension CircuitColumn {
     }
 }
 
-extension CircuitRow {
-    /// The state in the columns of schema 1.0, to whose programs an observing circuit is closed.
-    fileprivate var olderState: Circuit.State { self.observedState == nil ? self.circuit.state : .closed }
-
-    /// The state that an observing circuit would be in.
-    fileprivate var observedState: Circuit.State? {
-        self.circuit.rules.isObserving && self.circuit.state.isKnown ? self.circuit.state : nil
-    }
-
-    /// The rules, if programs of schema 1.0 do not know all of them.
-    fileprivate var newerRules: Rules? { self.circuit.rules.isNewer ? self.circuit.rules : nil }
+extension Rules {
+    /// The most that a service's own word may ask for, until a config can say so.
+    fileprivate static var outageCap: Int64 { 3_600_000_000 }
 }
 
 extension Rules.Trip {

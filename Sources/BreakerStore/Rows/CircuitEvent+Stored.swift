@@ -18,7 +18,8 @@ extension CircuitEvent {
             worker: stored.worker?.name,
             pid: stored.worker?.pid,
             by: stored.by,
-            isOwn: stored.worker.map { isOwn($0.id) } ?? false
+            isOwn: stored.worker.map { isOwn($0.id) } ?? false,
+            subject: stored.transition.subject
         )
     }
 }

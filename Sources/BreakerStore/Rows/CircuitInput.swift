@@ -59,7 +59,7 @@ extension Transaction {
                 circuit.probeEnded(token: token, epoch: epoch, verdict, error: error, at: moment)
             }
         case .recorded(let report, let failed, let token):
-            let claim = Circuit.Claim(token: token, worker: self.worker.id)
+            let claim = self.claim(token)
             _ = try self.change(name, orRegister: config) { circuit, moment, failures in
                 var report = report
                 report.epoch = circuit.epoch

@@ -1,14 +1,21 @@
 /// A row of the table `circuit`, as far as the machine and the snapshots know it.
 struct CircuitRow: Equatable {
+    /// How many calls had failed and been refused at some instant.
+    struct Hurt: Equatable {
+        var failed: Int64
+        var refused: Int64
+    }
+
     var id: Int64
+    /// A number that no other circuit has.
+    var birth: Int64
     var label: String?
-    var refusals: Int
     /// When a worker last registered the circuit, or when such a worker was last found dead.
     var registered: Int64
-    /// A number that no other circuit has; nil until a program of schema 1.1 has registered the circuit.
-    var birth: Int64?
-    /// What is known of the number of failures.
-    var mark: FailureMark?
+    /// What had been counted when the present stretch began, and when the outage that lasts began; nil where that is
+    /// not known.
+    var stretchBegan: Hurt?
+    var outageBegan: Hurt?
     /// Without failures and probes, which have tables of their own.
     var circuit: Circuit
 
@@ -22,7 +29,7 @@ struct CircuitRow: Equatable {
     /// wait while SQLite compiles a second one.
     static let byName = CircuitColumn.select {
         """
-        SELECT \($0), CASE WHEN trip_rule = 'consecutive'
+        SELECT \($0), CASE WHEN rule = 'consecutive'
         THEN EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id) ELSE 0 END
         FROM circuit WHERE name = ?1
         """
@@ -30,29 +37,19 @@ struct CircuitRow: Equatable {
     static let byPattern = CircuitColumn.select {
         "SELECT \($0), name FROM circuit WHERE name GLOB ?1 AND name > ?2 ORDER BY name"
     }
-
-    /// Reads as much of a row as can be read.
-    ///
-    /// The other columns get the values that a new circuit of `config` would have, and are named in the answer.
-    ///
-    /// - Parameter config: as somebody has registered the circuit; nil if nobody is known to have.
-    static func salvaged(
-        from columns: some ColumnSource,
-        _ config: CircuitBreaker.Config?
-    ) -> (row: CircuitRow, unreadable: [CircuitColumn]) {
-        let reader = CircuitReader(columns, config)
-        return (reader.row, reader.unreadable)
-    }
 }
 
 extension CircuitRow {
     /// Reads the columns from the first one on.
     ///
-    /// A row that no version of this program can have written is an error, not a trap.
-    init(_ row: Row, name: String, path: String) throws(BreakerStoreError) {
-        let reader = CircuitReader(row)
-        self = reader.row
-        guard reader.unreadable.isEmpty else { throw .unreadableCircuit(name, path) }
+    /// A row that no program can have written is an error, not a trap.
+    init(_ row: Row, name: String, in database: Database) throws(BreakerStoreError) {
+        // A word that is not known here is a later version's only where such a version has had the file.
+        let isOfLater = try database.connection.schemaVersion() > Schema.version
+        guard let found = CircuitReader(row, knowsAllWords: !isOfLater).row else {
+            throw .unreadableCircuit(name, database.connection.path)
+        }
+        self = found
     }
 }
 
@@ -62,16 +59,8 @@ extension BreakerStoreError {
     }
 }
 
-/// The values of one circuit's columns; nil for what is null or of another type than is asked for.
-protocol ColumnSource {
-    func typedInteger(_ column: CircuitColumn) -> Int64?
-    func typedReal(_ column: CircuitColumn) -> Double?
-    func typedText(_ column: CircuitColumn) -> String?
-    func isNull(_ column: CircuitColumn) -> Bool
-}
-
-/// A row whose first columns are the circuit's.
-extension Row: ColumnSource {
+/// A row whose first columns are the circuit's; nil for what is null or of another type than is asked for.
+extension Row {
     func typedInteger(_ column: CircuitColumn) -> Int64? { self.typedInteger(column.rawValue) }
     func typedReal(_ column: CircuitColumn) -> Double? { self.typedReal(column.rawValue) }
     func typedText(_ column: CircuitColumn) -> String? { self.typedText(column.rawValue) }

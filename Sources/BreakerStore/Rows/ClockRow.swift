@@ -4,42 +4,36 @@
 struct ClockRow: Equatable {
     var boot: String
     var offset: Int64
-    var highest: Int64
+    /// No stamp is later.
+    ///
+    /// A commit that reaches it moves it on, so that most commits leave the row as it is.
+    var reserved: Int64
     var epochFloor: Int64
-    /// A number that no other file has; nil until a program of schema 1.1 has written.
-    var birth: Int64?
+    /// A number that no other file has.
+    var birth: Int64
     /// What the wall clock said at a store time, in Unix time.
-    var wall: Wall?
-    /// The newest store time that was written by a program that counts the failures in the circuits' rows.
-    var countedTo: Int64?
-    /// Marks of the failures with this number are true.
-    var counting: Int64 = 0
+    var wall: Wall
 
     struct Wall: Equatable {
         var time: Int64
         var at: Int64
     }
 
-    private static let columns = "boot, offset, highest, epoch_floor"
-    private static let columnsOfCounting = "birth, wall, wall_at, counted_to, counting"
+    /// So far ahead of now, in microseconds, a commit moves `reserved`.
+    static let reserve: Int64 = 10_000_000
+
+    private static let columns = "boot, offset, reserved, epoch_floor, birth, wall, wall_at"
 
     /// The instants at which a store can have been used, in Unix time: to the year 2300.
     fileprivate static let possible: ClosedRange<Int64> = 0...10_413_792_000_000_000
     fileprivate static let epochs: ClosedRange<Int64> = 0...1 << 62
+    fileprivate static let births: ClosedRange<Int64> = 1...(1 << 62) - 1
 
-    private static let stored = SQL(
-        composed: "SELECT \(columns), \(columnsOfCounting) FROM clock WHERE id = 1",
-        older: "SELECT \(columns), NULL, NULL, NULL, NULL, NULL FROM clock WHERE id = 1"
-    )
+    private static let stored = SQL(composed: "SELECT \(columns) FROM clock WHERE id = 1")
 
     /// The row, or nil if there is none or it can't be read.
     static func read(_ database: Database) throws(BreakerStoreError) -> ClockRow? {
         try database.first(Self.stored) { ClockRow($0) } ?? nil
-    }
-
-    /// Whether the row can be read, and is of another boot.
-    static func isOfAnotherBoot(_ database: Database, than boot: String) throws(BreakerStoreError) -> Bool {
-        try database.first(Self.stored) { row in ClockRow(row).map { !$0.isOf(boot: boot) } ?? false } ?? false
     }
 
     /// What a transaction begins with.
@@ -62,66 +56,44 @@ struct ClockRow: Equatable {
     ) throws(BreakerStoreError) -> Start {
         var found = known
         if found == nil { found = try Self.read(database) }
-        guard var row = found, row.isOf(boot: clock.host.bootID), Self.possible.contains(row.now(at: clock.uptime))
+        guard var row = found, row.boot == clock.host.bootID, Self.possible.contains(row.now(at: clock.uptime))
         else {
             return try self.set(found, database, clock)
         }
-        if row.boot != clock.host.bootID {
-            row.boot = clock.host.bootID
-            try database.run("UPDATE clock SET boot = ?1 WHERE id = 1", .text(row.boot))
-        }
         clock.offset = row.offset
         let now = clock.now
-        if row.countedTo != row.highest {
-            // A program that does not count the failures has written.
-            row.counting = max(row.counting.addingSaturating(1), row.highest)
-            row.countedTo = nil
+        guard now.microseconds < row.reserved.subtractingSaturating(Self.reserve) else {
+            return Start(now: now, row: row, isHealed: false)
         }
-        guard now.microseconds < row.highest else { return Start(now: now, row: row, isHealed: false) }
-        // Store time never runs backwards.
-        row.offset = row.highest.subtractingSaturating(clock.uptime)
+        // Somebody has set the clock back, or a machine was restored from its memory: store time never runs backwards.
+        row.offset = row.reserved.subtractingSaturating(clock.uptime)
         clock.offset = row.offset
         try database.run("UPDATE clock SET offset = ?1 WHERE id = 1", .integer(row.offset))
-        return Start(now: StoreTime(microseconds: row.highest), row: row, isHealed: false)
+        return Start(now: StoreTime(microseconds: row.reserved), row: row, isHealed: false)
     }
 
     /// The offset for a process that only reads.
     ///
-    /// After a boot, before any process has written, and in place of a row that can't be read, the reader computes the
-    /// offset that the first writer will store.
+    /// After a boot, before any process has written, the reader computes the offset that the first writer will store.
     func offsetToRead(_ clock: StoreClock) -> Int64 {
-        if self.isOf(boot: clock.host.bootID), Self.possible.contains(self.now(at: clock.uptime)) { return self.offset }
+        if self.boot == clock.host.bootID, Self.possible.contains(self.now(at: clock.uptime)) { return self.offset }
         let uptime = clock.uptime
         let wall = clock.unixOffset.addingSaturating(uptime)
-        return max(self.now(atWall: wall), self.highest).subtractingSaturating(uptime)
+        return max(self.now(atWall: wall), self.reserved).subtractingSaturating(uptime)
     }
 
     /// Store time by the wall clock, after a boot.
     ///
-    /// What counts is how far the wall clock has come since the last commit. What it says need not be Unix time: if
+    /// What counts is how far the wall clock has come since it was noted. What it says need not be Unix time: if
     /// somebody has set it, store time has not followed.
     private func now(atWall wall: Int64) -> Int64 {
-        guard let kept = self.wall else { return wall }
-        let now = kept.at.addingSaturating(max(0, wall.subtractingSaturating(kept.time)))
+        let now = self.wall.at.addingSaturating(max(0, wall.subtractingSaturating(self.wall.time)))
         return Self.possible.contains(now) ? now : wall
     }
 
     private static func nearestPossible(to instant: Int64) -> Int64 {
         min(max(instant, self.possible.lowerBound), self.possible.upperBound)
     }
-
-    /// Whether the offset holds in this boot.
-    ///
-    /// A flipped bit in the name of a boot makes no other boot: their names are random, and differ in most letters.
-    func isOf(boot: String) -> Bool {
-        if self.boot == boot { return true }
-        let (one, other) = (self.boot.utf8, boot.utf8)
-        return one.count == other.count && one.count == Self.lengthOfRandomNames
-            && zip(one, other).count { $0 != $1 } <= 2
-    }
-
-    /// The length of the names that the kernel gives to boots, random(4).
-    private static let lengthOfRandomNames = 36
 
     private func now(at uptime: Int64) -> Int64 { self.offset.addingSaturating(uptime) }
 
@@ -138,22 +110,25 @@ struct ClockRow: Equatable {
         let wall = Self.nearestPossible(to: clock.unixOffset.addingSaturating(uptime))
         // The row can't be read, but this process may have read the offset earlier.
         let own = row == nil && clock.isSet ? Self.nearestPossible(to: clock.now.microseconds) : nil
-        let now = max(own ?? row?.now(atWall: wall) ?? wall, row?.highest ?? 0, history)
+        let now = max(own ?? row?.now(atWall: wall) ?? wall, row?.reserved ?? 0, history)
         clock.offset = now.subtractingSaturating(uptime)
-        // An epoch is an instant of store time, or some few above one. So no forgotten circuit had a higher epoch than
-        // now.
-        let floor = row?.epochFloor ?? now
         let isHealed = try row == nil ? database.hasHistory() : row?.boot == clock.host.bootID
-        var made = ClockRow(boot: clock.host.bootID, offset: clock.offset, highest: now, epochFloor: floor)
-        made.birth = row?.birth
-        made.counting = max(now, row?.counting.addingSaturating(1) ?? 0)
+        let made = ClockRow(
+            boot: clock.host.bootID, offset: clock.offset, reserved: now.addingSaturating(Self.reserve),
+            // An epoch is an instant of store time, or some few above one. So no forgotten circuit had a higher epoch
+            // than now.
+            epochFloor: row?.epochFloor ?? now, birth: row?.birth ?? Int64.random(in: Self.births),
+            wall: Wall(time: wall, at: now))
         // Any other rows of the table are no clock: the library keeps one.
         try database.run("DELETE FROM clock")
         try database.run(
-            "INSERT INTO clock (id, boot, offset, highest, epoch_floor) VALUES (1, ?1, ?2, ?3, ?4)",
-            .text(made.boot), .integer(made.offset), .integer(made.highest), .integer(made.epochFloor)
+            """
+            INSERT INTO clock (id, boot, offset, reserved, epoch_floor, birth, wall, wall_at)
+            VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            """,
+            .text(made.boot), .integer(made.offset), .integer(made.reserved), .integer(made.epochFloor),
+            .integer(made.birth), .integer(made.wall.time), .integer(made.wall.at)
         )
-        try database.keep(&made, at: StoreTime(microseconds: now), clock)
         return Start(now: StoreTime(microseconds: now), row: made, isHealed: isHealed)
     }
 
@@ -168,45 +143,32 @@ struct ClockRow: Equatable {
 }
 
 extension ClockRow {
-    /// Reads the columns from `first` on; nil for what no version of this library can have written.
-    init?(_ row: Row, from first: Int32 = 0) {
-        guard let boot = row.typedText(first), let offset = row.typedInteger(first + 1),
-            let highest = row.typedInteger(first + 2), Self.possible.contains(highest),
-            let epochFloor = row.typedInteger(first + 3), Self.epochs.contains(epochFloor)
+    /// Nil for what no version of this library can have written.
+    init?(_ row: Row) {
+        guard let boot = row.typedText(0), let offset = row.typedInteger(1),
+            let reserved = row.typedInteger(2), Self.possible.contains(reserved),
+            let epochFloor = row.typedInteger(3), Self.epochs.contains(epochFloor),
+            let birth = row.typedInteger(4), Self.births.contains(birth),
+            let time = row.typedInteger(5), let at = row.typedInteger(6)
         else { return nil }
-        self.boot = boot
-        self.offset = offset
-        self.highest = highest
-        self.epochFloor = epochFloor
-        self.birth = row.typedInteger(first + 4)
-        if let time = row.typedInteger(first + 5), let at = row.typedInteger(first + 6) {
-            self.wall = Wall(time: time, at: at)
-        }
-        self.countedTo = row.typedInteger(first + 7)
-        self.counting = row.typedInteger(first + 8) ?? 0
+        self.init(
+            boot: boot, offset: offset, reserved: reserved, epochFloor: epochFloor, birth: birth,
+            wall: Wall(time: time, at: at))
     }
 }
 
 extension Database {
-    /// Stores that a commit is of `now`, so that store time never runs backwards.
+    /// Sees to it that a commit of `now` has no stamp above what the file has reserved.
     ///
     /// - Parameter row: the row as this transaction has read it; afterwards as it stands in the file.
-    func keep(_ row: inout ClockRow, at now: StoreTime, _ clock: StoreClock) throws(BreakerStoreError) {
-        var kept = row
-        kept.highest = max(row.highest, now.microseconds)
-        kept.wall = ClockRow.Wall(
+    func reserve(_ row: inout ClockRow, for now: StoreTime, _ clock: StoreClock) throws(BreakerStoreError) {
+        guard now.microseconds >= row.reserved else { return }
+        row.reserved = now.microseconds.addingSaturating(ClockRow.reserve)
+        row.wall = ClockRow.Wall(
             time: clock.unixOffset.addingSaturating(clock.uptime(of: now)), at: now.microseconds)
-        kept.countedTo = kept.highest
-        kept.birth = row.birth ?? Int64.random(in: 1..<1 << 62)
-        guard kept != row else { return }
-        row = kept
         try self.run(
-            """
-            UPDATE clock SET highest = ?1, wall = ?2, wall_at = ?3, counted_to = ?1, counting = ?4, birth = ?5
-            WHERE id = 1
-            """,
-            .integer(row.highest), SQLValue(row.wall?.time), SQLValue(row.wall?.at), .integer(row.counting),
-            SQLValue(row.birth)
+            "UPDATE clock SET reserved = ?1, wall = ?2, wall_at = ?3 WHERE id = 1",
+            .integer(row.reserved), .integer(row.wall.time), .integer(row.wall.at)
         )
     }
 

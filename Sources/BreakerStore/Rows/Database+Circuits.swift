@@ -14,7 +14,6 @@ extension Database {
             "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
             "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM tally WHERE circuit = ?1",
             "DELETE FROM duration WHERE circuit = ?1", "DELETE FROM transition WHERE circuit = ?1",
-            "DELETE FROM fleet WHERE circuit = ?1",
         ] {
             try self.run(sql, .integer(id))
         }
@@ -47,14 +46,16 @@ extension Database {
 
     func probes(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Probe] {
         try self.all(
-            "SELECT token, worker, since, lease_ends FROM probe WHERE circuit = ?1 LIMIT ?2",
+            "SELECT token, worker, since, lease_ends, worker_name, pid FROM probe WHERE circuit = ?1 LIMIT ?2",
             .integer(circuit), .integer(Self.mostRows(rules.probeLimit))
         ) {
-            Circuit.Probe(
+            let (name, pid) = ($0.optionalText(4), $0.optionalInteger(5))
+            return Circuit.Probe(
                 token: $0.integer(0),
                 worker: $0.integer(1),
                 since: StoreTime(microseconds: $0.integer(2)),
-                leaseEnds: StoreTime(microseconds: $0.integer(3))
+                leaseEnds: StoreTime(microseconds: $0.integer(3)),
+                prober: name.map { Circuit.Prober(name: $0, pid: Int32(truncatingIfNeeded: pid ?? 0)) }
             )
         }
     }
@@ -77,9 +78,13 @@ extension Database {
         }
         for probe in probes where !before.contains(probe) {
             try self.run(
-                "INSERT INTO probe (circuit, token, worker, since, lease_ends) VALUES (?1, ?2, ?3, ?4, ?5)",
+                """
+                INSERT INTO probe (circuit, token, worker, since, lease_ends, worker_name, pid)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                """,
                 .integer(circuit), .integer(probe.token), .integer(probe.worker),
-                .integer(probe.since.microseconds), .integer(probe.leaseEnds.microseconds)
+                .integer(probe.since.microseconds), .integer(probe.leaseEnds.microseconds),
+                SQLValue(probe.prober?.name), SQLValue(probe.prober.map { Int64($0.pid) })
             )
         }
     }

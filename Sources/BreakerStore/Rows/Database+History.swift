@@ -1,7 +1,7 @@
 /// Reads events and workers.
 extension Database {
     private static let eventColumns = """
-        id, circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator
+        id, circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator, subject
         """
     private static let newestEvents = SQL(composed: "SELECT \(eventColumns) FROM event ORDER BY id DESC LIMIT ?1")
     private static let newestIDs: SQL = "SELECT id FROM event ORDER BY id DESC LIMIT ?1"
@@ -76,13 +76,10 @@ extension Database {
         return page
     }
 
-    private static let transitions = SQL(
-        composed: """
-            SELECT kind, count FROM transition WHERE circuit = (SELECT id FROM circuit WHERE name = ?1)
-            ORDER BY kind LIMIT 100
-            """,
-        older: "SELECT '', 0 FROM circuit WHERE name = ?1 AND 0"
-    )
+    private static let transitions: SQL = """
+        SELECT kind, count FROM transition WHERE circuit = (SELECT id FROM circuit WHERE name = ?1)
+        ORDER BY kind LIMIT 100
+        """
 
     /// How many events a circuit has had of each kind; none where a kind is too long to be read.
     func transitions(of name: String) throws(BreakerStoreError) -> [(kind: CircuitEvent.Kind, count: Int64)] {
@@ -133,7 +130,7 @@ extension Database {
             "DELETE FROM event WHERE id > ?1", "DELETE FROM failure WHERE circuit > ?1",
             "DELETE FROM probe WHERE circuit > ?1", "DELETE FROM registration WHERE circuit > ?1",
             "DELETE FROM tally WHERE circuit > ?1", "DELETE FROM duration WHERE circuit > ?1",
-            "DELETE FROM transition WHERE circuit > ?1", "DELETE FROM fleet WHERE circuit > ?1",
+            "DELETE FROM transition WHERE circuit > ?1",
         ] {
             try self.run(sql, .integer(Self.highestNumber))
         }
@@ -145,8 +142,8 @@ extension Database {
             .integer(Self.highestNumber))
     }
 
-    private static let allWorkers: SQL = "SELECT id, name, pid, since FROM worker ORDER BY since, id LIMIT 10000"
-    private static let namelessWorkers: SQL = "SELECT id, '', pid, since FROM worker ORDER BY since, id LIMIT 10000"
+    private static let allWorkers: SQL = "SELECT id, name, pid, version, since FROM worker ORDER BY since, id LIMIT 10000"
+    private static let namelessWorkers: SQL = "SELECT id, '', pid, NULL, since FROM worker ORDER BY since, id LIMIT 10000"
 
     /// The rows of workers, alive or dead.
     ///
@@ -175,8 +172,10 @@ extension Database {
     private func workers(_ sql: SQL) throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
         try self.all(sql) {
             (
-                Worker(id: $0.integer(0), name: $0.text(1), pid: Int32(truncatingIfNeeded: $0.integer(2))),
-                StoreTime(microseconds: $0.integer(3))
+                Worker(
+                    id: $0.integer(0), name: $0.text(1), pid: Int32(truncatingIfNeeded: $0.integer(2)),
+                    version: $0.optionalText(3)),
+                StoreTime(microseconds: $0.integer(4))
             )
         }
     }
@@ -195,7 +194,7 @@ extension Database {
 extension StoredEvent {
     /// The bytes of its texts, beyond what the library itself writes.
     fileprivate var excess: Int {
-        let texts = [self.circuit, self.transition.from, self.transition.to, self.transition.reason, self.by]
+        let texts = [self.circuit, self.transition.from, self.transition.to, self.transition.reason, self.by, self.transition.subject]
         return max(0, texts.reduce(self.worker?.name.utf8.count ?? 0) { $0 + ($1?.utf8.count ?? 0) } - 8_192)
     }
 
@@ -208,7 +207,8 @@ extension StoredEvent {
                 kind: kind,
                 from: row.optionalText(4),
                 to: row.optionalText(5),
-                reason: row.optionalText(6)
+                reason: row.optionalText(6),
+                subject: row.optionalText(11)
             ),
             at: StoreTime(microseconds: row.integer(3)),
             worker: row.optionalInteger(7).map {

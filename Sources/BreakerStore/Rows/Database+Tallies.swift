@@ -16,7 +16,7 @@ extension Database {
         )
     }
 
-    private static let births: SQL = "SELECT name, birth FROM circuit WHERE birth IS NOT NULL"
+    private static let births: SQL = "SELECT name, birth FROM circuit"
 
     /// The circuits that were born with these numbers.
     func names(ofBirths births: Set<UInt64>) throws(BreakerStoreError) -> [(name: String, birth: UInt64)] {
@@ -117,12 +117,9 @@ extension Database {
         ]
     }
 
-    private static let boards = SQL(
-        composed: """
-            SELECT board, succeeded, failed, slow, ignored, refused FROM tally WHERE circuit = ?1 LIMIT 10000
-            """,
-        older: "SELECT 0, 0, 0, 0, 0, 0 FROM circuit WHERE id = ?1 AND 0"
-    )
+    private static let boards: SQL = """
+        SELECT board, succeeded, failed, slow, ignored, refused FROM tally WHERE circuit = ?1 LIMIT 10000
+        """
 
     /// What all boards have counted of a circuit.
     ///
@@ -146,10 +143,7 @@ extension Database {
 
 /// How long calls took, as boards and the file tell it.
 extension Database {
-    private static let buckets = SQL(
-        composed: "SELECT board, bucket, count FROM duration WHERE circuit = ?1 LIMIT 100000",
-        older: "SELECT 0, 0, 0 FROM circuit WHERE id = ?1 AND 0"
-    )
+    private static let buckets: SQL = "SELECT board, bucket, count FROM duration WHERE circuit = ?1 LIMIT 100000"
 
     /// Nil where nobody has measured.
     func durations(

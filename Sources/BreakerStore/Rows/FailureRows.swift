@@ -3,8 +3,7 @@
 /// What was counted in one transaction stays true for the next, as long as nobody else commits in between.
 ///
 /// The rows are counted by SQLite and never all read: there may be as many as the circuit's rule keeps, and any number
-/// if another program wrote them. Where they are more than a few, a mark in the circuit's row says how many were
-/// counted last: another process counts only those that came since, and those whose time is over.
+/// if another program wrote them.
 final class FailureRows: KeptFailures {
     /// What was counted; it stays true until somebody else writes.
     fileprivate struct Counted {
@@ -13,8 +12,6 @@ final class FailureRows: KeptFailures {
         var start: Int64
         /// When the newest of all failures ended.
         var newestAt: Int64
-        /// How many failures are kept that count no longer; more than that if not all are known.
-        var expired: Int
         /// The newest of each worker among them; nil if nobody has asked, or too many workers have failed.
         var newest: [Int64: Circuit.Failure]?
 
@@ -26,16 +23,9 @@ final class FailureRows: KeptFailures {
         }
     }
 
-    /// So many rows are counted as quickly as a mark is read and written.
-    private static let few = 32
-
-    /// What the circuit's row is to say; nil where it says nothing that is true.
-    private(set) var mark: FailureMark?
-
     private let circuit: Int64
     private var rules: Rules
     private let database: Database
-    private let counting: Int64
     private var now = StoreTime(microseconds: 0)
     private var counted: Counted?
     /// The sequences of a worker's reports, read when the first of them may be known already.
@@ -43,13 +33,10 @@ final class FailureRows: KeptFailures {
     /// Why the machine got no answer; nothing that came of it may be committed.
     private var error: BreakerStoreError?
 
-    /// - Parameter counting: the number of the clock's row with which marks are true.
-    init(of row: CircuitRow, in database: Database, counting: Int64) {
+    init(of row: CircuitRow, in database: Database) {
         self.circuit = row.id
         self.rules = row.circuit.rules
         self.database = database
-        self.counting = counting
-        self.mark = row.mark?.counting == counting ? row.mark : nil
     }
 
     /// Whether there is any row, as far as is known.
@@ -69,7 +56,6 @@ final class FailureRows: KeptFailures {
                 Int(clamping: $0.integer(0))
             }
             counted.tally.count = max(0, counted.tally.count - (gone ?? 0))
-            counted.expired += gone ?? 0
             counted.tally.oldest = try self.oldest(since: start)
             counted.tally.hasExpired = true
             counted.newest = counted.newest?.filter { $0.value.at.microseconds >= start }
@@ -88,30 +74,10 @@ final class FailureRows: KeptFailures {
             case .dropBefore(let start): try self.drop(before: start.microseconds)
             case .dropAll:
                 try self.database.run("DELETE FROM failure WHERE circuit = ?1", self.key)
-                self.counted = Counted(tally: .none, start: .min, newestAt: .min, expired: 0)
-                self.mark = nil
+                self.counted = Counted(tally: .none, start: .min, newestAt: .min)
                 self.sequences = [:]
             }
         }
-        if !changes.isEmpty { self.setMark() }
-    }
-
-    /// Makes another mark if many failures have come since the last one, or if it is true no longer.
-    private func setMark() {
-        guard let counted = self.counted else {
-            self.mark = nil
-            return
-        }
-        if let mark = self.mark, Int64(counted.tally.count + counted.expired) < mark.count + Int64(Self.few) { return }
-        self.mark =
-            counted.tally.count < Self.few
-            ? nil
-            : FailureMark(
-                count: Int64(counted.tally.count),
-                since: counted.tally.hasExpired ? counted.start : nil,
-                to: counted.newestAt,
-                counting: self.counting
-            )
     }
 
     /// The transaction has asked for the last time; what would take much memory is dropped.
@@ -130,15 +96,6 @@ final class FailureRows: KeptFailures {
         (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at LIMIT 1) < ?2, count(*)
         FROM failure WHERE circuit = ?1 AND at >= ?2
         """
-    /// As `all`, of the failures behind a mark; then how many of the mark's are over, and whether there are older ones.
-    private static let afterMark: SQL = """
-        SELECT (SELECT at FROM failure WHERE circuit = ?1 AND at >= ?2 ORDER BY at LIMIT 1),
-        (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at DESC LIMIT 1),
-        (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at LIMIT 1) < ?2, count(*),
-        (SELECT count(*) FROM failure WHERE circuit = ?1 AND at >= ?3 AND at < ?2),
-        (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at LIMIT 1) < ?3
-        FROM failure WHERE circuit = ?1 AND at > ?4
-        """
     private static let countBetween: SQL =
         "SELECT count(*) FROM failure WHERE circuit = ?1 AND at >= ?2 AND at < ?3"
     private static let first: SQL = "SELECT at FROM failure WHERE circuit = ?1 AND at >= ?2 ORDER BY at LIMIT 1"
@@ -146,7 +103,6 @@ final class FailureRows: KeptFailures {
     private func read(since start: Int64) throws(BreakerStoreError) -> FailureTally {
         var counted = try self.count(since: start)
         if counted.newestAt > self.now.microseconds {
-            self.mark = nil
             try self.takeStampsAheadForNow()
             counted = try self.count(since: start)
         }
@@ -155,23 +111,8 @@ final class FailureRows: KeptFailures {
     }
 
     private func count(since start: Int64) throws(BreakerStoreError) -> Counted {
-        // A wider window needs failures from before the mark; where the mark's own are all over, it is of no use.
-        if let mark = self.mark, start < mark.since ?? .min || mark.to < start { self.mark = nil }
-        let none = Counted(tally: .none, start: start, newestAt: .min, expired: 0)
-        guard let mark = self.mark else {
-            return try self.database.first(Self.all, self.key, .integer(start)) {
-                Counted($0, start: start, count: $0.integer(3), expired: $0.integer(2) == 0 ? 0 : Self.few)
-            } ?? none
-        }
-        let since = mark.since ?? .min
-        return try self.database.first(
-            Self.afterMark, self.key, .integer(start), .integer(since), .integer(mark.to)
-        ) {
-            let over = $0.integer(4)
-            let count = mark.count.addingSaturating($0.integer(3)).subtractingSaturating(over)
-            let isAnyOlder = $0.integer(5) != 0
-            return Counted($0, start: start, count: count, expired: isAnyOlder ? Self.few : Int(clamping: over))
-        } ?? none
+        try self.database.first(Self.all, self.key, .integer(start)) { Counted($0, start: start) }
+            ?? Counted(tally: .none, start: start, newestAt: .min)
     }
 
     private func oldest(since start: Int64) throws(BreakerStoreError) -> StoreTime? {
@@ -197,8 +138,6 @@ final class FailureRows: KeptFailures {
     // MARK: - Changing
 
     private func insert(_ failure: Circuit.Failure) throws(BreakerStoreError) {
-        // A mark counts what comes behind it.
-        if let mark = self.mark, failure.at.microseconds <= mark.to { self.mark = nil }
         let changes = self.database.connection.changes
         try self.write(failure)
         if self.database.connection.changes == changes {
@@ -230,7 +169,6 @@ final class FailureRows: KeptFailures {
 
     private func drop(_ failure: Circuit.Failure) throws(BreakerStoreError) {
         try self.delete(failure)
-        self.mark = nil
         self.sequences[failure.worker]?.remove(failure.sequence)
         guard var counted = self.counted else { return }
         counted.tally.count = max(0, counted.tally.count - 1)
@@ -245,12 +183,9 @@ final class FailureRows: KeptFailures {
             // A success has forgotten failures that counted.
             try self.database.run(
                 "DELETE FROM failure WHERE circuit = ?1 AND at < ?2", self.key, .integer(start))
-            self.mark = nil
             self.counted = nil
             return
         }
-        // With a mark, many at a time: each deletion makes another mark.
-        guard self.mark == nil || counted.expired >= Self.few else { return }
         let changes = self.database.connection.changes
         try self.database.run(
             """
@@ -259,9 +194,7 @@ final class FailureRows: KeptFailures {
             """,
             self.key, .integer(start), .integer(Self.atOnce)
         )
-        self.mark = nil
         counted.tally.hasExpired = self.database.connection.changes - changes >= Self.atOnce
-        counted.expired = counted.tally.hasExpired ? Self.few : 0
         self.counted = counted
     }
 
@@ -329,13 +262,13 @@ final class FailureRows: KeptFailures {
 
 extension FailureRows.Counted {
     /// Reads the oldest failure that counts, the newest of all, and whether any counts no longer.
-    fileprivate init(_ row: Row, start: Int64, count: Int64, expired: Int) {
+    fileprivate init(_ row: Row, start: Int64) {
         let tally = FailureTally(
-            count: Int(clamping: max(0, count)),
+            count: Int(clamping: row.integer(3)),
             oldest: row.optionalInteger(0).map(StoreTime.init(microseconds:)),
             hasExpired: row.integer(2) != 0
         )
-        self.init(tally: tally, start: start, newestAt: row.optionalInteger(1) ?? .min, expired: expired)
+        self.init(tally: tally, start: start, newestAt: row.optionalInteger(1) ?? .min)
     }
 }
 

@@ -1,31 +1,34 @@
-/// Makes rows readable and writable again that no version of this library can have written.
+/// Deletes rows that no program of this library can have written.
 ///
 /// SQLite checks a whole row when a statement changes one column, so every change of such a row fails: the circuit
-/// never trips, and no process can open the store. Healing keeps the values that can be read. It reads the whole file
-/// in a transaction of its own, so the store heals only after a statement has met such a row.
+/// never trips, and no process can open the store. Nothing of such a row is worth a guess. A circuit is registered anew
+/// by whoever uses it, a worker's row by the worker. Healing reads the whole file in a transaction of its own, so the
+/// store heals only after a statement has met such a row.
 struct Healing {
-    let database: Database
-    let now: StoreTime
-    /// How this process has registered its circuits.
-    let configs: NameTable<CircuitBreaker.Config>
+    private let database: Database
+    private let start: ClockRow.Start
 
     private(set) var notes: [StoreNote] = []
+    /// The circuits whose rows are gone.
+    private(set) var removed: [String] = []
 
-    init(_ database: Database, at now: StoreTime, configs: NameTable<CircuitBreaker.Config>) {
+    init(_ database: Database, at start: ClockRow.Start) {
         self.database = database
-        self.now = now
-        self.configs = configs
+        self.start = start
     }
+
+    /// A circuit that is registered anew starts at this epoch or above: no late result of a removed one counts for it.
+    var epochFloor: Int64 { self.removed.isEmpty ? 0 : self.start.row.reserved }
 
     mutating func run() throws(BreakerStoreError) {
-        try self.dropStrayRows()
-        try self.healWorkers()
-        try self.healCircuits()
+        try self.dropRows()
+        let ids = try self.database.all("SELECT id FROM circuit") { $0.integer(0) }
+        for id in ids where try !self.isWritable(id) { try self.remove(id) }
+        try self.database.run(
+            "UPDATE clock SET epoch_floor = max(epoch_floor, ?1) WHERE id = 1", .integer(self.epochFloor))
     }
 
-    // MARK: - Rows of little worth
-
-    private mutating func dropStrayRows() throws(BreakerStoreError) {
+    private mutating func dropRows() throws(BreakerStoreError) {
         let before = self.database.connection.changes
         for sql: SQL in [
             """
@@ -38,41 +41,25 @@ struct Healing {
             """,
             "DELETE FROM registration WHERE typeof(worker) <> 'integer' OR typeof(circuit) <> 'integer'",
             "DELETE FROM event WHERE typeof(kind) <> 'text' OR typeof(at) <> 'integer'",
+            """
+            DELETE FROM worker
+            WHERE typeof(name) <> 'text' OR typeof(pid) <> 'integer' OR typeof(since) <> 'integer'
+            """,
         ] { try self.database.run(sql) }
         let count = self.database.connection.changes - before
         guard count > 0 else { return }
         self.note(nil, .restored, "\(count) rows that could not be read were removed")
     }
 
-    private mutating func healWorkers() throws(BreakerStoreError) {
-        let before = self.database.connection.changes
-        try self.database.run(
-            """
-            UPDATE worker SET name = 'unknown', pid = 0, since = ?1
-            WHERE typeof(name) <> 'text' OR typeof(pid) <> 'integer' OR typeof(since) <> 'integer'
-            """,
-            .integer(self.now.microseconds)
-        )
-        let count = self.database.connection.changes - before
-        guard count > 0 else { return }
-        self.note(nil, .restored, "the rows of \(count) workers could not be read; they were made anew")
-    }
-
     // MARK: - Circuits
-
-    private mutating func healCircuits() throws(BreakerStoreError) {
-        let ids = try self.database.all("SELECT id FROM circuit") { $0.integer(0) }
-        for id in ids where try !self.isWritable(id) { try self.heal(id) }
-    }
 
     private static let byID = CircuitColumn.select { "SELECT \($0) FROM circuit WHERE id = ?1" }
 
     /// Whether the row can be read, and passes the table's own checks when it is written.
     private func isWritable(_ id: Int64) throws(BreakerStoreError) -> Bool {
         do throws(BreakerStoreError) {
-            let path = self.database.connection.path
             let row = try self.database.first(Self.byID, .integer(id)) { row throws(BreakerStoreError) in
-                try CircuitRow(row, name: "", path: path)
+                try CircuitRow(row, name: "", in: self.database)
             }
             // A later version's row may not pass the checks of this version's table. Such a row stays as it is.
             guard let row, row.circuit.state.isKnown else { return true }
@@ -84,72 +71,33 @@ struct Healing {
         }
     }
 
-    private mutating func heal(_ id: Int64) throws(BreakerStoreError) {
-        let columns = SalvagedColumns(of: id, in: self.database)
-        guard let name = columns.name else {
-            try self.database.deleteCircuit(id)
-            self.note(nil, .forgotten, "a circuit whose name could not be read was removed")
-            return
+    private mutating func remove(_ id: Int64) throws(BreakerStoreError) {
+        let name = self.name(of: id)
+        try self.database.deleteCircuit(id)
+        guard let name else {
+            return self.note(nil, .forgotten, "a circuit whose name could not be read was removed")
         }
-        let config = self.configs[CircuitName(name)]
-        var (row, unreadable) = CircuitRow.salvaged(from: columns, config)
-        row.circuit.takeStampsAhead(for: self.now)
-        // The higher epoch makes results of calls that were admitted earlier stale.
-        row.circuit.epoch = max(row.circuit.epoch.addingSaturating(1), self.now.microseconds)
-        // Of the row SQLite reads the name, which is short.
-        try self.database.connection.withoutLimit { () throws(BreakerStoreError) in
-            try self.database.run("DELETE FROM circuit WHERE id = ?1", .integer(id))
-        }
-        _ = try self.database.insert(row, named: name, id: id)
-        let what =
-            unreadable.isEmpty
-            ? "its row could not be written" : "\(unreadable.map(\.name).joined(separator: ", ")) could not be read"
+        self.removed.append(name)
         // The event has no state before. A registration's event has one, which `Transaction.isConfigured` looks for.
-        let source = config == nil ? "with defaults" : "as this process knows it"
-        self.note(name, .configured, "\(what); the circuit was registered anew, \(source) where that is so")
+        self.note(name, .configured, "its row could not be read and was removed; a hold, too, if there was one")
+    }
+
+    /// The circuit's name; nil if no service could ask for a circuit of this name.
+    private func name(of id: Int64) -> String? {
+        let found = try? self.database.connection.reading("name", of: "circuit", row: id) {
+            () throws(BreakerStoreError) in
+            try self.database.first("SELECT name FROM circuit WHERE id = ?1", .integer(id)) { row -> String? in
+                guard let name = row.typedText(0), row.isUTF8(name, 0) else { return nil }
+                return name
+            } ?? nil
+        }
+        guard let name = (found ?? nil) ?? nil, CircuitName.lengths.contains(name.unicodeScalars.count) else {
+            return nil
+        }
+        return name
     }
 
     private mutating func note(_ circuit: String?, _ kind: CircuitEvent.Kind, _ reason: String) {
         self.notes.append(StoreNote(circuit: circuit, transition: Transition(kind: kind, reason: reason)))
-    }
-}
-
-/// A circuit's columns, each read by a statement of its own: where one value is too long for SQLite, the others are
-/// read all the same.
-private struct SalvagedColumns: ColumnSource {
-    let id: Int64
-    let database: Database
-
-    init(of id: Int64, in database: Database) {
-        self.id = id
-        self.database = database
-    }
-
-    private func read<Value>(_ column: CircuitColumn, _ value: (Row) -> Value?) -> Value? {
-        self.read(column.name, value)
-    }
-
-    private func read<Value>(_ column: String, _ value: (Row) -> Value?) -> Value? {
-        let sql = "SELECT \(column) FROM circuit WHERE id = ?1"
-        let found = try? self.database.connection.reading(column, of: "circuit", row: self.id) {
-            () throws(BreakerStoreError) in
-            try self.database.connection.prepare(sql).first([.integer(self.id)]) { value($0) } ?? nil
-        }
-        return (found ?? nil) ?? nil
-    }
-
-    func typedInteger(_ column: CircuitColumn) -> Int64? { self.read(column) { $0.typedInteger(0) } }
-    func typedReal(_ column: CircuitColumn) -> Double? { self.read(column) { $0.typedReal(0) } }
-    func typedText(_ column: CircuitColumn) -> String? { self.read(column) { $0.typedText(0) } }
-    func isNull(_ column: CircuitColumn) -> Bool { self.read(column) { $0.isNull(0) } ?? false }
-
-    /// The circuit's name; nil if no service could ask for a circuit of this name.
-    var name: String? {
-        let name = self.read("name") { row -> String? in
-            guard let name = row.typedText(0), row.isUTF8(name, 0) else { return nil }
-            return name
-        }
-        guard let name, CircuitName.lengths.contains(name.unicodeScalars.count) else { return nil }
-        return name
     }
 }

@@ -104,7 +104,7 @@ extension StoreClock {
     func follow(_ row: ClockRow?) {
         guard let row else { return }
         let offset = row.offsetToRead(self)
-        if row.isOf(boot: self.host.bootID) { self.raiseOffset(to: offset) } else { self.offset = offset }
+        if row.boot == self.host.bootID { self.raiseOffset(to: offset) } else { self.offset = offset }
     }
 
     func follow(_ database: Database) throws(BreakerStoreError) { self.follow(try ClockRow.read(database)) }

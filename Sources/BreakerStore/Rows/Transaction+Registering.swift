@@ -11,8 +11,7 @@ extension Transaction {
         }
         let circuit = Circuit(rules: rules, at: self.now, epochFloor: self.epochFloor)
         let row = CircuitRow(
-            id: 0, label: config.group, refusals: 0, registered: self.now.microseconds, birth: self.newBirth(),
-            circuit: circuit)
+            id: 0, birth: self.newBirth(), label: config.group, registered: self.now.microseconds, circuit: circuit)
         try self.noteWorker(uses: self.database.insert(row, named: config.name))
     }
 
@@ -71,11 +70,8 @@ extension Transaction {
         try self.noteWorker(uses: circuit)
         try self.database.run(
             // A row that a later version has written may not pass the checks of this one's table.
-            """
-            UPDATE OR IGNORE circuit SET registered = ?2,
-            birth = CASE WHEN birth BETWEEN 1 AND 4611686018427387903 THEN birth ELSE ?3 END WHERE id = ?1
-            """,
-            .integer(circuit), .integer(self.now.microseconds), .integer(self.newBirth())
+            "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id = ?1",
+            .integer(circuit), .integer(self.now.microseconds)
         )
     }
 

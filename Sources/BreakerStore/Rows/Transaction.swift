@@ -14,6 +14,10 @@ final class Transaction {
     /// The events written, to be handed over once they are committed.
     private(set) var events: [StoredEvent] = []
 
+    /// What the transaction began with.
+    let start: ClockRow.Start
+
+    private let file: StoreFile
     private let storeClock: StoreClock
     private let eventsKept: Int
     private let random: RandomSource
@@ -30,11 +34,15 @@ final class Transaction {
     private let changesBefore: Int64
     private var liveness: [Int64: Bool] = [:]
 
+    /// The counters of the calls, for the transitions to note.
+    private lazy var board = BoardView(of: self.file, birth: self.clock.birth, self.storeClock)
+
     /// Reads the clock; the transaction must have begun.
     ///
     /// - Parameter known: what this process left in the file, as far as it is still true; empty if nothing is known.
     init(
         _ database: Database,
+        of file: StoreFile,
         worker: Worker,
         clock: StoreClock,
         eventsKept: Int,
@@ -43,6 +51,7 @@ final class Transaction {
         isLocked: @escaping (Int64) -> Bool
     ) throws(BreakerStoreError) {
         self.database = database
+        self.file = file
         self.worker = worker
         self.storeClock = clock
         self.eventsKept = eventsKept
@@ -51,6 +60,7 @@ final class Transaction {
         self.changesBefore = database.connection.changes
         self.known = known
         let start = try ClockRow.start(database, clock, known: known.clock)
+        self.start = start
         self.now = start.now
         self.clock = start.row
         if start.isHealed {
@@ -70,6 +80,13 @@ final class Transaction {
 
     /// A number that no other circuit has.
     func newBirth() -> Int64 { Int64(self.random.next() >> 2) | 1 }
+
+    /// This worker's claim of a probe's slot.
+    func claim(_ token: Int64) -> Circuit.Claim {
+        Circuit.Claim(
+            token: token, worker: self.worker.id,
+            prober: Circuit.Prober(name: self.worker.name, pid: self.worker.pid))
+    }
 
     var path: String { self.database.connection.path }
 
@@ -91,13 +108,33 @@ final class Transaction {
         guard let loaded = try self.load(name) else { return nil }
         loaded.row.circuit.tally = try loaded.failures.tally(for: loaded.row.circuit, at: self.now)
         let moment = Moment(now: self.now, draw: self.random.share())
+        let stretch = loaded.row.circuit.stretch
         let result = event(&loaded.row.circuit, moment, loaded.failures)
         loaded.row.circuit.tally = .none
         try loaded.failures.apply(loaded.row.circuit.takeFailureChanges())
-        for transition in loaded.row.circuit.takeTransitions() {
-            try self.write(transition, of: name, by: transition.isOfItself ? nil : `operator`)
+        let ended = loaded.row.circuit.stretch == stretch ? nil : try self.endStretch(of: &loaded.row)
+        let transitions = loaded.row.circuit.takeTransitions()
+        for (index, transition) in transitions.enumerated() {
+            try self.write(
+                transition, of: name, by: transition.isOfItself ? nil : `operator`,
+                endingStretch: index == transitions.count - 1 ? ended : nil)
         }
         return result
+    }
+
+    /// Notes what has been counted until now, and returns the calls of the stretch that ends, if that is known.
+    private func endStretch(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.Hurt? {
+        let totals = try self.database.totals(
+            of: row.id, with: self.board.totals(birth: row.birth), ofBoard: self.board.number)
+        let now = CircuitRow.Hurt(failed: Int64(clamping: totals.failed), refused: Int64(clamping: totals.refused))
+        let began = row.stretchBegan
+        row.stretchBegan = now
+        row.outageBegan = row.circuit.trippedSince == nil ? nil : row.outageBegan ?? now
+        return began.map {
+            CircuitRow.Hurt(
+                failed: max(0, now.failed.subtractingSaturating($0.failed)),
+                refused: max(0, now.refused.subtractingSaturating($0.refused)))
+        }
     }
 
     /// Applies one event of the machine to a circuit, which is registered again if somebody has forgotten it.
@@ -127,10 +164,6 @@ final class Transaction {
     /// Writes the changed circuits back, and the newest store time.
     func flush() throws(BreakerStoreError) {
         for loaded in self.used {
-            // A mark that is true no longer says nothing, and may stay.
-            if loaded.failures.mark != nil || loaded.stored.mark?.counting == self.clock.counting {
-                loaded.row.mark = loaded.failures.mark
-            }
             if loaded.row != loaded.stored {
                 try self.save(loaded.row, over: loaded.stored)
                 loaded.stored = loaded.row
@@ -142,7 +175,7 @@ final class Transaction {
         }
         self.used.removeAll()
         guard self.database.connection.changes != self.changesBefore else { return }
-        try self.database.keep(&self.clock, at: self.now, self.storeClock)
+        try self.database.reserve(&self.clock, for: self.now, self.storeClock)
     }
 
     /// Forgets the loaded form of a circuit whose rows another statement has changed.
@@ -163,16 +196,21 @@ final class Transaction {
     func noteTransition() { self.hasTransitions = true }
 
     /// Adds a row to the history.
-    func write(_ transition: Transition, of name: String?, by operator: String?) throws(BreakerStoreError) {
+    ///
+    /// - Parameter ended: the calls of the stretch that the event ends.
+    func write(
+        _ transition: Transition, of name: String?, by operator: String?, endingStretch ended: CircuitRow.Hurt? = nil
+    ) throws(BreakerStoreError) {
         if transition.kind.mustSurvivePowerLoss { self.hasTransitions = true }
         try self.database.run(
             """
-            INSERT INTO event (circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            INSERT INTO event (circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator, subject,
+            failed, refused) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
             """,
             SQLValue(name), .text(transition.kind.rawValue), .integer(self.now.microseconds),
             SQLValue(transition.from), SQLValue(transition.to), SQLValue(transition.reason),
-            .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`)
+            .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`),
+            SQLValue(transition.subject), SQLValue(ended?.failed), SQLValue(ended?.refused)
         )
         let id = self.database.connection.lastInsertedRow
         try self.database.run(
@@ -210,7 +248,7 @@ final class Transaction {
         var found = self.known.circuits[key]
         if found == nil, let stored = try self.database.circuitRow(named: name) {
             let loaded = LoadedCircuit(
-                key, stored, FailureRows(of: stored, in: self.database, counting: self.clock.counting), at: self.now)
+                key, stored, FailureRows(of: stored, in: self.database), at: self.now)
             self.known.keep(loaded)
             found = loaded
         }
@@ -225,7 +263,6 @@ final class Transaction {
     private func save(_ row: CircuitRow, over before: CircuitRow) throws(BreakerStoreError) {
         try self.save(CircuitColumn.configured, CircuitColumn.updateConfig, of: row, over: before)
         try self.save(CircuitColumn.machine, CircuitColumn.updateState, of: row, over: before)
-        try self.save(CircuitColumn.counted, CircuitColumn.updateCount, of: row, over: before)
         let (circuit, before) = (row.circuit, before.circuit)
         if circuit.probes.contains(where: { $0.worker == self.worker.id && !before.probes.contains($0) }) {
             self.hasClaims = true

@@ -103,7 +103,7 @@ final class Authorizer {
         switch action {
         case SQLITE_SELECT, SQLITE_TRANSACTION, SQLITE_PRAGMA, SQLITE_FUNCTION, SQLITE_READ, SQLITE_INSERT,
             SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_TABLE,
-            SQLITE_DROP_INDEX, SQLITE_ALTER_TABLE, SQLITE_REINDEX:
+            SQLITE_DROP_INDEX, SQLITE_DROP_TRIGGER, SQLITE_ALTER_TABLE, SQLITE_REINDEX:
             true
         default: false
         }
@@ -111,7 +111,7 @@ final class Authorizer {
     private static let schema: [StaticString] = ["sqlite_schema", "sqlite_master"]
     private static let tables: [StaticString] = [
         "circuit", "clock", "failure", "event", "worker", "registration", "probe", "tally", "duration", "transition",
-        "fleet", "link", "sqlite_sequence",
+        "sqlite_sequence",
     ]
     private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "glob", "typeof"]
     private static let pragmas: [StaticString] = [

@@ -88,9 +88,6 @@ final class Database: @unchecked Sendable {
     func error(_ code: Int32) -> BreakerStoreError { self.connection.error(code) }
 
     private func prepare(_ sql: SQL) throws(BreakerStoreError) -> Prepared {
-        if sql.hasOlder, try self.connection.schemaVersion() < Schema.withCounting, let older = sql.older {
-            return try self.prepare(older)
-        }
         let key = sql.key
         if let known = self.prepared.first(where: { $0.key == key }) { return known }
         let prepared = Prepared(key, try self.connection.prepare(sql.text))

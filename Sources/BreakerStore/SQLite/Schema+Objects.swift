@@ -83,7 +83,7 @@ extension Schema {
     /// What the steps make, as SQLite makes it in memory.
     static func objects(madeBy steps: [Migration]) throws(BreakerStoreError) -> [SchemaObject] {
         let fresh = try Connection(path: ":memory:", access: .readWrite)
-        for step in steps { try fresh.changeSchema(String(decoding: step.sql, as: UTF8.self)) }
+        for part in steps.flatMap(\.parts) { try fresh.changeSchema(String(decoding: part, as: UTF8.self)) }
         return try fresh.schemaObjects()
     }
 

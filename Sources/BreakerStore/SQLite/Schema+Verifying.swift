@@ -15,6 +15,14 @@ extension Schema {
         let version =
             try unsafe Statement("PRAGMA user_version", on: database, authorizer, path: path)
             .first { $0.integer(0) } ?? 0
+        guard version >= Self.oldestRead else {
+            throw BreakerStoreError(
+                code: .unavailable,
+                message: "the file has schema \(Versions.text(ofSchema: version)), which this program can't read",
+                advice: "open it once with a service of this release, which moves it to schema \(Versions.schema)",
+                path: path
+            )
+        }
         let schema = try unsafe Statement(SchemaObject.all, on: database, authorizer, path: path)
         switch try Self.fault(of: schema, version: version) {
         case .differs(let what) where version > Self.version:

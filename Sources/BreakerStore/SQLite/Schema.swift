@@ -7,10 +7,9 @@ enum Schema {
     static let applicationID: Int64 = 0x4272_6B53
     static let version = Int64(Migration.all.last?.version ?? 0)
 
-    /// From this version on a file has what counting needs.
-    static let withCounting: Int64 = 1_001
-
     private static let stepsOfAMajor: Int64 = 1000
+    /// Files of an older major version are moved to this one before anything of them is read.
+    static let oldestRead = Self.version / Self.stepsOfAMajor * Self.stepsOfAMajor
 
     /// What a path leads to.
     enum Recognised: Equatable {
@@ -101,30 +100,36 @@ enum Schema {
         }
     }
 
-    /// Creates the tables, or adds what later versions added: in one transaction, so that a kill leaves nothing half
-    /// done.
+    /// Creates the tables, or moves what an older file has into them: in one transaction, so that a kill leaves nothing
+    /// half done.
     ///
     /// - Parameter mayCreate: whether an empty file may become a store.
+    /// - Returns: the triggers of others, which never ran and are lost with the tables that they were on.
     static func migrate(
         _ connection: borrowing Connection,
         _ file: StoreFile,
         mayCreate: Bool = true,
         steps: [Migration] = Migration.all
-    ) throws(BreakerStoreError) {
+    ) throws(BreakerStoreError) -> [String] {
         let target = Int64(steps.last?.version ?? 0)
         let version = try connection.integer("PRAGMA user_version")
         try Self.requireKnownVersion(version, of: file)
-        guard version < target else { return }
+        guard version < target else { return [] }
         Hook.reached("migration.begin")
+        // Without these SQLite would rewrite views, triggers and references of others when a table gets another name,
+        // and fail where one of them is broken (https://sqlite.org/lang_altertable.html#altertabrename).
+        try connection.changeSchema("PRAGMA legacy_alter_table = ON; PRAGMA foreign_keys = OFF")
+        var lost: [String] = []
         try connection.execute("BEGIN IMMEDIATE")
         do throws(BreakerStoreError) {
             let version = try Self.claim(connection, file, mayCreate: mayCreate)
             guard try Self.obstacles(in: connection.schemaObjects(), ofVersion: version).isEmpty else {
                 throw Self.noRoom(file)
             }
-            for step in steps where Int64(step.version) > version {
+            if version > 0 { lost = try Self.triggers(in: connection) }
+            for part in Self.parts(of: steps, after: version) {
                 Hook.reached("migration.step")
-                try connection.changeSchema(String(decoding: step.sql, as: UTF8.self))
+                try connection.changeSchema(String(decoding: part, as: UTF8.self))
             }
             if version < target { try connection.execute("PRAGMA user_version = \(target)") }
             Hook.reached("migration.commit")
@@ -133,7 +138,23 @@ enum Schema {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
             throw error
         }
+        try connection.changeSchema("PRAGMA legacy_alter_table = OFF")
         Hook.reached("migration.done")
+        return lost
+    }
+
+    /// What is to be run in a file of this version, one after the other.
+    private static func parts(of steps: [Migration], after version: Int64) -> [[UInt8]] {
+        if version == 0, let last = steps.last, Int64(last.version) == Self.version { return [Migration.schema] }
+        return steps.filter { Int64($0.version) > version }.flatMap(\.parts)
+    }
+
+    /// The triggers on the library's tables.
+    private static func triggers(in connection: borrowing Connection) throws(BreakerStoreError) -> [String] {
+        let known = try Self.objects(ofVersion: Self.version)
+        return try connection.schemaObjects().filter { object in
+            object.type == "trigger" && known.contains { object.isAbout($0) }
+        }.map(\.name)
     }
 
     /// The version of the file that is now locked, which becomes ours if it is empty: until it was locked, another

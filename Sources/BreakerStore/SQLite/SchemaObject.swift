@@ -6,7 +6,7 @@ struct SchemaObject: Equatable {
     let sql: String
 
     /// Tables, indexes, triggers and views; SQLite's own indexes have no text.
-    static let all = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    static let all = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
     static let columnCount: Int32 = 4
 
     init(type: String, name: String, table: String, sql: String) {

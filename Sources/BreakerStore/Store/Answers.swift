@@ -154,7 +154,7 @@ final class Answers: Sendable {
         let name = asker.circuit.name
         let read = try database.first(CircuitRow.byName, .text(name)) { row throws(BreakerStoreError) in
             Found(
-                row: try CircuitRow(row, name: name, path: self.file.path),
+                row: try CircuitRow(row, name: name, in: database),
                 hasFailures: row.integer(CircuitRow.columnCount) != 0,
                 held: held
             )

@@ -185,7 +185,7 @@ struct Opening {
         try writer.connection.configureSyncs()
         let dropped = try self.dropStrangeIndexes(writer, version)
         try self.requireWhole(writer, lock, isLogGone: isLogGone)
-        try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
+        let lost = try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
         guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
             throw BreakerStoreError(
                 code: .unavailable,
@@ -217,7 +217,7 @@ struct Opening {
             worker: worker,
             identity: identity,
             quarantined: quarantined,
-            mended: dropped.map(Self.note) + mended + healed,
+            mended: dropped.map(Self.note) + Self.note(lostTriggers: lost) + mended + healed,
             // The self-test: this process's own commit must change the header.
             answersCount: before != after && after?.counts == true
         )
@@ -226,6 +226,13 @@ struct Opening {
     private static func note(droppedIndex name: String) -> StoreNote {
         let reason = "dropped the index \(name.quoted), which is not the library's and may refuse rows"
         return StoreNote(transition: Transition(kind: .configured, reason: reason))
+    }
+
+    private static func note(lostTriggers names: [String]) -> [StoreNote] {
+        guard !names.isEmpty else { return [] }
+        let list = names.map(\.quoted).joined(separator: ", ")
+        let reason = "the step to schema \(Versions.schema) has dropped triggers of others, which never ran: \(list)"
+        return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
     }
 
     /// Drops indexes that others have put on the library's tables, which may refuse rows or make writing slow.
@@ -303,7 +310,7 @@ struct Opening {
             }
             id = Int64.random(in: LockFile.workers)
         }
-        let worker = Worker(id: id, name: self.configuration.workerName ?? Worker.processName, pid: getpid())
+        let worker = Worker(id: id, name: self.configuration.workerName ?? Worker.processName, pid: getpid(), version: Versions.library)
         do throws(BreakerStoreError) {
             try self.write(worker, writer, lock, deadline)
             return (worker, [])
@@ -337,17 +344,18 @@ struct Opening {
             let now = start.now
             for worker in dead { try writer.removeWorker(worker, at: now) }
             try writer.run(
-                "INSERT OR REPLACE INTO worker (id, name, pid, since) VALUES (?1, ?2, ?3, ?4)",
-                .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), .integer(now.microseconds)
+                "INSERT OR REPLACE INTO worker (id, name, pid, version, since) VALUES (?1, ?2, ?3, ?4, ?5)",
+                .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), SQLValue(worker.version),
+                .integer(now.microseconds)
             )
-            try writer.keep(&start.row, at: now, self.clock)
+            try writer.reserve(&start.row, for: now, self.clock)
         }
     }
 
     private func heal(_ writer: Database, _ deadline: Deadline) throws(BreakerStoreError) -> [StoreNote] {
         do throws(BreakerStoreError) {
             return try writer.transaction(until: deadline) { () throws(BreakerStoreError) in
-                var healing = Healing(writer, at: try ClockRow.start(writer, self.clock).now, configs: NameTable())
+                var healing = Healing(writer, at: try ClockRow.start(writer, self.clock))
                 try healing.run()
                 return healing.notes
             }
@@ -358,7 +366,7 @@ struct Opening {
 
     /// Throws if the file is of another boot while another worker lives: two kernels would share the file.
     private func requireSameBoot(_ writer: Database) throws(BreakerStoreError) {
-        guard try ClockRow.isOfAnotherBoot(writer, than: self.clock.host.bootID) else { return }
+        guard let row = try ClockRow.read(writer), row.boot != self.clock.host.bootID else { return }
         throw BreakerStoreError(
             code: .unsupportedFileSystem,
             message: "a worker of another host or virtual machine has the store open",

@@ -72,6 +72,7 @@ struct StoreView {
                 id: row.worker.id,
                 name: row.worker.name,
                 pid: row.worker.pid,
+                version: row.worker.version,
                 since: dates(row.since),
                 probing: try self.database.circuitsProbed(by: row.worker.id),
                 degradedSince: degraded.first { $0.worker == row.worker.id }.map {

@@ -137,9 +137,13 @@ final class Writer: @unchecked Sendable {
         do throws(BreakerStoreError) {
             try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 let transaction = try self.transaction(opened)
-                var healing = Healing(opened.writer, at: transaction.now, configs: circuits)
+                var healing = Healing(opened.writer, at: transaction.start)
                 try healing.run()
+                try transaction.raiseEpochFloor(to: healing.epochFloor)
                 for note in healing.notes { try transaction.write(note.transition, of: note.circuit, by: nil) }
+                for name in healing.removed {
+                    if let config = circuits[CircuitName(name)] { try transaction.register(config) }
+                }
                 try transaction.flush()
                 try self.requireIndex(opened)
             }
@@ -306,6 +310,7 @@ final class Writer: @unchecked Sendable {
     func transaction(_ opened: Opened, known: LastCommit = LastCommit()) throws(BreakerStoreError) -> Transaction {
         try Transaction(
             opened.writer,
+            of: self.file,
             worker: opened.worker,
             clock: self.clock,
             eventsKept: self.configuration.eventsKept,
