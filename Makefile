@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fleet demo demo-fleet test test-fleet trait-check prometheus browser torture mutants versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet
+.PHONY: help setup fleet demo demo-fleet test test-fleet trait-check prometheus browser torture mutants upgrade versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -41,6 +41,12 @@ FLEET := $(filter fleet,$(PART))
 torture: setup ## break stores on purpose, for long
 	$(if $(FLEET),@scripts/setup.sh fleet)
 	@swift run $(if $(FLEET),--traits PostgreSQL --scratch-path .build/fleet) breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(SHORT),--short) $(if $(WITHOUT),--without $(WITHOUT)) $(foreach folder,$(SQLITE),--sqlite '$(folder)')
+
+# Which releases: `make upgrade RELEASES="0.1.2 0.4.2"`.
+RELEASES := 0.1.2 0.4.2 0.4.3
+
+upgrade: setup ## move files of earlier releases to this one's schema
+	@scripts/upgrade.py $(RELEASES)
 
 # Which, how many, and in which order: `make mutants ONLY=Circuit COUNT=40 SEED=1`; ONLY=Gate.swift:42: repeats one line's.
 COUNT :=

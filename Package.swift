@@ -21,39 +21,6 @@ let settings: [SwiftSetting] = [
     .define("BREAKERSTORE_HOOKS", .when(configuration: .debug)),
 ]
 
-/// The library as it was at a release, in modules of other names, and a program of it: so that tests have one beside
-/// them that really is of that release (scripts/keep-release.sh).
-///
-/// - Parameter hasOwnC: whether the release has the target `CBreakerStore`.
-func release(_ version: String, steps: [String], hasOwnC: Bool = true) -> [Target] {
-    let suffix = "_" + version.replacing(".", with: "_")
-    let folder = "Tests/Releases/\(version)"
-    let ownC = hasOwnC ? [Target.target(name: "CBreakerStore\(suffix)", path: "\(folder)/CBreakerStore")] : []
-    return ownC + [
-        .systemLibrary(name: "CSQLite\(suffix)", path: "\(folder)/CSQLite", pkgConfig: "sqlite3"),
-        .target(
-            name: "BreakerStoreMigrations\(suffix)",
-            path: "\(folder)/Migrations",
-            resources: steps.map { .embedInCode($0) },
-            swiftSettings: settings
-        ),
-        .target(
-            name: "BreakerStore\(suffix)",
-            dependencies: (ownC.map(\.name) + ["CSQLite\(suffix)", "BreakerStoreMigrations\(suffix)"]).map {
-                .byName(name: $0)
-            },
-            path: "\(folder)/BreakerStore",
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "breaker-worker\(suffix)",
-            dependencies: [.byName(name: "BreakerStore\(suffix)"), "CTestSupport"],
-            path: "\(folder)/worker",
-            swiftSettings: settings
-        ),
-    ]
-}
-
 let package = Package(
     name: "BreakerStore",
     // Tests, breaker-inspect and the demo are for macOS and Linux.
@@ -152,7 +119,6 @@ let package = Package(
             name: "BreakerStoreTests",
             dependencies: [
                 "BreakerStore", "BreakerTestSupport", "CFaults", "breaker-client", "breaker-worker", "breaker-torture",
-                "breaker-worker_0_1_2",
             ],
             swiftSettings: settings
         ),
@@ -193,7 +159,7 @@ let package = Package(
             name: "BreakerInspectTests",
             dependencies: [
                 "BreakerStore", "BreakerStoreJSON", "BreakerTestSupport", "BreakerTool", "CSQLite", "CTestSupport",
-                "breaker-inspect", "breaker-worker", "breaker-worker_0_1_2",
+                "breaker-inspect", "breaker-worker",
             ],
             // What lies in `Fuzzing` is a link to the fuzzers' targets, which a test feeds with the kept inputs.
             exclude: ["Fuzzing/Fuzzing.swift", "Fuzzing/breaker-inspect"],
@@ -206,7 +172,7 @@ let package = Package(
             path: "Demo",
             swiftSettings: settings
         ),
-    ] + release("0.1.2", steps: ["0001_circuits.sql"], hasOwnC: false)
+    ]
 )
 
 // Feeds arbitrary bytes to all that reads bytes. `make fuzz` sets this: no other build knows the program, which needs

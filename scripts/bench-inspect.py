@@ -54,7 +54,7 @@ def fill(path, count):
         is_open = number % 50 == 0
         store.execute(
             """
-            INSERT INTO circuit (name, label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier,
+            INSERT INTO circuit (name, label, rule, rule_count, rule_window, recovery, recovery_multiplier,
             recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since,
             epoch, open_until, successes, trips, last_error, registered)
             VALUES (?, ?, 'failures', 5, 60000000, 30000000, 1, 600000000, 0, 1, 1, 30000000, 1, ?, ?, ?, ?, 0, 0, ?, ?)

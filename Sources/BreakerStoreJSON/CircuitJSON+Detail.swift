@@ -1,4 +1,4 @@
-package import BreakerStore
+import BreakerStore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -8,21 +8,17 @@ import Foundation
 
 extension JSONValue {
     /// The members of a circuit as `show` prints it.
-    ///
-    /// - Parameter workers: those that live; they make the probes.
-    package static func circuit(
-        _ seen: SeenCircuit, probedBy workers: [WorkerSnapshot]
-    ) -> [String: JSONValue] {
+    package static func detail(of seen: SeenCircuit) -> [String: JSONValue] {
         let circuit = seen.snapshot
         var members = Self.circuit(seen)
         members["config"] = .config(circuit.config)
+        members["tripReason"] = .text(seen.tripReason)
         members["totals"] = .totals(circuit.totals)
         members["failureTimes"] = .array(circuit.failures.map { .moment("at", $0) })
         members["probes"] = .array(
             circuit.probes.map { probe in
-                let worker = workers.first { $0.id == probe.worker }
                 var members: [String: JSONValue] = [
-                    "pid": worker.map { .integer(Int64($0.pid)) } ?? .null, "worker": .text(worker?.name),
+                    "pid": probe.pid.map { .integer(Int64($0)) } ?? .null, "worker": .text(probe.name),
                 ]
                 members.set("since", to: probe.since)
                 members.set("leaseEnds", to: probe.leaseEnds)

@@ -11,6 +11,7 @@ extension JSONValue {
             "kind": .string(event.kind.rawValue),
             "pid": event.pid.map { .integer(Int64($0)) } ?? .null,
             "reason": .text(event.reason),
+            "subject": .text(event.subject),
             "to": .text(event.to),
             "worker": .text(event.worker),
         ]

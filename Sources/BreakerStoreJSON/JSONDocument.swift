@@ -21,13 +21,10 @@ package enum JSONDocument {
     /// - Parameters:
     ///   - circuit: the circuit.
     ///   - events: its newest events, newest first, as the history gives them.
-    ///   - workers: those that live.
     ///   - link: how the store is joined with those of other hosts; nil where no link is.
-    package static func detail(
-        of circuit: SeenCircuit, events: [CircuitEvent], workers: [WorkerSnapshot], link: SeenLink?
-    ) -> String {
+    package static func detail(of circuit: SeenCircuit, events: [CircuitEvent], link: SeenLink?) -> String {
         JSONValue.document([
-            "circuit": .object(JSONValue.circuit(circuit, probedBy: workers)),
+            "circuit": .object(JSONValue.detail(of: circuit)),
             "events": .array(events.reversed().map { .event($0) }),
             "link": .link(link),
         ])

@@ -87,7 +87,7 @@ import Darwin
             import sqlite3, sys
             c = sqlite3.connect(sys.argv[1], isolation_level=None)
             try:
-                while True: c.execute("UPDATE circuit SET refusals = refusals + 1")
+                while True: c.execute("UPDATE circuit SET registered = registered + 1")
             except sqlite3.OperationalError as error: assert "full" in str(error)
             """
         #expect(try Child.shell("exec python3 -c '\(program)' \"$BREAKER_STORE\"", store: path).code == 0)

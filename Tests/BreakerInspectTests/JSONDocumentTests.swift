@@ -36,7 +36,7 @@ import Testing
     static let documents: [(definition: String, text: String)] = [
         ("list", list()), ("watchChanged", JSONDocument.changed(circuit(.closed))),
         ("watchForgotten", JSONDocument.forgotten("a")),
-        ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], workers: [worker], link: link)),
+        ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], link: link)),
         ("check", JSONDocument.check(ofCount: 2, notClosed: [circuit(.halfOpen)], unreadable: ["b"])),
         ("wait", JSONDocument.waited(for: nil, isReached: false)),
         ("changes", JSONDocument.changes([("a", "open", "closed", [:])], isDryRun: true, unreadable: [])),

@@ -46,7 +46,7 @@ import Testing
     @Test func saysNothingThatNobodyKnows() throws {
         let shop = try self.reopened()
         shop.store.close()
-        try Shop.sqlite(shop.path, "DELETE FROM event; UPDATE circuit SET state_of = NULL")
+        try Shop.sqlite(shop.path, "DELETE FROM event; UPDATE circuit SET outage_since = NULL")
         let row = try self.row("a", shop)
         #expect(row["OUTAGE"] == "-" && row["FAILURES"] == "-" && row["TRIPS"] == "2")
     }
@@ -89,7 +89,7 @@ import Testing
         try Shop.sqlite(
             shop.path,
             """
-            UPDATE clock SET offset = offset + \(step), highest = highest + \(step);
+            UPDATE clock SET offset = offset + \(step), reserved = reserved + \(step);
             UPDATE circuit SET since = since + \(step), open_until = open_until + \(step);
             UPDATE event SET at = at + \(step);
             """)

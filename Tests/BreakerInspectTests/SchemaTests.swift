@@ -84,11 +84,12 @@ import Testing
         let shop = try Shop()
         try shop.circuit("a")
         shop.store.close()
-        try Shop.sqlite(shop.path, "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET trip_rule = 'rate'")
+        try Shop.sqlite(shop.path, "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET rule = 'later'; "
+                + "CREATE TABLE later (x INTEGER) STRICT; PRAGMA user_version = 2001")
         let output = shop.inspect(arguments: line + ["--json"]).output
         #expect(try Self.schema().complaints(about: output, as: line[0]) == [])
         #expect(output.contains(#""failureLimit":null,"#))
-        let trip = #""trip":{"count":null,"minimumCalls":null,"rule":"rate","share":null,"windowMs":null}"#
+        let trip = #""trip":{"count":null,"minimumCalls":null,"rule":"later","share":null,"windowMs":null}"#
         #expect(output.contains(trip) == (line[0] == "show"))
     }
 

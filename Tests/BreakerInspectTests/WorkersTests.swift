@@ -12,17 +12,18 @@ import Testing
         let half = try shop.circuit("half", failures: 2)
         let pid = ProcessInfo.processInfo.processIdentifier
         clock.advance(by: .seconds(30))
-        #expect(shop.inspect("workers").output.hasSuffix(" \(pid)  30 s ago  -\n"))
+        #expect(shop.inspect("workers").output.hasSuffix(" \(pid)  30 s ago  \(Versions.library)    -\n"))
         let permit: CallPermit = try half.admit()
         let (code, output, talk) = shop.inspect("workers")
         #expect(code == .done)
         #expect(talk.isEmpty)
         #expect(output.hasPrefix("NAME"))
-        #expect(output.hasSuffix(" \(pid)  30 s ago  half\n"))
+        #expect(output.hasSuffix(" \(pid)  30 s ago  \(Versions.library)    half\n"))
         let json = shop.inspect("workers", "--json").output
         #expect(
             json.hasSuffix(
-                #""pid":\#(pid),"probing":["half"],"since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000}]}"#
+                #""pid":\#(pid),"probing":["half"],"since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000,"#
+                    + #""version":"\#(Versions.library)"}]}"#
                     + "\n"))
         permit.discard()
         #expect(shop.inspect("workers", "x").code == .usage)

@@ -128,7 +128,7 @@ class Store:
                 self.connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
             self.run("settings")
             application, version = self.run("recognise")[0]
-            if application != 0x42726B53 or version // 1000 != 1:
+            if application != 0x42726B53 or version // 1000 != 2:
                 raise Refused("not a store of this schema")
             self.run("workers")
             self.files = self.identities()
@@ -148,11 +148,13 @@ class Store:
         self.run("begin")
         try:
             # Read now: others may have committed while this process waited.
-            now = self.run("now", **self.clock.read())
+            clock = self.clock.read()
+            now = self.run("now", **clock)
             if not now:
                 raise Refused("the clock is another boot's")
             values = {
                 "now": now[0]["now"],
+                "unix": clock["unix"],
                 "worker": self.worker,
                 "event_worker": self.worker if self.name else None,
                 "worker_name": self.name,
@@ -202,14 +204,14 @@ class Store:
                 return False
             failures = self.run("failures", **values)
             rule = failures[0]
-            if len(failures) < rule["trip_count"] or self.reporters(failures) < rule["minimum_reporters"]:
+            if len(failures) < rule["rule_count"] or self.reporters(failures) < rule["minimum_reporters"]:
                 return "counted"
             most = max(rule["recovery_cap"], rule["recovery"])
             wait = min(rule["recovery"] * rule["recovery_multiplier"] ** rule["trips"], most)
             wait *= 1 + rule["recovery_jitter"] * random.random()
             reason = f"{len(failures)} failures, the last: {error}"
             self.run("event", **values, kind="tripped", becomes="open", reason=reason, by=None)
-            self.run("trip", **values, wait=int(wait))
+            self.run("trip", **values, wait=int(wait), reason=reason, failed=len(failures))
             return "tripped"
 
         return self.change(work) or "stale"
@@ -321,7 +323,7 @@ class Program:
             answers.append(seen["answer"])
             if seen["answer"] == "counted" and ending == "fail":
                 answers[-1] = self.store.failed(circuit, seen["epoch"], seen["now"], "PythonError")
-            elif seen["answer"] == "counted" and seen["trip_rule"] == "consecutive" and seen["failures"]:
+            elif seen["answer"] == "counted" and seen["rule"] == "consecutive" and seen["failures"]:
                 self.store.succeeded(circuit, seen["epoch"], seen["now"])
         return "calls=" + ",".join(answers)
 

@@ -10,15 +10,18 @@ package struct InspectedCircuit: Sendable, Hashable {
     /// When the failures ended that tripped the circuit, oldest first; nil where no outage lasts, or its trip is not
     /// known.
     package var tripFailures: [Date]?
+    /// Why it tripped then.
+    package var tripReason: String?
     /// The time of the look.
     ///
     /// It is made as the dates of the snapshot are: the time between the two is right also after somebody has set the
     /// wall clock.
     package var now: Date
 
-    package init(snapshot: CircuitSnapshot, tripFailures: [Date]? = nil, now: Date) {
+    package init(snapshot: CircuitSnapshot, tripFailures: [Date]? = nil, tripReason: String? = nil, now: Date) {
         self.snapshot = snapshot
         self.tripFailures = tripFailures
+        self.tripReason = tripReason
         self.now = now
     }
 }
@@ -65,6 +68,7 @@ struct CircuitRecord {
                 reading.date
             ),
             tripFailures: self.failuresAtTrip?.map(reading.date),
+            tripReason: self.stored.row.circuit.trip?.reason,
             now: reading.today
         )
     }

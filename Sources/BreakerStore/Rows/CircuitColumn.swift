@@ -113,7 +113,7 @@ enum CircuitColumn: Int32, CaseIterable {
         case .multiplier: .real(rules.multiplier)
         case .cap: .integer(rules.cap)
         case .jitter: .real(rules.jitter)
-        case .outageCap: .integer(Rules.outageCap)
+        case .outageCap: .integer(row.outageCap)
         case .probeLimit: .integer(Int64(rules.probeLimit))
         case .probeSuccesses: .integer(Int64(rules.successesToClose))
         case .probeLease: .integer(rules.lease)
@@ -196,11 +196,6 @@ extension CircuitColumn {
         }
         return list
     }
-}
-
-extension Rules {
-    /// The most that a service's own word may ask for, until a config can say so.
-    fileprivate static var outageCap: Int64 { 3_600_000_000 }
 }
 
 extension Rules.Trip {

@@ -45,7 +45,7 @@ struct CircuitReader {
         }
         return CircuitRow(
             id: self.integer(.id), birth: self.integer(.birth, in: Self.births), label: self.optionalText(.label),
-            registered: self.integer(.registered), stretchBegan: self.hurt(.stretchFailed, .stretchRefused),
+            outageCap: self.integer(.outageCap, in: Self.times), registered: self.integer(.registered), stretchBegan: self.hurt(.stretchFailed, .stretchRefused),
             outageBegan: self.hurt(.outageFailed, .outageRefused), circuit: circuit)
     }
 

@@ -10,6 +10,8 @@ struct CircuitRow: Equatable {
     /// A number that no other circuit has.
     var birth: Int64
     var label: String?
+    /// The most that a service's own word may ask for, until a config can say so.
+    var outageCap: Int64 = 3_600_000_000
     /// When a worker last registered the circuit, or when such a worker was last found dead.
     var registered: Int64
     /// What had been counted when the present stretch began, and when the outage that lasts began; nil where that is

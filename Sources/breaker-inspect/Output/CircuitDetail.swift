@@ -11,7 +11,6 @@ import Foundation
 /// All that is known of one circuit, as `show` prints it.
 struct CircuitDetail {
     var inspected: InspectedCircuit
-    var workers: [WorkerSnapshot]
     /// The newest first.
     var events: [CircuitEvent]
     var link: LinkStanding
@@ -26,7 +25,7 @@ struct CircuitDetail {
     var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     var json: String {
-        JSONDocument.detail(of: self.inspected.seen, events: self.events, workers: self.workers, link: self.link.seen)
+        JSONDocument.detail(of: self.inspected.seen, events: self.events, link: self.link.seen)
     }
 
     /// - Parameter limit: how many events are told; nil for as many as the terminal has room for below the rest.
@@ -61,7 +60,7 @@ struct CircuitDetail {
                 ["\(style.paint(standing.text, standing.look)) since \(self.moment(self.circuit.since))", self.effect]
             )
         ]
-        if let outage = self.outage { fields.append(("outage", [outage])) }
+        if let outage = self.outage { fields.append(("outage", outage)) }
         if let cause = self.cause { fields.append(("why", [cause])) }
         if let hold = self.circuit.hold { fields.append(("hold", self.lines(hold))) }
         if let fleet = self.fleet { fields.append(("fleet", fleet)) }
@@ -75,9 +74,13 @@ struct CircuitDetail {
         return fields
     }
 
-    /// Since when the circuit has not been closed, whatever has become of it meanwhile.
-    private var outage: String? {
-        self.circuit.trippedSince.map { "since \(self.moment($0)), \(self.trips)" }
+    /// Since when the circuit has not been closed, whatever has become of it meanwhile, and why it tripped then, where
+    /// no event that led to the present state says why.
+    private var outage: [String]? {
+        guard let since = self.circuit.trippedSince else { return nil }
+        let hasOwnReason = [.tripped, .reopened].contains(self.entry?.kind)
+        let reason = hasOwnReason ? nil : self.inspected.tripReason
+        return ["since \(self.moment(since)), \(self.trips)"] + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
     }
 
     private var trips: String {
@@ -155,8 +158,7 @@ struct CircuitDetail {
     }
 
     private func line(_ probe: CircuitSnapshot.Probe) -> String {
-        let worker = self.workers.first { $0.id == probe.worker }
-        let who = worker.map { "\($0.name.escaped)[\($0.pid)]" } ?? "a worker that is gone"
+        let who = probe.name.map { "\($0.escaped)[\(probe.pid ?? 0)]" } ?? "worker \(probe.worker)"
         return "\(who) since \(self.moment(probe.since)), lease ends in \(self.left(until: probe.leaseEnds))"
     }
 }

@@ -190,8 +190,7 @@ struct ReportPage {
         }
         if circuit.tripsInARow > 1 { lines.append("\(circuit.tripsInARow) trips in a row") }
         for probe in circuit.probes {
-            let worker = self.report.workers.first { $0.id == probe.worker }
-            lines.append("probed by \(worker.map { "\($0.name)[\($0.pid)]" } ?? "a worker that is gone")")
+            lines.append("probed by \(probe.name.map { "\($0)[\(probe.pid ?? 0)]" } ?? "worker \(probe.worker)")")
         }
         if let hold = circuit.hold {
             lines.append("by \(hold.by ?? "nobody that is known")" + (hold.reason.map { ": \($0)" } ?? ""))

@@ -45,7 +45,6 @@ struct ShowVerb: Verb {
                     return .success(
                         CircuitDetail(
                             inspected: circuit,
-                            workers: try inspection.workers(),
                             events: try inspection.history(of: self.circuit, limit: limit),
                             link: inspection.link,
                             now: circuit.now

@@ -14,6 +14,7 @@ struct WorkersVerb: Verb {
     static let synopsis = ""
     static let summary = "show the processes that have the store open"
     static let details = """
+        VERSION is the release of the library that a worker runs.
         DEGRADED is how long ago a worker lost the use of the file: it guards its
         circuits in memory. LINK is what the link says that joins the store with those
         of other hosts. A column that says nothing is left out.
@@ -50,6 +51,8 @@ struct WorkersVerb: Verb {
             .init(title: "NAME", isName: true), .init(title: "PID", isRightAligned: true),
             .init(title: "SINCE", isRightAligned: true),
         ]
+        let hasVersions = workers.contains { $0.version != nil }
+        if hasVersions { columns.append(.init(title: "VERSION")) }
         if isAnyDegraded { columns.append(.init(title: "DEGRADED", isRightAligned: true)) }
         if hasLink { columns.append(.init(title: "LINK")) }
         var table = Table(columns: columns + [.init(title: "PROBING", mayStandBelow: true)])
@@ -58,6 +61,7 @@ struct WorkersVerb: Verb {
             var cells: [Table.Cell] = [
                 .init(text: worker.name.escaped), .init(text: String(worker.pid)), .init(text: age(worker.since)),
             ]
+            if hasVersions { cells.append(.init(text: worker.version?.escaped ?? "-")) }
             if isAnyDegraded {
                 let since = worker.degradedSince.map(age)
                 cells.append(.init(text: since ?? "-", look: since == nil ? .plain : .bad))

@@ -61,15 +61,16 @@ final class Shop {
     /// - Parameter name: an expression of SQL, in which `i` is a number from 0.
     func copyCircuit(times count: Int, named name: String) throws {
         let columns = """
-            label, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap, recovery_jitter,
-            probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, open_until, successes,
-            trips, last_error, registered
+            birth, label, mode, rule, rule_count, rule_window, outage_cap, stretch, recovery, recovery_multiplier,
+            recovery_cap, recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since,
+            epoch, open_until, successes, trips, last_error, registered
             """
         try Self.sqlite(
             self.path,
             """
             WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < \(count))
             INSERT INTO circuit (name, \(columns)) SELECT \(name), \(columns) FROM circuit, n;
+            UPDATE circuit SET birth = birth / 2 + id;
             """)
     }
 

@@ -34,28 +34,4 @@ import Testing
             try await Task.sleep(for: .milliseconds(100))
         }
     }
-
-    /// The older program refuses nothing, whatever it sees, until it registers a configuration of its own.
-    @Test(arguments: Self.rules) func anOlderProgramRefusesNothingBeside(rules: String) async throws {
-        let place = try Workplace.here
-        let older = try place.start("breaker-worker_0_1_2", [place.clock.path])
-        try await older.ask("open \(place.store)")
-        try await older.ask("breaker users failures=3 recovery=30")
-        let newer = try await place.openWorker()
-        try await newer.ask("breaker users \(rules) recovery=30 observing")
-        #expect(try await newer.ask("fail users 1000").number("failed") == 1_000)
-        let reply = try await older.ask("fail users 1000")
-        #expect(reply.number("ran") == 1_000 && reply.number("refused") == 0, "\(reply)")
-        #expect(try await newer.ask("history users tripped").number("count") == 1)
-        #expect(try await newer.ask("look users")["state"] == "open")
-        // Its configuration rules, the mode included.
-        try await older.ask("breaker users failures=4 recovery=30")
-        try await older.ask("reset users")
-        #expect(try await newer.ask("fail users 3").number("failed") == 3)
-        #expect(try await older.ask("fail users 10").number("ran") == 1)
-        for worker in [older, newer] { #expect(try await worker.ask("call users").number("refused") == 1) }
-        #expect(try await newer.ask("look users")["permitted"] == "false")
-        for worker in [older, newer] { #expect(try await worker.ask("health")["health"] == "healthy") }
-        #expect(await older.quit() == 0)
-    }
 }

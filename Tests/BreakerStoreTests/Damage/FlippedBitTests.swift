@@ -28,7 +28,7 @@ import Darwin
             Foreign.run(
                 path,
                 """
-                INSERT INTO worker VALUES (5000000000, 'killed', 77, 1); INSERT INTO registration VALUES (5000000000, 1);
+                INSERT INTO worker VALUES (5000000000, 'killed', 77, NULL, 1); INSERT INTO registration VALUES (5000000000, 1);
                 UPDATE circuit SET last_error = 'an error', hold_reason = NULL
                 """)
             let root = Foreign.value(path, "SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'")

@@ -20,7 +20,7 @@ import Testing
     /// A probe is under way.
     private static let probing = """
         UPDATE circuit SET state = 'half-open', open_until = NULL WHERE name = 'bad';
-        INSERT INTO probe SELECT circuit.id, 1, worker.id, circuit.since, circuit.since + 30000000 FROM circuit, worker
+        INSERT INTO probe SELECT circuit.id, 1, worker.id, NULL, NULL, circuit.since, circuit.since + 30000000 FROM circuit, worker
         WHERE circuit.name = 'bad'
         """
 

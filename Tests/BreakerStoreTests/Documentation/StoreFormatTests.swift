@@ -59,29 +59,6 @@ import Testing
         #expect(!blocks.isEmpty && Set(blocks).count == blocks.count && !blocks.contains("```sql"))
     }
 
-    /// A program that follows the document tells whether the rules of 1.1 are in force.
-    @Test func saysHowRulesAreMarked() throws {
-        let path = try Workplace.here.store
-        let store = try CircuitStore(path: path)
-        let recovery = RecoveryRule(timeout: .seconds(5), multiplier: 1.5, jitter: 0.2)
-        let slow = SlowCallRule(longerThan: .seconds(1))
-        let trips: [TripRule] = [
-            .failures(3, within: .seconds(20)), .consecutiveFailures(3),
-            .failureRate(0.5, minimumCalls: 9, within: .seconds(10)),
-        ]
-        for (number, trip) in trips.enumerated() {
-            let group = [nil, "shop", "Bücher"][number]
-            _ = try store.breaker(.init(name: "observing\(number)", group: group, trip: trip, mode: .observing))
-            _ = try store.breaker(
-                .init(name: "slow\(number)", group: group, trip: trip, slow: slow, recovery: recovery))
-            _ = try store.breaker(.init(name: "plain\(number)", group: group, trip: trip, recovery: recovery))
-        }
-        store.close()
-        let told = try ForeignProgram.output(of: "fingerprint.py", [ForeignProgram.document, path])
-        let expected = ["observing0", "observing1", "observing2", "plain2", "slow0", "slow1", "slow2"]
-        #expect(told.split(separator: "\n") == expected.map { "\($0) True" })
-    }
-
     /// What stands under each heading of a table.
     private func sections() throws -> [String: String] {
         var sections: [String: String] = [:]

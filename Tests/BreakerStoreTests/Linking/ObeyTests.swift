@@ -192,34 +192,4 @@ import Testing
             #expect(try count(.reset) == 1)
         }
     }
-
-    /// A program of an earlier release goes on with what orders leave in the file.
-    @Test func anEarlierReleaseGoesOn() async throws {
-        let older = try self.place.start("breaker-worker_0_1_2", [self.place.clock.path])
-        try await older.ask("open \(self.place.store)")
-        try await older.ask("breaker users failures=3 recovery=30")
-        func calls(_ verb: String = "call users") async throws -> String { try await older.ask(verb).description }
-        try self.obey(.open(for: 10_000_000, trips: 2))
-        #expect(try await calls() == "ran=0 refused=1")
-        let extended = try #require(try self.obey(.extend(for: 20_000_000)))
-        self.place.clock.advance(by: .microseconds(19_999_999))
-        #expect(try await calls() == "ran=0 refused=1")
-        #expect(try #require(try self.obey(.probe)) > extended)
-        #expect(try await calls() == "ran=1 refused=0")
-        #expect(try await self.store.circuit(named: "users")?.state == .closed)
-        try self.obey(.open(for: 10_000_000, trips: 1))
-        try self.obey(.open(for: 5_000_000, trips: 2))
-        try self.obey(.hold(.closed, for: nil), by: LinkOrder.fleet(for: "ann"))
-        #expect(try await calls() == "ran=1 refused=0")
-        try self.obey(.release, by: LinkOrder.fleet(for: "ann"))
-        #expect(try await calls() == "ran=0 refused=1")
-        try self.obey(.close)
-        #expect(try await calls("fail users 3") == "ran=3 refused=0")
-        #expect(try await calls() == "ran=0 refused=1")
-        #expect(try await older.ask("health")["health"] == "healthy")
-        let found = try self.store.linkedCircuits(matching: "*").first
-        #expect(!LinkOrder.isOfFleet(found?.transition?.by))
-        #expect(await older.quit() == 0)
-        #expect(self.store.isHealthy)
-    }
 }

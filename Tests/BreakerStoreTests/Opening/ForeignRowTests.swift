@@ -7,9 +7,9 @@ import Testing
     static let changes = [
         "UPDATE circuit SET state = 'ajar'", "UPDATE circuit SET state = ''", "UPDATE circuit SET state = 'open'",
         "UPDATE circuit SET state = 'open' || char(0) || 'x', open_until = 1",
-        "UPDATE circuit SET open_until = 9223372036854775807", "UPDATE circuit SET trip_rule = 'never'",
-        "UPDATE circuit SET trip_count = -1", "UPDATE circuit SET trip_count = 9223372036854775807",
-        "UPDATE circuit SET trip_window = -9223372036854775808", "UPDATE circuit SET recovery = 0",
+        "UPDATE circuit SET open_until = 9223372036854775807", "UPDATE circuit SET rule = 'never'",
+        "UPDATE circuit SET rule_count = -1", "UPDATE circuit SET rule_count = 9223372036854775807",
+        "UPDATE circuit SET rule_window = -9223372036854775808", "UPDATE circuit SET recovery = 0",
         "UPDATE circuit SET recovery_multiplier = -1e308", "UPDATE circuit SET recovery_multiplier = 9e999",
         "UPDATE circuit SET recovery_jitter = 7", "UPDATE circuit SET recovery_cap = -5",
         "UPDATE circuit SET probe_limit = -1", "UPDATE circuit SET probe_lease = 9223372036854775807",
@@ -24,11 +24,11 @@ import Testing
         "UPDATE circuit SET name = CAST(x'ff61fe' AS TEXT)", "UPDATE circuit SET label = CAST(x'00ff' AS TEXT)",
         "UPDATE circuit SET last_error = 'x' || char(0) || 'y'", "UPDATE circuit SET last_error = zeroblob(9) || 'y'",
         "INSERT INTO failure VALUES (1, 9223372036854775807, -1, -1), (1, -9223372036854775808, 0, 0)",
-        "INSERT INTO probe VALUES (1, -5, -7, 9223372036854775807, -9223372036854775808)",
-        "INSERT INTO probe VALUES (1, 0, 0, -9223372036854775808, 9223372036854775807);"
+        "INSERT INTO probe VALUES (1, -5, -7, NULL, NULL, 9223372036854775807, -9223372036854775808)",
+        "INSERT INTO probe VALUES (1, 0, 0, NULL, NULL, -9223372036854775808, 9223372036854775807);"
             + "UPDATE circuit SET state = 'half-open'",
-        "INSERT INTO worker VALUES (-5, '', -1, 9223372036854775807), (0, 'x', 0, 0), (5, 'x', 0, 0)",
-        "INSERT INTO worker VALUES (9223372036854775807, 'a' || char(0), 9223372036854775807, 0)",
+        "INSERT INTO worker VALUES (-5, '', -1, NULL, 9223372036854775807), (0, 'x', 0, NULL, 0), (5, 'x', 0, NULL, 0)",
+        "INSERT INTO worker VALUES (9223372036854775807, 'a' || char(0), 9223372036854775807, NULL, 0)",
         "INSERT INTO registration VALUES (-5, 1), (5, 99)", "DELETE FROM clock",
         "UPDATE clock SET offset = 9223372036854775807", "UPDATE clock SET offset = -9223372036854775808",
         "UPDATE clock SET boot = 'other', offset = 9223372036854775807", "UPDATE clock SET boot = ''",
@@ -70,7 +70,7 @@ import Testing
         try Files.withDirectory { directory in
             let path = "\(directory)/a.db"
             try Stores.make(path)
-            Foreign.run(path, "INSERT INTO worker VALUES (\(id), 'x', 1, 1); UPDATE clock SET boot = 'other'")
+            Foreign.run(path, "INSERT INTO worker VALUES (\(id), 'x', 1, NULL, 1); UPDATE clock SET boot = 'other'")
             let store = try CircuitStore(path: path, configuration: Stores.configuration())
             #expect(try store.workers().count == 1)
             store.close()

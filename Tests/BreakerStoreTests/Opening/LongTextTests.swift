@@ -23,7 +23,7 @@ import Testing
     private static let isMendedAtOnce = sqlite3_libversion_number() < 3_039_000
 
     static let circuitTexts = [
-        "last_error", "label", "hold_reason", "hold_by", "trip_rule", "state", "name",
+        "last_error", "label", "hold_reason", "hold_by", "rule", "state", "name",
     ]
 
     /// The look at all circuits tells of the row, and goes on behind it.
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func longNameOfAWorkerHidesNoOther() throws {
-        let path = try Self.make("INSERT INTO worker VALUES (5, LONG, 1, 1)")
+        let path = try Self.make("INSERT INTO worker VALUES (5, LONG, 1, NULL, 1)")
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         #expect(try store.workers().count == 1)
@@ -220,7 +220,7 @@ import Testing
         let path = try Self.make(
             """
             INSERT INTO failure WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000)
-            SELECT 1, (SELECT highest FROM clock), x, 1 FROM n
+            SELECT 1, (SELECT reserved FROM clock), x, 1 FROM n
             """)
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
@@ -239,8 +239,8 @@ import Testing
             UPDATE circuit SET state = 'half-open' WHERE name = 'a';
             CREATE TEMP TABLE n AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 50000)
             SELECT x FROM n;
-            INSERT INTO probe SELECT 1, x, x, 1, 1 FROM n;
-            INSERT INTO worker SELECT x, 'w', 1, 1 FROM n;
+            INSERT INTO probe SELECT 1, x, x, NULL, NULL, 1, 1 FROM n;
+            INSERT INTO worker SELECT x, 'w', 1, NULL, 1 FROM n;
             INSERT INTO registration SELECT x, 1 FROM n;
             """)
         let reader = try CircuitStore(path: path, configuration: Stores.configuration(.readOnly))

@@ -152,7 +152,11 @@ import Darwin
         defer { store.close() }
         _ = try store.breaker(Stores.config("b"))
         #expect(throws: BreakerStoreError.self) { try store.circuit(named: "a") }
-        try store.reset("a")
+        // The row goes, and who uses the circuit registers it anew.
+        let error = #expect(throws: BreakerStoreError.self) { try store.reset("a") }
+        #expect(error?.code == .noSuchCircuit)
+        #expect(try store.history(of: "a").first?.reason?.hasPrefix("its row could not be read") == true)
+        _ = try store.breaker(Stores.config())
         #expect(try store.circuit(named: "a")?.state == .closed)
         Foreign.run(path, "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET state = 'clozed' WHERE name = 'a'")
         try store.forget("a")

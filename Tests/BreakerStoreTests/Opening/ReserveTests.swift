@@ -79,7 +79,7 @@ import Darwin
                     let file = try StoreFile(resolving: path)
                     let other = try Database.sharing(file, as: FileIdentity(of: file))
                     try other.connection.waitWhenBusy(.seconds(10))
-                    while (try? other.run("UPDATE circuit SET refusals = refusals + 1")) != nil {}
+                    while (try? other.run("UPDATE circuit SET registered = registered + 1")) != nil {}
                     breaker.recordFailure()
                     #expect(!store.isHealthy)
                 }

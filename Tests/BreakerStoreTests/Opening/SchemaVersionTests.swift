@@ -9,9 +9,7 @@ import Testing
         try Files.withDirectory { directory in
             let path = "\(directory)/a.db"
             try Strangers.makeStore(
-                path, version: 1_002, ["-wal", "-shm"],
-                "ALTER TABLE circuit ADD COLUMN added TEXT; ALTER TABLE worker ADD COLUMN added INTEGER",
-                "ALTER TABLE event ADD COLUMN added TEXT; CREATE TABLE later (x INTEGER) STRICT"
+                path, version: 2_001, ["-wal", "-shm"], "CREATE TABLE later (x INTEGER) STRICT"
             )
             for _ in 0..<2 {
                 let store = try CircuitStore(path: path, configuration: Stores.configuration())
@@ -22,7 +20,7 @@ import Testing
                 #expect(try store.circuits().map(\.name) == ["a", "b"])
                 store.close()
             }
-            #expect(Foreign.value(path, "PRAGMA user_version") == "1002")
+            #expect(Foreign.value(path, "PRAGMA user_version") == "2001")
         }
     }
 
@@ -31,7 +29,7 @@ import Testing
         (version: Int32(1_000), fingerprint: UInt64(0x1deb_6fb0_f0ae_074f)), (1_001, 0x4121_abe5_b7f2_56d1),
     ])
     func releasedStepNeverChanges(step: (version: Int32, fingerprint: UInt64)) throws {
-        let sql = try #require(Migration.all.first { $0.version == step.version }).sql
+        let sql = try #require(Migration.all.first { $0.version == step.version }).parts.joined()
         // FNV-1a
         let fingerprint = sql.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         #expect(fingerprint == step.fingerprint)
@@ -39,7 +37,7 @@ import Testing
 
     /// The quick comparison finds nothing wrong with a file that nobody has changed.
     ///
-    /// `Migrations/schema.txt` is what the steps make. BREAKERSTORE_WRITE_SCHEMA=<path> writes it anew.
+    /// `Migrations/schema.txt` is what `Migrations/schema.sql` makes, and what the steps make of an older file. BREAKERSTORE_WRITE_SCHEMA=<path> writes it anew.
     @Test func fileSaysToTheByteWhatTheStepsMake() throws {
         try Files.withDirectory { directory in
             let path = "\(directory)/a.db"
@@ -60,31 +58,31 @@ import Testing
         [
             ["-wal", "-shm"], ["-wal"], ["-shm"], [],
         ].map { endings in
-            BadPathTests.Case("2000 in the log, with \(endings)", .newerSchema, "2.0") {
-                try Strangers.makeStore("\($0)/a.db", version: 2_000, endings, "PRAGMA wal_checkpoint(PASSIVE)")
+            BadPathTests.Case("3000 in the log, with \(endings)", .newerSchema, "3.0") {
+                try Strangers.makeStore("\($0)/a.db", version: 3_000, endings, "PRAGMA wal_checkpoint(PASSIVE)")
                 return "\($0)/a.db"
             }
         }
         + [["-wal", "-shm"], ["-wal"]].map { endings in
-            BadPathTests.Case("2000 in the log alone, with \(endings)", .newerSchema, "2.0") {
-                try Strangers.makeStore("\($0)/a.db", version: 2_000, endings)
+            BadPathTests.Case("3000 in the log alone, with \(endings)", .newerSchema, "3.0") {
+                try Strangers.makeStore("\($0)/a.db", version: 3_000, endings)
                 return "\($0)/a.db"
             }
         }
         + [
-            BadPathTests.Case("2000, with an empty -shm", .newerSchema, "2.0") {
-                try Strangers.makeStore("\($0)/a.db", version: 2_000, ["-wal"])
+            BadPathTests.Case("3000, with an empty -shm", .newerSchema, "3.0") {
+                try Strangers.makeStore("\($0)/a.db", version: 3_000, ["-wal"])
                 Files.write([], to: "\($0)/a.db-shm")
                 return "\($0)/a.db"
             },
-            BadPathTests.Case("2000, with an empty -wal", .newerSchema, "2.0") {
-                try Strangers.makeStore("\($0)/a.db", version: 2_000, ["-shm"], "PRAGMA wal_checkpoint(TRUNCATE)")
+            BadPathTests.Case("3000, with an empty -wal", .newerSchema, "3.0") {
+                try Strangers.makeStore("\($0)/a.db", version: 3_000, ["-shm"], "PRAGMA wal_checkpoint(TRUNCATE)")
                 Files.write([], to: "\($0)/a.db-wal")
                 return "\($0)/a.db"
             },
-            BadPathTests.Case("2000, with a log cut behind its header", .newerSchema, "2.0") {
+            BadPathTests.Case("3000, with a log cut behind its header", .newerSchema, "3.0") {
                 try Strangers.makeStore(
-                    "\($0)/a.db", version: 2_000, ["-wal", "-shm"], "PRAGMA wal_checkpoint(PASSIVE)")
+                    "\($0)/a.db", version: 3_000, ["-wal", "-shm"], "PRAGMA wal_checkpoint(PASSIVE)")
                 Files.write((Files.read("\($0)/a.db-wal") ?? []).prefix(32), to: "\($0)/a.db-wal")
                 return "\($0)/a.db"
             },
@@ -99,20 +97,24 @@ import Testing
         try Files.withDirectory { try newer.check($0) }
     }
 
+    private static func step(_ version: Int32, _ sql: String) -> Migration {
+        Migration(version: version, parts: [Array(sql.utf8)])
+    }
+
     /// Each version that is missing is added, in order, and nothing twice.
     @Test(arguments: [0, 1_000, 1_001, 1_002])
     func addsWhatIsMissing(from version: Int) throws {
         let steps = [
-            Migration(version: 1_000, sql: Array("CREATE TABLE first (x INTEGER) STRICT".utf8)),
-            Migration(version: 1_001, sql: Array("ALTER TABLE first ADD COLUMN y INTEGER".utf8)),
-            Migration(version: 1_002, sql: Array("CREATE TABLE second (x INTEGER) STRICT".utf8)),
+            Self.step(1_000, "CREATE TABLE first (x INTEGER) STRICT"),
+            Self.step(1_001, "ALTER TABLE first ADD COLUMN y INTEGER"),
+            Self.step(1_002, "CREATE TABLE second (x INTEGER) STRICT"),
         ]
         try Files.withDirectory { directory in
             let file = try StoreFile(resolving: "\(directory)/a.db")
             Files.write([], to: file.path)
             let connection = try Connection(path: file.path, access: .readWrite)
-            try Schema.migrate(connection, file, steps: steps.filter { $0.version <= version })
-            try Schema.migrate(connection, file, steps: steps)
+            _ = try Schema.migrate(connection, file, steps: steps.filter { $0.version <= version })
+            _ = try Schema.migrate(connection, file, steps: steps)
             #expect(try connection.integer("PRAGMA user_version") == 1_002)
             #expect(try connection.integer("PRAGMA application_id") == Schema.applicationID)
             #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 2)
@@ -122,16 +124,16 @@ import Testing
 
     /// A step that fails takes those before it back.
     @Test func failedStepLeavesTheOldVersion() throws {
-        let first = Migration(version: 1_000, sql: Array("CREATE TABLE first (x INTEGER) STRICT".utf8))
-        let second = Migration(version: 1_001, sql: Array("CREATE TABLE second (x INTEGER) STRICT".utf8))
-        let broken = Migration(version: 1_002, sql: Array("ALTER TABLE missing ADD COLUMN y".utf8))
+        let first = Self.step(1_000, "CREATE TABLE first (x INTEGER) STRICT")
+        let second = Self.step(1_001, "CREATE TABLE second (x INTEGER) STRICT")
+        let broken = Self.step(1_002, "ALTER TABLE missing ADD COLUMN y")
         try Files.withDirectory { directory in
             let file = try StoreFile(resolving: "\(directory)/a.db")
             Files.write([], to: file.path)
             let connection = try Connection(path: file.path, access: .readWrite)
-            try Schema.migrate(connection, file, steps: [first])
+            _ = try Schema.migrate(connection, file, steps: [first])
             #expect(throws: BreakerStoreError.self) {
-                try Schema.migrate(connection, file, steps: [first, second, broken])
+                _ = try Schema.migrate(connection, file, steps: [first, second, broken])
             }
             #expect(try connection.integer("PRAGMA user_version") == 1_000)
             #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 1)
@@ -146,7 +148,7 @@ import Testing
             let before = Listing(directory)["a.db"]
             let error = #expect(throws: BreakerStoreError.self) {
                 let connection = try Connection(path: file.path, access: .readWrite)
-                try Schema.migrate(connection, file)
+                _ = try Schema.migrate(connection, file)
             }
             #expect(error?.code == .notAStore)
             #expect(Listing(directory)["a.db"] == before)

@@ -54,13 +54,13 @@ import Darwin
     func unusableStoreIsReplaced(what: String) throws {
         let path = try Self.make()
         switch what {
-        case "changed check": try Self.put("trap_count > 0", over: "trip_count > 0", in: path)
+        case "changed check": try Self.put("rule_coant > 0", over: "rule_count > 0", in: path)
         case "changed column": try Self.put("    bopt TEXT", over: "    boot TEXT", in: path)
-        case "changed state": try Self.put("'closed', 'opep'", over: "'closed', 'open'", in: path)
+        case "changed state": try Self.put("state <> 'opep'", over: "state <> 'open'", in: path)
         case "changed space": try Self.put("CHECK (recovery$> 0)", over: "CHECK (recovery > 0)", in: path)
         case "no text": try Self.change(path) { try $0[Self.place(of: "lease > 0", in: $0) + 5] ^= 0x80 }
         case "lone quote": try Self.put("CHECK (recovery\"> 0)", over: "CHECK (recovery > 0)", in: path)
-        case "older version": try Self.change(path) { $0[63] ^= 8 }
+        case "older version": try Self.change(path) { $0[63] ^= 16 }
         case "unknown format": try Self.change(path) { $0[47] ^= 64 }
         case "write version": try Self.change(path) { $0[18] ^= 64 }
         default: try Self.breakFreeList(path)

@@ -5,8 +5,10 @@ import Testing
 
 /// What a program of a later version has written beside this one.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct LaterVersionTests {
-    private static let later = "UPDATE circuit SET trip_rule = 'share', trip_count = 20, trip_window = 5000000 "
-    private static let foreign = "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET state = 'shadowing' "
+    /// A later minor version adds tables.
+    private static let version = "PRAGMA user_version = 2001; CREATE TABLE IF NOT EXISTS later (x INTEGER) STRICT;"
+    private static let later = "\(version) UPDATE circuit SET rule = 'share', rule_count = 20, rule_window = 5000000 "
+    private static let foreign = "\(version) PRAGMA ignore_check_constraints = ON; UPDATE circuit SET state = 'shadowing' "
 
     /// The rule is kept as it is, nothing is counted, and what is open or half-open goes its way.
     @Test(arguments: [1, 2])
@@ -33,7 +35,7 @@ import Testing
         fixture.clock.advance(by: .seconds(600))
         for _ in 0..<successesToClose { try await breaker.run {} }
         #expect(breaker.state == .closed)
-        #expect(Foreign.value(path, "SELECT trip_rule || trip_count || trip_window FROM circuit") == "share205000000")
+        #expect(Foreign.value(path, "SELECT rule || rule_count || rule_window FROM circuit") == "share205000000")
         // Until somebody registers another.
         let again = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
         for _ in 0..<3 { await again.recordFailure() }
@@ -52,7 +54,7 @@ import Testing
         #expect(fixture.isHealthy)
         #expect(Foreign.value(path, "SELECT state || (SELECT count(*) FROM failure) FROM circuit") == "shadowing0")
         _ = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
-        #expect(Foreign.value(path, "SELECT state || trip_count FROM circuit") == "shadowing2")
+        #expect(Foreign.value(path, "SELECT state || rule_count FROM circuit") == "shadowing2")
         try await fixture.store.reset("a")
         for _ in 0..<2 { await breaker.recordFailure() }
         #expect(!breaker.isCallPermitted)

@@ -25,7 +25,7 @@ import Testing
             _ = try store.breaker(config)
         }
         Foreign.run(
-            place.store, "UPDATE clock SET offset = offset + \(step), highest = highest + \(min(step, 0))")
+            place.store, "UPDATE clock SET offset = offset + \(step), reserved = reserved + \(min(step, 0))")
         let workers = try await place.openWorkers(2, "system-clock")
         try await workers.ask("breaker users failures=1 recovery=300")
         let before = Date()

@@ -81,7 +81,7 @@ import Testing
         // As a process leaves it that was killed: a row whose byte nobody holds.
         try core.commit(until: store.deadline) { (transaction) throws(BreakerStoreError) in
             try transaction.database.run(
-                "INSERT INTO worker VALUES (?1, 'dead', 1, 0)", .integer(LockFile.workers.lowerBound))
+                "INSERT INTO worker VALUES (?1, 'dead', 1, NULL, 0)", .integer(LockFile.workers.lowerBound))
         }
         #expect(try store.workers().count == 1)
         let opening = Opening(

@@ -5,7 +5,7 @@ import Testing
 /// A circuit's columns: the list in `CircuitColumn`, the table and the fields of the machine's values say the same.
 @Suite(.timeLimit(.minutes(10))) struct ColumnTests {
     private static let config = CircuitBreaker.Config(name: "a", group: "G")
-    /// With all that programs of schema 1.0 do not know.
+    /// With a value in each column of the rules.
     private static let newer = CircuitBreaker.Config(
         name: "a", group: "G", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(10)),
         slow: SlowCallRule(longerThan: .seconds(2)), mode: .observing)
@@ -24,16 +24,28 @@ import Testing
         "rules.probeLimit": { $0.rules.probeLimit += 1 },
         "rules.successesToClose": { $0.rules.successesToClose += 1 },
         "rules.lease": { $0.rules.lease += 1 },
+        "stretch": { $0.stretch += 1 },
+        "trip": {
+            $0.trippedSince = $0.since
+            $0.trip = Circuit.Trip(reason: "12 of 20", failed: 12, calls: 20)
+        },
         "rules.minimumReporters": { $0.rules.minimumReporters += 1 },
         "state": { $0.state = .halfOpen(successes: 2) },
         "since": { $0.since = $0.since.adding(-1) },
         "epoch": { $0.epoch += 1 },
         "forgottenUntil": { $0.forgottenUntil = $0.since },
         "tripsInARow": { $0.tripsInARow += 1 },
-        "trippedSince": { $0.trippedSince = $0.since },
+        "trippedSince": {
+            $0.trippedSince = $0.since
+            $0.trip = Circuit.Trip()
+        },
         "probes": {
             $0.state = .halfOpen(successes: 0)
-            $0.probes = [Circuit.Probe(token: 1, worker: 1, since: $0.since, leaseEnds: $0.since)]
+            $0.probes = [
+                Circuit.Probe(
+                    token: 1, worker: 1, since: $0.since, leaseEnds: $0.since,
+                    prober: Circuit.Prober(name: "w", pid: 7))
+            ]
         },
         "hold.state": { $0.hold?.state = .closed },
         "hold.since": { $0.hold?.since = $0.since.adding(-1) },
@@ -84,7 +96,8 @@ import Testing
         let path = fixture.store.backend.file.path
         let query = "SELECT group_concat(name) FROM pragma_table_info('circuit') WHERE name <> 'name'"
         let table = try #require(Foreign.value(path, query)).split(separator: ",").map(String.init)
-        #expect(table == CircuitColumn.all.map(\.name))
+        // Nobody writes the last two yet.
+        #expect(table == CircuitColumn.all.map(\.name) + ["failures", "failures_since"])
         #expect(CircuitColumn.all.enumerated().allSatisfy { $0.element.rawValue == $0.offset })
     }
 
@@ -94,7 +107,7 @@ import Testing
         let fixture = try StoreFixture()
         let core = try #require(fixture.core)
         let path = fixture.store.backend.file.path
-        _ = try fixture.store.breaker(column.isOfNewerRules ? Self.newer : Self.config)
+        _ = try fixture.store.breaker(column.part == .config ? Self.newer : Self.config)
         try fixture.store.hold("a", .open, for: .seconds(60), by: "Ann", reason: "storm")
         let before = try #require(try core.circuit("a")?.row)
         let update = "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET \(Self.another(column))"
@@ -105,25 +118,9 @@ import Testing
         #expect(inFile == Self.quoted(column.value(in: after)))
     }
 
-    /// A row that is made anew keeps what can be read of it, in every column.
-    @Test func rowMadeAnewKeepsTheRest() async throws {
-        let fixture = try StoreFixture()
-        let path = fixture.store.backend.file.path
-        let breaker = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
-        let garble = "UPDATE circuit SET refusals = 12, last_error = 'E', recovery_jitter = 7"
-        Foreign.run(path, "PRAGMA ignore_check_constraints = ON; \(garble)", keepsLog: true)
-        let row = "SELECT recovery_jitter || ' ' || refusals || ' ' || last_error FROM circuit"
-        let isHealed = await eventually {
-            synchronously { breaker.recordFailure() }
-            return Foreign.value(path, row)?.hasPrefix("0.0 12 ") == true
-        }
-        #expect(isHealed)
-    }
-
     /// Sets a column, and those without which it can't be read.
     private static func another(_ column: CircuitColumn) -> String {
         switch column {
-        case .tripRule: "trip_rule = 'consecutive', trip_window = 0"
         case .state: "state = 'half-open'"
         case .openUntil: "state = 'open', open_until = since"
         case .successes: "state = 'half-open', successes = 2"
@@ -132,23 +129,18 @@ import Testing
         case .jitter: "recovery_jitter = 0.25"
         case .forgottenUntil: "forgotten_until = since"
         case .birth: "birth = birth - 1"
-        case .failures: "failures = 40, failures_to = since, counting = 1"
-        case .failuresSince: "failures = 40, failures_since = since - 1, failures_to = since, counting = 1"
-        case .failuresTo: "failures = 40, failures_to = since, counting = 1"
-        case .counting: "failures = 40, failures_to = since, counting = 2"
-        case .stateOf: "epoch = epoch + 1, state_of = epoch + 1"
+        case .stretchFailed, .stretchRefused: "stretch_failed = 3, stretch_refused = 4"
         case .outageSince: "outage_since = since"
-        case .observedState: "observed_state = 'half-open'"
-        case .observedUntil: "observed_state = 'open', observed_until = since"
-        case .observedSuccesses: "observed_state = 'half-open', observed_successes = 2"
-        case .rulesOf: "rules_of = NULL"
+        case .outageFailed, .outageRefused: "outage_since = since, outage_failed = 3, outage_refused = 4"
+        case .tripReason: "outage_since = since, trip_reason = 'else'"
+        case .tripFailed, .tripCalls: "outage_since = since, \(column.name) = 9"
         case .mode: "mode = 'enforcing'"
         case .rule: "rule = 'failures'"
         case .ruleShare: "rule_share = 0.25"
         case .slowShare: "slow_share = 0.75"
-        case .ruleCount, .ruleWindow, .slowThreshold, .slowCount, .slowWindow: "\(column.name) = \(column.name) + 1"
-        case .id, .tripCount, .tripWindow, .recovery, .multiplier, .cap, .probeLimit, .probeSuccesses, .probeLease,
-            .minimumReporters, .since, .epoch, .trips, .holdSince, .holdUntil, .refusals, .registered:
+        case .id, .registered, .recovery, .multiplier, .cap, .outageCap, .probeLimit, .probeSuccesses, .probeLease,
+            .minimumReporters, .since, .epoch, .stretch, .trips, .holdSince, .holdUntil, .ruleCount, .ruleWindow,
+            .slowThreshold, .slowCount, .slowWindow:
             "\(column.name) = \(column.name) + 1"
         }
     }
@@ -161,9 +153,4 @@ import Testing
         case .text(let text): "'\(text)'"
         }
     }
-}
-
-extension CircuitColumn {
-    /// Whether the column is null where programs of schema 1.0 know all of a config.
-    fileprivate var isOfNewerRules: Bool { self.rawValue >= Self.observedState.rawValue }
 }

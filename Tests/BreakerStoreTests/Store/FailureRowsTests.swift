@@ -9,7 +9,7 @@ import Testing
         private let fixture: StoreFixture
         private let core: StoreCore
         private let name: String
-        /// Whether the rules keep so many failures that a mark in the circuit's row tells their number.
+        /// Whether the rules keep many failures.
         private let isBusy: Bool
         private var random: SplitMix64
         private var memory: CircuitInMemory
@@ -18,7 +18,6 @@ import Testing
         private let workers: [Int64] = [1, 2, 3, 4]
         private var living: Set<Int64> = [1, 2, 3]
         private(set) var trips = 0
-        private(set) var marks = 0
 
         private static let patience = Deadline(after: .seconds(20))
 
@@ -89,7 +88,7 @@ import Testing
                     self.core.file.path,
                     """
                     DELETE FROM failure WHERE circuit = \(id); UPDATE circuit SET last_error = NULL WHERE id = \(id);
-                    UPDATE clock SET highest = highest + 1
+                    UPDATE clock SET reserved = reserved + 1
                     """,
                     keepsLog: true)
                 self.fixture.clock.advance(by: .microseconds(1))
@@ -159,19 +158,8 @@ import Testing
 
         private mutating func compare(_ step: Int) throws {
             let stored = try #require(try self.core.circuit(self.name))
-            // Those whose time is over go many at a time where there are many.
-            let start = stored.row.mark.map { $0.since ?? .min } ?? .min
-            let counting = self.memory.circuit.failuresCount(from: self.core.clock.now).map {
-                max($0.microseconds, start)
-            }
-            func isKept(_ failure: Circuit.Failure) -> Bool {
-                !self.isBusy || failure.at.microseconds >= counting ?? .min
-            }
-            try #require(
-                stored.failures.filter(isKept) == self.memory.failures.failures.filter(isKept),
-                "\(self.name), step \(step)")
+            try #require(stored.failures == self.memory.failures.failures, "\(self.name), step \(step)")
             var circuit = stored.row.circuit
-            if stored.row.mark != nil { self.marks += 1 }
             circuit.tally = self.memory.circuit.tally
             try #require(circuit == self.memory.circuit, "\(self.name), step \(step)")
         }
@@ -180,15 +168,12 @@ import Testing
     @Test(arguments: [false, true]) func fileAndMemoryAgree(isBusy: Bool) throws {
         let fixture = try StoreFixture()
         var trips = 0
-        var marks = 0
         for seed in 0..<UInt64(isBusy ? 4 : 40) {
             var history = try History(seed: seed, fixture, isBusy: isBusy)
             try history.run(steps: isBusy ? 1_500 : 100)
             trips += history.trips
-            marks += history.marks
         }
         #expect(trips > (isBusy ? 1 : 40))
-        #expect(marks > 1_000 || !isBusy, "\(marks)")
         #expect(fixture.isHealthy)
     }
 }

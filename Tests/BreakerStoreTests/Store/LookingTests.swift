@@ -82,9 +82,8 @@ import Testing
         #expect(try await breaker.snapshot().trippedSince == nil)
     }
 
-    /// The history keeps few events: only the circuit's row knows, unless a program of schema 1.0 has changed the
-    /// state.
-    @Test(arguments: [false, true]) func anOutageThatIsOlderThanTheHistory(isOfOlderProgram: Bool) async throws {
+    /// The history keeps few events: only the circuit's row knows.
+    @Test func anOutageThatIsOlderThanTheHistory() async throws {
         var configuration = CircuitStore.Configuration()
         let clock = ManualHostClock()
         configuration.clock = clock
@@ -98,10 +97,6 @@ import Testing
         let first = try #require(try await breaker.snapshot().trippedSince)
         await breaker.recordFailure()
         #expect(try await breaker.snapshot().trippedSince == first)
-        if isOfOlderProgram {
-            Foreign.run(store.path, "UPDATE circuit SET epoch = epoch + 1", keepsLog: true)
-            #expect(try await breaker.snapshot().trippedSince == nil)
-        }
         #expect(try await breaker.snapshot().tripsInARow == 2)
     }
 

@@ -44,7 +44,7 @@ import Testing
             """
             WITH RECURSIVE number(n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM number WHERE n < 1499)
             INSERT INTO event (at, circuit, kind, was, becomes, reason)
-            SELECT (SELECT highest FROM clock), 'a', 'reset', 'closed', 'closed', n FROM number
+            SELECT (SELECT reserved FROM clock), 'a', 'reset', 'closed', 'closed', n FROM number
             """)
         let first = try #require(try await self.fixture.store.history(limit: 10_000).last { $0.kind == .reset })
         let reader = try self.reader()

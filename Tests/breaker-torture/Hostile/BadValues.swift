@@ -18,7 +18,7 @@ struct BadValues {
     /// What stands for a word of a later version in these columns.
     private static let laterWords = [
         "state": ["'failures'", "'consecutive'", "'rate'"],
-        "trip_rule": ["'closed'", "'open'", "'half-open'", "'rate'"],
+        "rule": ["'closed'", "'open'", "'half-open'", "'rate'"],
     ]
 
     /// The numbers that one bit makes of another.

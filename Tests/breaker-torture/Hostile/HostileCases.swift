@@ -22,7 +22,7 @@ struct HostileCases {
         "payloads: sql || '; ' || '$' with payload 4 as clock",
         "payloads: sql || '; ' || '$' with payload 5 as event",
         "values: clock.boot = CAST(boot AS BLOB)", "values: worker.pid = 'no such word'",
-        "values: circuit.state = 'no such word' of 'closed'", "values: circuit.trip_count = x'00' of 'closed'",
+        "values: circuit.state = 'no such word' of 'closed'", "values: circuit.rule_count = x'00' of 'closed'",
         "single bits: circuit.since = 4611686018427387904", "single bits: clock.offset = 4611686018427387904",
         "single bits: event.id = 4611686018427387904", "values: event.id = 9223372036854775807",
         "values: failure.at = 9223372036854775807", "schema: the last number of event is 9223372036854775807, log",

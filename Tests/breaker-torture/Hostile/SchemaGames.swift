@@ -212,8 +212,8 @@ struct SchemaGames {
     // MARK: - Headers
 
     private var pragmas: [Game] {
-        let versions = [0, 1, 999, 1_002, 1_999, 2_000, 2_147_483_647, -1, -2_147_483_648]
-        return versions.map { ("version \($0)", ["PRAGMA user_version = \($0)"], $0 == 1_002) }
+        let versions = [0, 1, 999, 1_001, 1_999, 2_001, 2_999, 3_000, 2_147_483_647, -1, -2_147_483_648]
+        return versions.map { ("version \($0)", ["PRAGMA user_version = \($0)"], $0 == 2_001) }
             + versions.map { ("application \($0)", ["PRAGMA application_id = \($0)"], false) }
             + ["DELETE", "PERSIST"].map { ("journal mode \($0)", ["PRAGMA journal_mode = \($0)"], false) }
             + (9...16).map {

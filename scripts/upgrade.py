@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Moves files of earlier releases to this one's schema, and says what was lost: nothing may be.
+
+usage: scripts/upgrade.py RELEASE…
+
+Builds each release from this repository's history, in a work tree under .build/upgrade, and plays with its own worker:
+a file with a circuit in every state is moved by this release's tool chain and compared; a live worker of the release
+guards in memory meanwhile, and is whole after its restart with the new program; whoever moves the file is killed on the
+way. Prints what it sees. Exit code 1: something was lost.
+"""
+import os
+import pathlib
+import random
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PLACE = ROOT / ".build/upgrade"
+# The last commit of each release.
+COMMITS = {"0.1.2": "ee8cb83", "0.4.2": "57ee275", "0.4.3": "60471c2"}
+KILLS = 40
+EVENTS = 1_000_000
+# What is compared: of a file of 1.x, and of one of 2.0. A half-open circuit stays so, and holds cover what they covered.
+STATES = {
+    1: "SELECT name, CASE WHEN observed_state IS NOT NULL AND state_of = epoch THEN observed_state ELSE state END,"
+    " since, epoch, CASE WHEN observed_state IS NOT NULL AND state_of = epoch THEN observed_until ELSE open_until END,"
+    " trips, hold, hold_since, hold_until, hold_by, hold_reason, last_error, outage_since FROM circuit ORDER BY name",
+    2: "SELECT name, state, since, epoch, open_until, trips, hold, hold_since, hold_until, hold_by, hold_reason,"
+    " last_error, outage_since FROM circuit ORDER BY name",
+}
+ROWS = {
+    "failures": "SELECT circuit, at, worker, sequence FROM failure ORDER BY 1, 2, 3, 4",
+    "probes": "SELECT circuit, token, worker, since, lease_ends FROM probe ORDER BY 1, 2",
+    "events": "SELECT id, circuit, kind, at, was, becomes, reason, operator FROM event ORDER BY id",
+    "totals": "SELECT circuit, board, succeeded, failed, slow, ignored, refused FROM tally ORDER BY 1, 2",
+    "numbers": "SELECT name, seq FROM sqlite_sequence ORDER BY name",
+}
+
+
+class Lost(Exception):
+    """Something is not as it was before."""
+
+
+class Clock:
+    """The clock of all workers: a file of three numbers."""
+
+    def __init__(self, path):
+        self.path, self.uptime, self.wall = path, 1_000_000_000, 1_767_225_600_000_000
+        path.write_bytes(struct.pack("=3q", 1, self.uptime, self.wall) + bytes(4096))
+
+    def advance(self, seconds):
+        self.uptime += round(seconds * 1e6)
+        self.wall += round(seconds * 1e6)
+        with open(self.path, "r+b") as file:
+            file.write(struct.pack("=3q", 1, self.uptime, self.wall))
+
+
+class Worker:
+    """A worker of the tests, of whatever release: a line asks, a line answers."""
+
+    def __init__(self, program, clock):
+        self.process = subprocess.Popen(
+            [program, clock.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+
+    def ask(self, line):
+        print(line, file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline().strip()
+        if not answer or answer.startswith("error"):
+            raise Lost(f"{line}: {answer or 'the worker is gone'}")
+        return answer
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def build(release):
+    """The worker of a release."""
+    tree = PLACE / release
+    if not tree.exists():
+        commit = COMMITS.get(release)
+        if not commit:
+            raise SystemExit(f"{release} is none of {', '.join(COMMITS)}; its last commit is to stand in {__file__}")
+        subprocess.run(["git", "-C", ROOT, "worktree", "add", "--detach", tree, commit], check=True)
+    return build_worker(tree)
+
+
+def build_worker(tree):
+    print(f"building the worker of {tree.name}", flush=True)
+    command = ["swift", "build", "-c", "release", "--product", "breaker-worker", "--package-path", tree]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    bin_path = subprocess.run(command + ["--show-bin-path"], check=True, capture_output=True, text=True).stdout.strip()
+    return pathlib.Path(bin_path) / "breaker-worker"
+
+
+def fill(worker, clock, knows_shares):
+    """A circuit in every state."""
+    for name in ("closed", "open", "half-open", "held-open", "held-closed", "forgotten", "reset"):
+        worker.ask(f"breaker {name} failures=3 recovery=30")
+    worker.ask("breaker in-a-row consecutive=3 recovery=30")
+    shares = {"rate": "rate=0.5 minimum=4", "watched": "failures=3 observing", "slow": "failures=3 slow=100 minimum=9"}
+    for name, rules in shares.items() if knows_shares else ():
+        worker.ask(f"breaker {name} {rules} recovery=60")
+    worker.ask("fail closed 2")
+    worker.ask("fail half-open 3")
+    clock.advance(31)
+    worker.ask("begin half-open")
+    clock.advance(1)
+    worker.ask("fail open 3")
+    worker.ask("fail in-a-row 2")
+    for name in shares if knows_shares else ():
+        worker.ask(f"fail {name} {4 if name == 'rate' else 3}")
+    worker.ask("hold held-open open")
+    worker.ask("hold held-closed closed")
+    worker.ask("fail reset 3")
+    worker.ask("reset reset")
+    if knows_shares:
+        worker.ask("forget forgotten")
+    clock.advance(1)
+    worker.ask("call open")
+
+
+def rows(path, sql):
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        return database.execute(sql).fetchall()
+
+
+def seen(path):
+    version = rows(path, "PRAGMA user_version")[0][0]
+    states = STATES[version // 1000]
+    if version == 1000:
+        states = "SELECT name, state, since, epoch, open_until, trips, hold, hold_since, hold_until, hold_by," \
+            " hold_reason, last_error FROM circuit ORDER BY name"
+    found = {"states": rows(path, states)}
+    for name, sql in ROWS.items():
+        found[name] = rows(path, sql) if name != "totals" or version > 1000 else []
+    return version, found
+
+
+def compare(before, after, release):
+    for name, old in before.items():
+        new = after[name]
+        if name == "states":
+            # 1.0 does not say when an outage began.
+            new = [row[: len(was)] for row, was in zip(new, old)]
+        elif name == "totals":
+            # The calls that programs of 1.0 refused are a row of their own.
+            new = [row for row in new if row in old]
+        elif name in ("events", "numbers"):
+            # Whoever opens the file adds events.
+            new = new[: len(old)] if name == "events" else [row for row in new if row[0] == "circuit"]
+            old = old if name == "events" else [row for row in old if row[0] == "circuit"]
+        if new != old:
+            raise Lost(f"{release}: {name} were {old[:20]}, are {new[:20]}")
+
+
+def play(release, old_program, new_program):
+    place = PLACE / f"play-{release}"
+    subprocess.run(["rm", "-rf", place], check=True)
+    place.mkdir(parents=True)
+    path, clock = place / "a.db", Clock(place / "clock")
+    old = Worker(old_program, clock)
+    old.ask(f"open {path} shop")
+    fill(old, clock, knows_shares=release != "0.1.2")
+    live = [Worker(old_program, clock) for _ in range(3)]
+    for worker in live:
+        worker.ask(f"open {path} shop")
+        worker.ask("breaker open failures=3 recovery=30")
+    with sqlite3.connect(path, isolation_level=None) as database:
+        database.execute("PRAGMA wal_autocheckpoint = 0")
+        stamp = database.execute("SELECT highest FROM clock").fetchone()[0]
+        database.execute(
+            "INSERT INTO event (circuit, kind, at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+            f" WHERE i < {EVENTS}) SELECT 'many', 'reset', {stamp} FROM n")
+        # The newest event is gone, and its number must not come again.
+        database.execute("DELETE FROM event WHERE id = (SELECT max(id) FROM event)")
+    version, before = seen(path)
+    print(f"{release}: schema {version // 1000}.{version % 1000}, {len(before['states'])} circuits,"
+          f" {len(before['events']):,} events, {len(live) + 1} live workers", flush=True)
+
+    # Whoever moves the file is killed on the way: it is the old file, or the new one.
+    kills = 0
+    for _ in range(KILLS):
+        mover = Worker(new_program, clock)
+        print(f"open {path} shop", file=mover.process.stdin, flush=True)
+        time.sleep(random.uniform(0, 1.5))
+        mover.kill()
+        now, found = seen(path)
+        compare(before, found, release)
+        kills += 1
+        if now >= 2000:
+            break
+    begun = time.monotonic()
+    new = Worker(new_program, clock)
+    new.ask(f"open {path} shop")
+    took = time.monotonic() - begun
+    now, found = seen(path)
+    if now < 2000:
+        raise Lost(f"{release}: the file still has schema {now}")
+    compare(before, found, release)
+    print(f"{release}: moved to schema {now // 1000}.{now % 1000} after {kills} kills; the last opening took {took:.2f} s")
+
+    # Live workers of the release write nothing, and guard in memory.
+    for worker in live + [old]:
+        for _ in range(600):
+            if not worker.ask("health").startswith("health=healthy"):
+                break
+            time.sleep(0.05)
+        else:
+            raise Lost(f"{release}: a live worker takes the file for its own")
+        answer = worker.ask("fail open 5")
+        if "ran=" not in answer:
+            raise Lost(f"{release}: a live worker's calls do not run: {answer}")
+    if rows(path, "PRAGMA integrity_check") != [("ok",)]:
+        raise Lost(f"{release}: the file is damaged")
+    # Restarted with the new program they are whole.
+    for worker in live + [old]:
+        worker.kill()
+        again = Worker(new_program, clock)
+        again.ask(f"open {path} shop")
+        again.ask("breaker open failures=3 recovery=30")
+        if not again.ask("health").startswith("health=healthy"):
+            raise Lost(f"{release}: a restarted worker is not healthy")
+        again.kill()
+    new.kill()
+    print(f"{release}: live workers guarded in memory, and were whole after their restart", flush=True)
+
+
+def main():
+    releases = sys.argv[1:] or ["0.4.2", "0.4.3"]
+    PLACE.mkdir(parents=True, exist_ok=True)
+    new_program = build_worker(ROOT)
+    for release in releases:
+        try:
+            play(release, build(release), new_program)
+        except Lost as lost:
+            print(f"LOST: {lost}", file=sys.stderr)
+            return 1
+    print("nothing was lost")
+    return 0
+
+
+sys.exit(main())
