@@ -31,12 +31,4 @@ extension Verdict {
         case .success, .ignored: false
         }
     }
-
-    /// What the service has said of itself; nil if the verdict is none about that.
-    var outage: Outage? {
-        switch self {
-        case .outage(let time): Outage(time: time?.saturatingMicroseconds)
-        case .failure, .success, .ignored: nil
-        }
-    }
 }

@@ -106,22 +106,6 @@ extension Circuit {
         return .reopened
     }
 
-    /// A probe ended with this verdict.
-    mutating func probeEnded(
-        token: Int64,
-        epoch: Int64,
-        _ verdict: Verdict,
-        error: String?,
-        at moment: Moment
-    ) -> ReportAction {
-        switch verdict {
-        case .success: self.probeSucceeded(token: token, epoch: epoch, at: moment)
-        case .failure, .outage:
-            self.probeFailed(token: token, epoch: epoch, error: error, outage: verdict.outage, at: moment)
-        case .ignored: self.probeReleased(token: token, epoch: epoch, at: moment)
-        }
-    }
-
     /// Ignored, cancelled or discarded: the slot is free again, no verdict.
     mutating func probeReleased(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
         self.endProbe(token: token, epoch: epoch, at: moment.now) == nil ? .stale : .unchanged

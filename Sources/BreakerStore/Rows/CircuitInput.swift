@@ -69,3 +69,31 @@ extension Transaction {
         }
     }
 }
+
+extension Circuit {
+    /// A probe ended with this verdict.
+    mutating func probeEnded(
+        token: Int64,
+        epoch: Int64,
+        _ verdict: Verdict,
+        error: String?,
+        at moment: Moment
+    ) -> ReportAction {
+        switch verdict {
+        case .success: self.probeSucceeded(token: token, epoch: epoch, at: moment)
+        case .failure, .outage:
+            self.probeFailed(token: token, epoch: epoch, error: error, outage: verdict.outage, at: moment)
+        case .ignored: self.probeReleased(token: token, epoch: epoch, at: moment)
+        }
+    }
+}
+
+extension Verdict {
+    /// What the service has said of itself; nil if the verdict is none about that.
+    var outage: Outage? {
+        switch self {
+        case .outage(let time): Outage(time: time?.saturatingMicroseconds)
+        case .failure, .success, .ignored: nil
+        }
+    }
+}
