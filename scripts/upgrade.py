@@ -24,7 +24,7 @@ PLACE = ROOT / ".build/upgrade"
 COMMITS = {"0.1.2": "ee8cb83", "0.4.2": "57ee275", "0.4.3": "60471c2"}
 KILLS = 40
 EVENTS = 1_000_000
-# What is compared: of a file of 1.x, and of one of 2.0. A half-open circuit stays so, and holds cover what they covered.
+# What is compared: of a file of 1.x, and of one of 2.0.
 STATES = {
     1: "SELECT name, CASE WHEN observed_state IS NOT NULL AND state_of = epoch THEN observed_state ELSE state END,"
     " since, epoch, CASE WHEN observed_state IS NOT NULL AND state_of = epoch THEN observed_until ELSE open_until END,"

@@ -84,8 +84,8 @@ import Testing
         let shop = try Shop()
         try shop.circuit("a")
         shop.store.close()
-        try Shop.sqlite(shop.path, "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET rule = 'later'; "
-                + "CREATE TABLE later (x INTEGER) STRICT; PRAGMA user_version = 2001")
+        let later = "CREATE TABLE later (x INTEGER) STRICT; PRAGMA user_version = 2001"
+        try Shop.sqlite(shop.path, "UPDATE circuit SET rule = 'later'; \(later)")
         let output = shop.inspect(arguments: line + ["--json"]).output
         #expect(try Self.schema().complaints(about: output, as: line[0]) == [])
         #expect(output.contains(#""failureLimit":null,"#))

@@ -32,7 +32,8 @@ struct CircuitReader {
     private mutating func readRow() -> CircuitRow {
         var circuit = Circuit(
             rules: self.rules(), state: self.state(),
-            since: StoreTime(microseconds: self.integer(.since)), epoch: self.integer(.epoch, in: 0...Self.highestEpoch),
+            since: StoreTime(microseconds: self.integer(.since)),
+            epoch: self.integer(.epoch, in: 0...Self.highestEpoch),
             forgottenUntil: self.optionalTime(.forgottenUntil),
             tripsInARow: self.count(.trips, in: Self.naturals, most: Self.counts.upperBound),
             hold: self.hold(), lastError: self.optionalText(.lastError))
@@ -45,7 +46,8 @@ struct CircuitReader {
         }
         return CircuitRow(
             id: self.integer(.id), birth: self.integer(.birth, in: Self.births), label: self.optionalText(.label),
-            outageCap: self.integer(.outageCap, in: Self.times), registered: self.integer(.registered), stretchBegan: self.hurt(.stretchFailed, .stretchRefused),
+            outageCap: self.integer(.outageCap, in: Self.times), registered: self.integer(.registered),
+            stretchBegan: self.hurt(.stretchFailed, .stretchRefused),
             outageBegan: self.hurt(.outageFailed, .outageRefused), circuit: circuit)
     }
 

@@ -142,8 +142,10 @@ extension Database {
             .integer(Self.highestNumber))
     }
 
-    private static let allWorkers: SQL = "SELECT id, name, pid, version, since FROM worker ORDER BY since, id LIMIT 10000"
-    private static let namelessWorkers: SQL = "SELECT id, '', pid, NULL, since FROM worker ORDER BY since, id LIMIT 10000"
+    private static let allWorkers: SQL =
+        "SELECT id, name, pid, version, since FROM worker ORDER BY since, id LIMIT 10000"
+    private static let namelessWorkers: SQL =
+        "SELECT id, '', pid, NULL, since FROM worker ORDER BY since, id LIMIT 10000"
 
     /// The rows of workers, alive or dead.
     ///
@@ -194,7 +196,10 @@ extension Database {
 extension StoredEvent {
     /// The bytes of its texts, beyond what the library itself writes.
     fileprivate var excess: Int {
-        let texts = [self.circuit, self.transition.from, self.transition.to, self.transition.reason, self.by, self.transition.subject]
+        let transition = self.transition
+        let texts = [
+            self.circuit, transition.from, transition.to, transition.reason, transition.subject, self.by,
+        ]
         return max(0, texts.reduce(self.worker?.name.utf8.count ?? 0) { $0 + ($1?.utf8.count ?? 0) } - 8_192)
     }
 

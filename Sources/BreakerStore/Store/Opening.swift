@@ -310,7 +310,9 @@ struct Opening {
             }
             id = Int64.random(in: LockFile.workers)
         }
-        let worker = Worker(id: id, name: self.configuration.workerName ?? Worker.processName, pid: getpid(), version: Versions.library)
+        let worker = Worker(
+            id: id, name: self.configuration.workerName ?? Worker.processName, pid: getpid(),
+            version: Versions.library)
         do throws(BreakerStoreError) {
             try self.write(worker, writer, lock, deadline)
             return (worker, [])

@@ -37,7 +37,8 @@ import Testing
 
     /// The quick comparison finds nothing wrong with a file that nobody has changed.
     ///
-    /// `Migrations/schema.txt` is what `Migrations/schema.sql` makes, and what the steps make of an older file. BREAKERSTORE_WRITE_SCHEMA=<path> writes it anew.
+    /// `Migrations/schema.txt` is what `schema.sql` makes, and what the steps make of an older file.
+    /// BREAKERSTORE_WRITE_SCHEMA=<path> writes it anew.
     @Test func fileSaysToTheByteWhatTheStepsMake() throws {
         try Files.withDirectory { directory in
             let path = "\(directory)/a.db"

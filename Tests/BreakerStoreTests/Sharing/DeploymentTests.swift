@@ -108,7 +108,7 @@ import Darwin
         #expect(!locked.store.isHealthy)
         locked.clock.advance(by: .seconds(1))
         locked.lock.run("\(Self.damage) COMMIT")
-        let healed = "SELECT count(*) FROM event WHERE circuit = 'a' AND kind = 'configured' AND reason LIKE 'its row %'"
+        let healed = "SELECT count(*) FROM event WHERE circuit = 'a' AND reason LIKE 'its row %'"
         #expect(await eventually { Foreign.value(path, healed) == "1" })
         #expect(await eventually { Foreign.value(path, "SELECT rule_count FROM circuit") == "7" })
     }

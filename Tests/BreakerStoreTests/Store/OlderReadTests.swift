@@ -14,7 +14,8 @@ import Testing
                 _ = try database.first("SELECT offset FROM clock") { $0.integer(0) }
                 // Meanwhile another program's stamp moves the store's time on by an hour.
                 Foreign.run(
-                    fixture.store.backend.file.path, "UPDATE clock SET reserved = reserved + 3600000000", keepsLog: true)
+                    fixture.store.backend.file.path, "UPDATE clock SET reserved = reserved + 3600000000",
+                    keepsLog: true)
                 try core.commit(until: Deadline(after: .seconds(20))) { _ in }
                 #expect(core.clock.now >= before.adding(3_600_000_000))
                 try core.clock.follow(database)
@@ -27,7 +28,8 @@ import Testing
     @Test(arguments: [-1_000_000, 0, 5]) func theFirstReadIsTakenAsItIs(_ offset: Int64) {
         let host = ManualHostClock()
         let clock = StoreClock(host)
-        clock.follow(ClockRow(
+        clock.follow(
+            ClockRow(
                 boot: host.bootID, offset: offset, reserved: 0, epochFloor: 0, birth: 1, wall: .init(time: 0, at: 0)))
         #expect(clock.offset == offset)
     }

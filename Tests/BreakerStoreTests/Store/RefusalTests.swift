@@ -83,7 +83,8 @@ import Testing
         let breaker = try fixture.breaker()
         try fixture.store.patiently { try $0.hold("a", .open) }
         Foreign.run(
-            fixture.store.backend.file.path, "INSERT INTO tally SELECT id, 0, 0, 0, 0, 0, 9223372036854775807 FROM circuit", keepsLog: true)
+            fixture.store.backend.file.path,
+            "INSERT INTO tally SELECT id, 0, 0, 0, 0, 0, 9223372036854775807 FROM circuit", keepsLog: true)
         #expect(throws: CircuitOpenError.self) { try breaker.admit() }
         #expect(breaker.totals.refused == 1 << 63)
         #expect(try fixture.store.circuit(named: "a")?.refusals == .max)

@@ -146,7 +146,10 @@ struct LargeFiles {
         let closed = "(SELECT id FROM circuit WHERE name = 'closed')"
         let inserts = [
             ("failures", "INSERT INTO failure \(numbers) SELECT \(closed), x, 5, x FROM c"),
-            ("probes", "INSERT INTO probe \(numbers) SELECT \(closed), x, 5, NULL, NULL, 1, 9223372036854775807 FROM c"),
+            (
+                "probes",
+                "INSERT INTO probe \(numbers) SELECT \(closed), x, 5, NULL, NULL, 1, 9223372036854775807 FROM c"
+            ),
             ("workers", "INSERT INTO worker \(numbers) SELECT x, 'w', 1, NULL, 1 FROM c"),
             ("registrations", "INSERT INTO registration \(numbers) SELECT x, \(closed) FROM c"),
             (
