@@ -158,6 +158,12 @@ def compare(before, after, release):
             raise Lost(f"{release}: {name} were {old[:20]}, are {new[:20]}")
 
 
+def require_alive(workers, release):
+    for worker in workers:
+        if worker.process.poll() is not None:
+            raise Lost(f"{release}: a live worker ended with {worker.process.returncode}")
+
+
 def play(release, old_program, new_program):
     place = PLACE / f"play-{release}"
     subprocess.run(["rm", "-rf", place], check=True)
@@ -169,7 +175,7 @@ def play(release, old_program, new_program):
     live = [Worker(old_program, clock) for _ in range(3)]
     for worker in live:
         worker.ask(f"open {path} shop")
-        worker.ask("breaker open failures=3 recovery=30")
+        worker.ask("breaker in-a-row consecutive=3 recovery=30")
     with sqlite3.connect(path, isolation_level=None) as database:
         database.execute("PRAGMA wal_autocheckpoint = 0")
         stamp = database.execute("SELECT highest FROM clock").fetchone()[0]
@@ -189,6 +195,7 @@ def play(release, old_program, new_program):
         print(f"open {path} shop", file=mover.process.stdin, flush=True)
         time.sleep(random.uniform(0, 1.5))
         mover.kill()
+        require_alive(live + [old], release)
         now, found = seen(path)
         compare(before, found, release)
         kills += 1
@@ -206,15 +213,16 @@ def play(release, old_program, new_program):
 
     # Live workers of the release write nothing, and guard in memory.
     for worker in live + [old]:
+        # The first call meets the new schema: it runs, and memory guards from then on.
         for _ in range(600):
+            answer = worker.ask("fail in-a-row 1")
+            if "ran=" not in answer:
+                raise Lost(f"{release}: a live worker's calls do not run: {answer}")
             if not worker.ask("health").startswith("health=healthy"):
                 break
             time.sleep(0.05)
         else:
             raise Lost(f"{release}: a live worker takes the file for its own")
-        answer = worker.ask("fail open 5")
-        if "ran=" not in answer:
-            raise Lost(f"{release}: a live worker's calls do not run: {answer}")
     if rows(path, "PRAGMA integrity_check") != [("ok",)]:
         raise Lost(f"{release}: the file is damaged")
     # Restarted with the new program they are whole.
@@ -222,7 +230,7 @@ def play(release, old_program, new_program):
         worker.kill()
         again = Worker(new_program, clock)
         again.ask(f"open {path} shop")
-        again.ask("breaker open failures=3 recovery=30")
+        again.ask("breaker in-a-row consecutive=3 recovery=30")
         if not again.ask("health").startswith("health=healthy"):
             raise Lost(f"{release}: a restarted worker is not healthy")
         again.kill()

@@ -15,12 +15,6 @@ struct BadValues {
         "CAST(replace(hex(zeroblob(1000)), '00', 'é') AS TEXT)", "replace(hex(zeroblob(500000)), '00', 'ab')",
     ]
 
-    /// What stands for a word of a later version in these columns.
-    private static let laterWords = [
-        "state": ["'failures'", "'consecutive'", "'rate'"],
-        "rule": ["'closed'", "'open'", "'half-open'", "'rate'"],
-    ]
-
     /// The numbers that one bit makes of another.
     private static let bits = 0..<64
 
@@ -78,8 +72,6 @@ struct BadValues {
         }
         made.mustObey = row == "closed" && !["id", "name"].contains(column)
         made.mustHeal = ["event", "worker", "registration", "failure", "probe"].contains(table.name)
-        let words = Self.laterWords[column] ?? []
-        if table.name == "circuit", words.contains(value) { made.uncounted = row }
         made.keepsOthers = self.keepsOthers(table.name, row, column, value)
         return made
     }

@@ -81,7 +81,6 @@ extension HostileCase {
     private func visit(_ place: HostilePlace, _ victim: OpenerProcess, _ report: Report) async throws -> [String] {
         let use = self.keepsOthers ? "use keeps" : "use all"
         var problems: [String] = []
-        _ = await victim.ask("uncounted \(self.uncounted)")
         for time in 0..<2 {
             var commands = ["open \(place.path)", use, "leave"]
             if time == 1, self.mustHeal { commands.insert("heal", at: 2) }

@@ -20,8 +20,6 @@ struct HostileCase: CustomStringConvertible, Sendable {
     var mustHeal = false
     /// Whether an operator's word on `closed` must be heard.
     var mustObey = false
-    /// The circuit whose row says a word that may be of a later version: its calls go through uncounted.
-    var uncounted = "none"
     /// Whether there are so many of its kind that each is read by some of the verbs.
     var isOneOfMany = false
     /// Whether it is too large to be made twice.

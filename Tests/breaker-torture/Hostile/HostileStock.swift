@@ -60,7 +60,8 @@ struct HostileStock: Sendable {
         let rows = (tables.map(\.name) + ["sqlite_sequence"]).map { name in
             let columns = tables.first { $0.name == name }?.columns.map(\.name) ?? ["name", "seq"]
             let list = columns.joined(separator: ", ")
-            return "DELETE FROM \(name); INSERT INTO \(name) (\(list)) SELECT \(list) FROM newer.\(name)"
+            let values = columns.map { Self.newerNames[$0] ?? $0 }.joined(separator: ", ")
+            return "DELETE FROM \(name); INSERT INTO \(name) (\(list)) SELECT \(values) FROM newer.\(name)"
         }
         let newer = "ATTACH '\(stock.directory)/stock-copied/a.db' AS newer"
         let id = "PRAGMA application_id = \(0x4272_6B53); PRAGMA user_version = \(step.version)"
@@ -72,6 +73,12 @@ struct HostileStock: Sendable {
         self.other = stock.other
         self.stores = [StoreBytes("1.0", in: place, lock: stock.other.lock)]
     }
+
+    /// What has another name today.
+    private static let newerNames = [
+        "highest": "reserved", "trip_rule": "rule", "trip_count": "rule_count", "trip_window": "rule_window",
+        "refusals": "0",
+    ]
 
     func asOfSchema10() throws -> HostileStock { try HostileStock(asOfSchema10: self) }
 
