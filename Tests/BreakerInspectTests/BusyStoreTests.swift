@@ -10,7 +10,7 @@ import Testing
     static let locks = [
         ["BEGIN IMMEDIATE"],
         // A store that is being migrated.
-        ["BEGIN IMMEDIATE", "ALTER TABLE circuit ADD COLUMN later TEXT", "PRAGMA user_version = 1002"],
+        ["BEGIN IMMEDIATE", "CREATE TABLE later (x)", "PRAGMA user_version = 1002"],
     ]
 
     private static let looks = [

@@ -1,5 +1,4 @@
 import BreakerStoreMigrations
-import CSQLite
 
 /// The schema of a store's file: recognising it, creating it, bringing it up to date.
 enum Schema {
@@ -10,7 +9,7 @@ enum Schema {
     /// From this version on a file has what counting needs.
     static let withCounting: Int64 = 1_001
 
-    private static let stepsOfAMajor: Int64 = 1000
+    static let stepsOfAMajor: Int64 = 1000
 
     /// What a path leads to.
     enum Recognised: Equatable {
@@ -37,7 +36,7 @@ enum Schema {
         if header.applicationID == Self.applicationID {
             let isAskedLater = asksIndex && Self.hasContent(file.index) && LockFile.hasWorkers(at: file.lock)
             let version = isAskedLater ? header.userVersion : try Self.version(of: file, header)
-            try Self.requireKnownVersion(version, of: file)
+            try Self.requireKnownVersion(version, file.path)
             return .store
         }
         if header.applicationID == 0, header.userVersion == 0, !Self.hasContent(file.log),
@@ -66,7 +65,7 @@ enum Schema {
             return try database.connection.integer("PRAGMA user_version")
         }
         guard let version else { return false }
-        try Self.requireKnownVersion(version, of: file)
+        try Self.requireKnownVersion(version, file.path)
         return true
     }
 
@@ -88,7 +87,7 @@ enum Schema {
 
     /// Minor versions only add: a file of a later one is usable, so that going back to an older program stops no
     /// service.
-    static func requireKnownVersion(_ version: Int64, of file: StoreFile) throws(BreakerStoreError) {
+    static func requireKnownVersion(_ version: Int64, _ path: String) throws(BreakerStoreError) {
         guard Self.isKnown(version) else {
             throw BreakerStoreError(
                 code: .newerSchema,
@@ -96,7 +95,7 @@ enum Schema {
                     "the file has schema \(version / Self.stepsOfAMajor).\(version % Self.stepsOfAMajor), this program "
                     + "knows up to \(Self.version / Self.stepsOfAMajor).x",
                 advice: "update the program or name another path",
-                path: file.path
+                path: path
             )
         }
     }
@@ -113,15 +112,12 @@ enum Schema {
     ) throws(BreakerStoreError) {
         let target = Int64(steps.last?.version ?? 0)
         let version = try connection.integer("PRAGMA user_version")
-        try Self.requireKnownVersion(version, of: file)
+        try Self.requireKnownVersion(version, file.path)
         guard version < target else { return }
         Hook.reached("migration.begin")
         try connection.execute("BEGIN IMMEDIATE")
         do throws(BreakerStoreError) {
             let version = try Self.claim(connection, file, mayCreate: mayCreate)
-            guard try Self.obstacles(in: connection.schemaObjects(), ofVersion: version).isEmpty else {
-                throw Self.noRoom(file)
-            }
             for step in steps where Int64(step.version) > version {
                 Hook.reached("migration.step")
                 try connection.changeSchema(String(decoding: step.sql, as: UTF8.self))
@@ -145,8 +141,9 @@ enum Schema {
     ) throws(BreakerStoreError) -> Int64 {
         let version = try connection.integer("PRAGMA user_version")
         if try connection.integer("PRAGMA application_id") == Self.applicationID {
-            try Self.requireKnownVersion(version, of: file)
-            return version
+            // Also whether there is room for what later steps add.
+            try connection.verifySchema()
+            return try connection.schemaVersion()
         }
         guard version == 0, try Self.isEmpty(connection) else {
             throw Self.stranger(file, "it is the database of another program")
@@ -168,16 +165,6 @@ enum Schema {
             code: .notFound,
             message: "there is no store",
             advice: "create it with access .readWrite, or name another path",
-            path: file.path
-        )
-    }
-
-    private static func noRoom(_ file: StoreFile) -> BreakerStoreError {
-        BreakerStoreError(
-            code: .corrupt,
-            message: "the file is damaged: what schema \(Self.version / Self.stepsOfAMajor)."
-                + "\(Self.version % Self.stepsOfAMajor) adds to its tables is there already, and another program's",
-            sqliteCode: SQLITE_CORRUPT,
             path: file.path
         )
     }

@@ -172,7 +172,7 @@ import Testing
 
     @Test func codes() {
         let codes: [BreakerStoreError.Code] = [
-            .invalidConfiguration, .notAStore, .newerSchema, .unsupportedFileSystem, .unsafePath, .notFound,
+            .invalidConfiguration, .notAStore, .newerSchema, .foreignSchema, .unsupportedFileSystem, .unsafePath, .notFound,
             .permissionDenied, .busy, .full, .corrupt, .unavailable, .noSuchCircuit, .inUse, .closed, .forked,
             .readOnly,
         ]

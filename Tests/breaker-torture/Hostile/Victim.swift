@@ -58,6 +58,9 @@ final class Victim {
         case "uncounted": self.uncounted = word
         case "await": await self.waitForTrip()
         case "heal": await self.waitForFile()
+        case "health":
+            let health = self.store?.health ?? .closed
+            if !health.isHealthy { return "refused \(Self.word(health).split(separator: " ").last ?? "")" }
         case "watch": self.watch()
         case "names": self.forgetNames()
         case "limit": Self.limitFiles(word)
