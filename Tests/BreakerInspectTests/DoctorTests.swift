@@ -76,7 +76,7 @@ import Testing
                 + "refuse rows drop index mine"
         ),
         (
-            "ALTER TABLE event ADD COLUMN mine", "schema",
+            "ALTER TABLE event ADD COLUMN mine TEXT", "schema",
             "wrong: the file is not used: the table 'event' is not as this library makes it move the file, its -wal and "
                 + "-shm away ('breaker-inspect set-aside'); services start a new one"
         ),

@@ -57,7 +57,8 @@ struct DoctorVerb: Verb {
             switch error.code {
             case .corrupt: findings += [.damaged(error.message.escaped), ContentChecks.sqlite]
             case .foreignSchema:
-                findings += [.wrong("schema", error.message.escaped, error.advice?.escaped ?? ""), ContentChecks.sqlite]
+                findings.append(.wrong("schema", error.message.escaped, error.advice?.escaped ?? ""))
+                findings.append(ContentChecks.sqlite)
             case .notFound: return missing.findings
             case .permissionDenied where findings.contains { $0.status == .wrong }: break
             default: throw Failure(error, path: path, doing: "open")

@@ -52,9 +52,12 @@ import Testing
     /// Each is refused by all, and nothing is changed; the error names the object and the way out.
     @Test(arguments: [
         ("ALTER TABLE circuit ADD COLUMN owner TEXT", "the table 'circuit' is not"),
-        ("ALTER TABLE failure ADD COLUMN x INTEGER DEFAULT 0 CHECK (x > 0)", "the table 'failure' is not"),
+        (
+            "DELETE FROM failure; ALTER TABLE failure ADD COLUMN x INT DEFAULT 0 CHECK (x > 0)",
+            "the table 'failure' is not"
+        ),
         ("ALTER TABLE event RENAME TO other; ALTER TABLE other RENAME TO event", "the table 'event' is not"),
-        ("ALTER TABLE event RENAME TO other; CREATE VIEW event AS SELECT * FROM other", "the view 'event' is not"),
+        ("DROP TABLE tally; CREATE VIEW tally AS SELECT 1", "the view 'tally' is not"),
         ("DROP TABLE tally", "the table 'tally' is missing"),
         ("DROP INDEX event_by_circuit", "the index 'event_by_circuit' is missing"),
         (
@@ -67,6 +70,11 @@ import Testing
         ("PRAGMA user_version = -1", "its version, -1, is"),
         // SQLite would run none of these, and reads the first statement alone.
         (rewrite("sql = sql || '; SELECT 1'", "name = 'worker'"), "the table 'worker' is not"),
+        // Here it takes the text for over at the zero byte.
+        (
+            rewrite("sql = replace(sql, ') STRICT', ') --' || char(0, 10) || ' STRICT')", "name = 'worker'"),
+            "the table 'worker' is not"
+        ),
         (rewrite("sql = sql || ' '", "name = 'event_by_circuit'"), "the index 'event_by_circuit' is not"),
         (rewrite("name = 'Worker'", "name = 'worker'"), "the table 'Worker' is not"),
         (rewrite("type = 'TABLE'", "name = 'worker'"), "the TABLE 'worker' is not"),
@@ -81,14 +89,15 @@ import Testing
             #expect(error.message.contains(object), "\(error)")
             #expect(error.advice?.contains("breaker-inspect set-aside") == true)
         }
-        #expect(Files.read(path) == bytes)
+        let isUntouched = Files.read(path) == bytes
+        #expect(isUntouched)
         #expect(try !Self.isSetAside)
     }
 
     static let indexes = [
         "CREATE INDEX strange ON event (at)", "CREATE UNIQUE INDEX strange ON failure (circuit)",
         "CREATE INDEX strange ON failure (circuit, length(hex(zeroblob(400000))))",
-        "CREATE INDEX strange ON failure (circuit) WHERE at > 5", "CREATE INDEX strange ON sqlite_sequence (seq)",
+        "CREATE INDEX strange ON failure (circuit) WHERE at > 5",
         // SQLite minds no case where it reads the type of an object, and ends names at a zero byte.
         "CREATE UNIQUE INDEX strange ON failure (1); " + rewrite("type = 'INDEX'", "name = 'strange'"),
         "CREATE UNIQUE INDEX strange ON failure (1); "
@@ -102,7 +111,8 @@ import Testing
         let errors = try Self.use(path)
         #expect(errors.map(\.code) == Array(repeating: .foreignSchema, count: 3), "\(errors)")
         for error in errors { #expect(error.advice == "drop index strange", "\(error)") }
-        #expect(Files.read(path) == bytes)
+        let isUntouched = Files.read(path) == bytes
+        #expect(isUntouched)
         Foreign.run(path, Self.rewrite("type = 'index', tbl_name = lower(tbl_name)", "name = 'strange'"))
         Foreign.run(path, "DROP INDEX strange")
         #expect(try Self.use(path).isEmpty)
@@ -127,13 +137,12 @@ import Testing
         #expect(Foreign.value(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'pwned'") == "0")
     }
 
-    /// SQLite itself calls these schemas malformed: it takes a text for over at its first zero byte, and trusts no
-    /// function that might do harm, in a table of anybody.
+    /// SQLite itself calls these schemas malformed: it trusts no function that might do harm, in a table of anybody.
     @Test(arguments: [
-        rewrite("sql = replace(sql, ') STRICT', ') --' || char(0, 10) || ' STRICT')", "name = 'worker'"),
         rewrite("sql = replace(sql, ') STRICT', ', x TEXT CHECK ((1, 2) > 3)) STRICT')", "name = 'worker'"),
         rewrite("name = 'walker'", "name = 'worker'"), rewrite("tbl_name = 'walker'", "name = 'event_by_circuit'"),
-        "CREATE TABLE mine (x TEXT); " + rewrite("sql = 'CREATE TABLE mine (x TEXT CHECK (json_valid(x)))'", "name = 'mine'"),
+        "CREATE TABLE mine (x TEXT); "
+            + rewrite("sql = 'CREATE TABLE mine (x TEXT CHECK (json_valid(x)))'", "name = 'mine'"),
     ])
     func schemaThatSQLiteRefusesIsSetAside(sql: String) throws {
         let path = try Self.make(sql)

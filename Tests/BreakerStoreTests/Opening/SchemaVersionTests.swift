@@ -36,7 +36,9 @@ import Testing
         #expect(fingerprint == step.fingerprint)
     }
 
-    /// `Migrations/schema.txt` is what the steps make. BREAKERSTORE_WRITE_SCHEMA=<path> writes it anew.
+    /// `Migrations/schema.txt` is what the steps make.
+    ///
+    /// BREAKERSTORE_WRITE_SCHEMA=<path> writes it anew.
     @Test func fileSaysToTheByteWhatTheStepsMake() throws {
         try Files.withDirectory { directory in
             let path = "\(directory)/a.db"

@@ -86,7 +86,8 @@ import Darwin
             try CircuitStore(path: path, configuration: Stores.configuration())
         }
         #expect(error?.code == .foreignSchema)
-        #expect(Files.read(path) == bytes)
+        let isUntouched = Files.read(path) == bytes
+        #expect(isUntouched)
         #expect(try Self.asideNames.isEmpty)
     }
 
