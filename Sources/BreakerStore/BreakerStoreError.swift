@@ -13,6 +13,8 @@ public struct BreakerStoreError: Error, Sendable, Hashable, CustomStringConverti
         public static let notAStore = Code("notAStore")
         /// The file was made by a later major version; it was left as it is.
         public static let newerSchema = Code("newerSchema")
+        /// The tables of the file are not as this library makes them; they were left as they are.
+        public static let foreignSchema = Code("foreignSchema")
         /// The file system can't be shared safely, such as one on the network.
         public static let unsupportedFileSystem = Code("unsupportedFileSystem")
         /// The path names something that may not be a store, such as a directory or a file with a second hard link.

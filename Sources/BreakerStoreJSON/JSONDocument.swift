@@ -99,6 +99,11 @@ package enum JSONDocument {
         return JSONValue.document(["findings": .array(values), "isHealthy": .bool(isHealthy)])
     }
 
+    /// A file was moved away; without a new name it only would be.
+    package static func setAside(_ path: String, as kept: String?) -> String {
+        JSONValue.document(["kept": .text(kept), "path": .string(path)])
+    }
+
     /// What a program can do.
     package static func help(_ verbs: [JSONValue]) -> String { JSONValue.document(["verbs": .array(verbs)]) }
 

@@ -14,7 +14,8 @@ enum Tool {
     static let verbs: [any Verb.Type] = [
         ListVerb.self, ShowVerb.self, CheckVerb.self, WaitVerb.self, ResetVerb.self, ProbeVerb.self, HoldVerb.self,
         ReleaseVerb.self, ForgetVerb.self,
-        HistoryVerb.self, WorkersVerb.self, DoctorVerb.self, MetricsVerb.self, ReportVerb.self, CompletionsVerb.self,
+        HistoryVerb.self, WorkersVerb.self, DoctorVerb.self, SetAsideVerb.self, MetricsVerb.self, ReportVerb.self,
+        CompletionsVerb.self,
         HelpVerb.self,
     ]
     /// What no person asks for.

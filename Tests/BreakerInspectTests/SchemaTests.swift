@@ -71,9 +71,9 @@ import Testing
             #expect(schema.complaints(about: console.output) == [], "\(line)")
             #expect(try Self.isSorted(console.output), "\(line)")
         }
-        // No verb is left out, but for those whose output is of another kind.
+        // No verb is left out, but for those whose output is of another kind, and the one that takes the file away.
         let verbs = Set(Self.lines.compactMap { $0.line.first }).union([
-            CompletionsVerb.name, MetricsVerb.name, ReportVerb.name,
+            CompletionsVerb.name, MetricsVerb.name, ReportVerb.name, SetAsideVerb.name,
         ])
         #expect(verbs.isSuperset(of: Tool.verbs.map { $0.name }))
     }

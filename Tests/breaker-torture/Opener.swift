@@ -85,6 +85,7 @@ final class Opener {
         switch code {
         case .notAStore: "notAStore"
         case .newerSchema: "newerSchema"
+        case .foreignSchema: "foreignSchema"
         default: "another"
         }
     }
@@ -103,7 +104,7 @@ final class Opener {
             if reason == nil, case .degraded(since: _, let error) = store.health { reason = "degraded: \(error)" }
         } while reason != nil && ContinuousClock.now < deadline && self.violations.isEmpty && !self.isRefused(store)
         guard let reason else { return }
-        // Somebody has made it another's, or a later version's: then it is left alone.
+        // Somebody has made it another's, a later version's, or one with other tables: then it is left alone.
         if !self.isRefused(store) { self.violations.append("the store does not come back: \(reason)") }
     }
 

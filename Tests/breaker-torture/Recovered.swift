@@ -1,7 +1,7 @@
 /// What SQLite by itself finds in a store's files.
 struct Recovered {
     private static let applicationID = "\(0x4272_6B53)"
-    private static let version = 1_000
+    private static let version = 1_001
     private static let stepsOfAMajor = 1_000
 
     /// What must not be lost: circuits, failures, and the history of their changes, but those of the ones that opened
@@ -64,11 +64,12 @@ struct Recovered {
             && self.version == Self.version
     }
 
-    /// Whether it says that it is somebody else's, or of a later version.
-    func isRefusedLawfully(_ code: String) -> Bool {
+    /// Whether it says that it is somebody else's, or of a later version, or has other tables than `schema`.
+    func isRefusedLawfully(_ code: String, insteadOf schema: [String]?) -> Bool {
         switch code {
+        case "foreignSchema": self.schema != schema || (self.version ?? 0) < Self.version
         case "notAStore": self.applicationID != Self.applicationID
-        case "newerSchema": (self.version ?? 0) >= Self.version + Self.stepsOfAMajor
+        case "newerSchema": (self.version ?? 0) / Self.stepsOfAMajor > Self.version / Self.stepsOfAMajor
         default: false
         }
     }

@@ -58,7 +58,7 @@ extension Board.Degraded {
     /// New reasons come at the end.
     private static let reasons: [BreakerStoreError.Code] = [
         .busy, .full, .corrupt, .unavailable, .permissionDenied, .notFound, .notAStore, .newerSchema, .unsafePath,
-        .unsupportedFileSystem, .inUse,
+        .unsupportedFileSystem, .inUse, .foreignSchema,
     ]
 
     /// What a cell for a worker says; nil for a free cell, and for one that a worker is writing just now.

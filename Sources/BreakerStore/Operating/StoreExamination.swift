@@ -38,16 +38,6 @@ package struct StoreExamination: Sendable {
     package var damage: [String]
     /// What SQLite finds wrong with values of rows, which harms those rows alone.
     package var badRows: [String]
-    /// The names of somebody else's indexes on the library's tables that may refuse rows, or cost what they like.
-    package var strangeIndexes: [String]
-    /// What another program has made that keeps this version from bringing an older file up to date.
-    package var obstacles: [String]
-    /// The types and names of what else somebody has added to the file.
-    package var additions: [String]
-    /// The names of the additions that have expressions.
-    ///
-    /// If SQLite does not trust a function there, the whole schema is malformed for a connection that may write.
-    package var withExpressions: [String]
     /// Whether the clock's row is missing or can't be read, so that it gives no store time.
     package var isClockUnreadable: Bool
     /// The names of circuits with stamps that lie ahead of now.
@@ -73,17 +63,6 @@ package struct StoreExamination: Sendable {
         let date = view.clock.dates()
         let now = view.clock.now
         self.schema = try database.connection.integer("PRAGMA user_version")
-        let found = try database.connection.schemaObjects()
-        self.strangeIndexes =
-            switch try Schema.fault(in: found, version: self.schema) {
-            case .hasIndexes(let names): names
-            case .differs, nil: []
-            }
-        let strange = Set(self.strangeIndexes)
-        self.obstacles = try Schema.obstacles(in: found, ofVersion: self.schema)
-        let additions = try Schema.additions(in: found, version: self.schema).filter { !strange.contains($0.name) }
-        self.additions = additions.map { "the \($0.type) \($0.name)" }
-        self.withExpressions = additions.filter { !$0.isHarmlessToCheck }.map(\.name)
         try database.requireShortKeys()
         let lines = try database.damage(quickly: true, atMost: 5)
         self.damage = lines.filter { !Database.isOfARow($0) }

@@ -72,7 +72,7 @@ package struct StoreFiles: Sendable {
     /// Whether the lock file is one of a store.
     package var isLockFileWhole: Bool
 
-    private let file: StoreFile
+    let file: StoreFile
 
     /// Throws if the path can't be that of a store, on whatever file system.
     package init(path: String) throws(BreakerStoreError) {

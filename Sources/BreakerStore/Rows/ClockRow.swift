@@ -55,7 +55,10 @@ struct ClockRow: Equatable {
         known: ClockRow? = nil
     ) throws(BreakerStoreError) -> Start {
         var found = known
-        if found == nil { found = try Self.read(database) }
+        if found == nil {
+            try database.requireKnownVersion()
+            found = try Self.read(database)
+        }
         guard var row = found, row.boot == clock.host.bootID, Self.possible.contains(row.now(at: clock.uptime))
         else {
             return try self.set(found, database, clock)

@@ -33,7 +33,7 @@ struct Connection: ~Copyable {
 
     private let handle: OpaquePointer
     private let access: Access
-    private let authorizer = Authorizer()
+    private let authorizer: Authorizer
     private let commits = CommitHook()
     let path: String
     private let syncs: Bool
@@ -45,6 +45,7 @@ struct Connection: ~Copyable {
         self.path = path
         self.syncs = syncs
         self.access = access
+        self.authorizer = Authorizer(mayMove: access == .readWrite)
         try Self.requireOpenable(path)
         _ = RegularFile.sizeLimit
         let name: String
@@ -139,30 +140,20 @@ struct Connection: ~Copyable {
     /// The version of the file's schema; the tables have been compared with those of the library.
     func schemaVersion() throws(BreakerStoreError) -> Int64 {
         if let known = self.authorizer.version { return known }
-        try unsafe Schema.verify(self.handle, self.authorizer, path: self.path)
+        try self.verifySchema()
         return self.authorizer.version ?? 0
+    }
+
+    /// Compares the file's tables with those of the library, as they are now; returns whether others have made any.
+    @discardableResult
+    func verifySchema() throws(BreakerStoreError) -> Bool {
+        try unsafe Schema.verify(self.handle, self.authorizer, path: self.path)
     }
 
     /// Whether there is a table of this name, as far as the connection knows: another process may have changed that
     /// since the connection last read the schema.
     func hasTable(_ name: String) -> Bool {
         unsafe sqlite3_table_column_metadata(self.handle, "main", name, nil, nil, nil, nil, nil, nil) == SQLITE_OK
-    }
-
-    /// The indexes of others that may refuse rows, or cost what they like, on the tables of the library.
-    ///
-    /// Where nothing is wrong with the tables, no statement need ask for them again.
-    ///
-    /// - Parameter version: the schema's, as it was just now.
-    func strangeIndexes(ofVersion version: Int64) throws(BreakerStoreError) -> [String] {
-        guard version > 0 else { return [] }
-        switch try Schema.fault(of: self.prepare(SchemaObject.all), version: version) {
-        case .hasIndexes(let names): return names
-        case .differs: return []
-        case nil:
-            self.authorizer.verified(version: version)
-            return []
-        }
     }
 
     /// Runs all statements of `sql`, which touch no table, and throws their rows away.

@@ -1,16 +1,11 @@
 /// What SQLite finds when it looks through a file.
 extension Database {
     /// Whether nothing is wrong with the store but values of rows, each of which harms its own row alone.
+    ///
+    /// Throws what `Schema.verify` does if the tables are not the library's.
     func isWhole() throws(BreakerStoreError) -> Bool {
-        let version = try self.connection.integer("PRAGMA user_version")
-        let found = try self.connection.schemaObjects()
         // First the texts: SQLite works out the expressions in them while it looks through the rows.
-        switch try Schema.fault(in: found, version: version) {
-        // What a later version has made of its tables can't be known here.
-        case .differs: return version > Schema.version
-        case .hasIndexes, nil: break
-        }
-        guard try Schema.obstacles(in: found, ofVersion: version).isEmpty else { return false }
+        try self.connection.verifySchema()
         try self.requireShortKeys()
         return try self.damage(quickly: false).allSatisfy(Self.isOfARow)
     }
@@ -48,23 +43,18 @@ extension Database {
         line.hasPrefix("CHECK constraint failed in ") || line.contains(" value in ")
     }
 
-    /// What SQLite finds wrong, at most a hundred lines; the tables must have been found to be those of the library.
+    /// What SQLite finds wrong, at most a hundred lines.
     ///
     /// - Parameter quickly: whether to leave out what the indexes say.
     func damage(quickly: Bool, atMost most: Int = 100) throws(BreakerStoreError) -> [String] {
-        let found = try self.connection.schemaObjects()
-        let version = try self.connection.integer("PRAGMA user_version")
-        let known = try Schema.objects(ofVersion: version)
-        let isHarmless = found.allSatisfy { object in
-            known.contains { object.isAtLeast($0) } || object.isHarmlessToCheck
-        }
         let check = quickly ? "quick_check" : "integrity_check"
-        if isHarmless { return try self.lines("PRAGMA \(check)(\(most))", atMost: most) }
-        // An expression in somebody else's table or index could take as long as it likes: SQLite then looks at the
-        // library's tables alone, and not at the indexes.
+        let hasOthers = try self.connection.verifySchema()
+        if !hasOthers { return try self.lines("PRAGMA \(check)(\(most))", atMost: most) }
+        // An expression in somebody else's table could take as long as it likes: SQLite then looks at the library's
+        // tables alone.
         var lines: [String] = []
-        for table in known where table.isTable && lines.count < most {
-            lines += try self.lines("PRAGMA quick_check(\(table.name))", atMost: most - lines.count)
+        for table in try Schema.tables(ofVersion: self.connection.schemaVersion()) where lines.count < most {
+            lines += try self.lines("PRAGMA \(check)(\(table))", atMost: most - lines.count)
         }
         return lines
     }

@@ -97,6 +97,15 @@ final class Database: @unchecked Sendable {
 }
 
 extension Database {
+    /// Throws `newerSchema` if the file has been made one of a later major version.
+    ///
+    /// SQLite compiles statements anew after a change of the tables, but not after one of the version alone: whoever
+    /// writes asks under the write lock, unless nobody has committed since this process did.
+    func requireKnownVersion() throws(BreakerStoreError) {
+        let version = try self.first("PRAGMA user_version") { $0.integer(0) } ?? 0
+        try Schema.requireKnownVersion(version, self.connection.path)
+    }
+
     static let done: Int32 = SQLITE_DONE
     static let busy: Int32 = SQLITE_BUSY
 }

@@ -1,5 +1,4 @@
 import BreakerStoreMigrations
-import CSQLite
 
 /// The schema of a store's file: recognising it, creating it, bringing it up to date.
 enum Schema {
@@ -7,7 +6,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4272_6B53
     static let version = Int64(Migration.all.last?.version ?? 0)
 
-    private static let stepsOfAMajor: Int64 = 1000
+    static let stepsOfAMajor: Int64 = 1000
     /// Files of an older major version are moved to this one before anything of them is read.
     static let oldestRead = Self.version / Self.stepsOfAMajor * Self.stepsOfAMajor
 
@@ -36,7 +35,7 @@ enum Schema {
         if header.applicationID == Self.applicationID {
             let isAskedLater = asksIndex && Self.hasContent(file.index) && LockFile.hasWorkers(at: file.lock)
             let version = isAskedLater ? header.userVersion : try Self.version(of: file, header)
-            try Self.requireKnownVersion(version, of: file)
+            try Self.requireKnownVersion(version, file.path)
             return .store
         }
         if header.applicationID == 0, header.userVersion == 0, !Self.hasContent(file.log),
@@ -65,7 +64,7 @@ enum Schema {
             return try database.connection.integer("PRAGMA user_version")
         }
         guard let version else { return false }
-        try Self.requireKnownVersion(version, of: file)
+        try Self.requireKnownVersion(version, file.path)
         return true
     }
 
@@ -87,7 +86,7 @@ enum Schema {
 
     /// Minor versions only add: a file of a later one is usable, so that going back to an older program stops no
     /// service.
-    static func requireKnownVersion(_ version: Int64, of file: StoreFile) throws(BreakerStoreError) {
+    static func requireKnownVersion(_ version: Int64, _ path: String) throws(BreakerStoreError) {
         guard Self.isKnown(version) else {
             throw BreakerStoreError(
                 code: .newerSchema,
@@ -95,7 +94,7 @@ enum Schema {
                     "the file has schema \(version / Self.stepsOfAMajor).\(version % Self.stepsOfAMajor), this program "
                     + "knows up to \(Self.version / Self.stepsOfAMajor).x",
                 advice: "update the program or name another path",
-                path: file.path
+                path: path
             )
         }
     }
@@ -113,7 +112,7 @@ enum Schema {
     ) throws(BreakerStoreError) -> [String] {
         let target = Int64(steps.last?.version ?? 0)
         let version = try connection.integer("PRAGMA user_version")
-        try Self.requireKnownVersion(version, of: file)
+        try Self.requireKnownVersion(version, file.path)
         guard version < target else { return [] }
         Hook.reached("migration.begin")
         // Without these SQLite would rewrite views, triggers and references of others when a table gets another name,
@@ -123,9 +122,6 @@ enum Schema {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(BreakerStoreError) {
             let version = try Self.claim(connection, file, mayCreate: mayCreate)
-            guard try Self.obstacles(in: connection.schemaObjects(), ofVersion: version).isEmpty else {
-                throw Self.noRoom(file)
-            }
             if version > 0 { lost = try Self.triggers(in: connection) }
             for part in Self.parts(of: steps, after: version) {
                 Hook.reached("migration.step")
@@ -149,14 +145,6 @@ enum Schema {
         return steps.filter { Int64($0.version) > version }.flatMap(\.parts)
     }
 
-    /// The triggers on the library's tables.
-    private static func triggers(in connection: borrowing Connection) throws(BreakerStoreError) -> [String] {
-        let known = try Self.objects(ofVersion: Self.version)
-        return try connection.schemaObjects().filter { object in
-            object.type == "trigger" && known.contains { object.isAbout($0) }
-        }.map(\.name)
-    }
-
     /// The version of the file that is now locked, which becomes ours if it is empty: until it was locked, another
     /// program may have made it its own.
     private static func claim(
@@ -166,8 +154,9 @@ enum Schema {
     ) throws(BreakerStoreError) -> Int64 {
         let version = try connection.integer("PRAGMA user_version")
         if try connection.integer("PRAGMA application_id") == Self.applicationID {
-            try Self.requireKnownVersion(version, of: file)
-            return version
+            // Also whether there is room for what later steps add.
+            try connection.verifySchema()
+            return try connection.schemaVersion()
         }
         guard version == 0, try Self.isEmpty(connection) else {
             throw Self.stranger(file, "it is the database of another program")
@@ -189,16 +178,6 @@ enum Schema {
             code: .notFound,
             message: "there is no store",
             advice: "create it with access .readWrite, or name another path",
-            path: file.path
-        )
-    }
-
-    private static func noRoom(_ file: StoreFile) -> BreakerStoreError {
-        BreakerStoreError(
-            code: .corrupt,
-            message: "the file is damaged: what schema \(Self.version / Self.stepsOfAMajor)."
-                + "\(Self.version % Self.stepsOfAMajor) adds to its tables is there already, and another program's",
-            sqliteCode: SQLITE_CORRUPT,
             path: file.path
         )
     }

@@ -185,11 +185,11 @@ struct Row {
         return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
     }
 
-    /// Hands over the bytes of a text, without a copy; none of null.
-    func withText(_ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    /// The bytes of a text; none of null.
+    func bytes(_ column: Int32) -> [UInt8] {
         let text = unsafe sqlite3_column_text(self.statement, column)
         let count = Int(unsafe sqlite3_column_bytes(self.statement, column))
-        unsafe body(UnsafeBufferPointer(start: text, count: count))
+        return unsafe Array(UnsafeBufferPointer(start: text, count: count))
     }
 
     /// The value of a column of integers; nil for anything else.

@@ -181,10 +181,12 @@ struct Opening {
         // Before anything is written: the log and the index are those of this database, and no later program's. SQLite
         // reads the schema only after that: it may not understand a later program's.
         try self.requireUnchanged(files)
-        try Schema.requireKnownVersion(version, of: self.file)
+        try Schema.requireKnownVersion(version, self.file.path)
         try writer.connection.configureSyncs()
-        let dropped = try self.dropStrangeIndexes(writer, version)
-        try self.requireWhole(writer, lock, isLogGone: isLogGone)
+        if version != 0 {
+            _ = try writer.connection.schemaVersion()
+            try self.requireWhole(writer, lock, isLogGone: isLogGone)
+        }
         let lost = try Schema.migrate(writer.connection, self.file, mayCreate: self.mayCreate)
         guard try writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
             throw BreakerStoreError(
@@ -217,15 +219,10 @@ struct Opening {
             worker: worker,
             identity: identity,
             quarantined: quarantined,
-            mended: dropped.map(Self.note) + Self.note(lostTriggers: lost) + mended + healed,
+            mended: Self.note(lostTriggers: lost) + mended + healed,
             // The self-test: this process's own commit must change the header.
             answersCount: before != after && after?.counts == true
         )
-    }
-
-    private static func note(droppedIndex name: String) -> StoreNote {
-        let reason = "dropped the index \(name.quoted), which is not the library's and may refuse rows"
-        return StoreNote(transition: Transition(kind: .configured, reason: reason))
     }
 
     private static func note(lostTriggers names: [String]) -> [StoreNote] {
@@ -233,15 +230,6 @@ struct Opening {
         let list = names.map(\.quoted).joined(separator: ", ")
         let reason = "the step to schema \(Versions.schema) has dropped triggers of others, which never ran: \(list)"
         return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
-    }
-
-    /// Drops indexes that others have put on the library's tables, which may refuse rows or make writing slow.
-    private func dropStrangeIndexes(_ writer: Database, _ version: Int64) throws(BreakerStoreError) -> [String] {
-        let names = try writer.connection.strangeIndexes(ofVersion: version)
-        for name in names {
-            try writer.connection.changeSchema("DROP INDEX IF EXISTS \"\(name.replacing("\"", with: "\"\""))\"")
-        }
-        return names
     }
 
     /// Deletes rows whose numbers are so high that SQLite finds no numbers for new rows.

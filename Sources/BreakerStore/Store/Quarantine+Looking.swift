@@ -27,22 +27,29 @@ extension Quarantine {
             let isWhole = try BystanderReader.read(self.file) { (database) throws(BreakerStoreError) in
                 try database.isWhole()
             }
-            if isWhole { try self.requireUsableSchema() }
-            return !isWhole
+            guard isWhole else { return true }
+            return try self.isSchemaMalformed()
         } catch {
-            // Only damage counts, not that the file can't be read just now.
+            // Only damage counts, not that the file can't be read just now, nor texts that SQLite understands.
+            if error.code == .foreignSchema, try self.isSchemaMalformed() { return true }
             guard error.code == .corrupt else { throw error }
             return true
         }
     }
 
-    /// Throws `corrupt` if SQLite can't use the schema.
+    /// Whether SQLite can't use the schema.
     ///
     /// A connection that only reads leaves CHECKs unread (build.c, sqlite3AddCheckConstraint). One that may write, as a
     /// service has it, finds the schema malformed where a CHECK in any table has a function that may do harm.
-    private func requireUsableSchema() throws(BreakerStoreError) {
+    private func isSchemaMalformed() throws(BreakerStoreError) -> Bool {
         let connection = try Connection(path: self.file.path, access: .readWrite)
-        _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
+        do throws(BreakerStoreError) {
+            _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
+            return false
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return true
+        }
     }
 
     /// Throws if the system can't read the bytes of the files.

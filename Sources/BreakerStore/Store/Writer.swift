@@ -83,6 +83,7 @@ final class Writer: @unchecked Sendable {
         var told: [ToldCounts]?
         if let opened = self.opened {
             told = try? opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+                try opened.writer.requireKnownVersion()
                 let told = try opened.writer.tell(tallies)
                 try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
                 try self.requireIndex(opened)
@@ -292,6 +293,7 @@ final class Writer: @unchecked Sendable {
         do throws(BreakerStoreError) {
             guard try opened.writer.begin(unless: { deadline.isOver || isOver() }) else { return false }
             defer { opened.writer.rollback() }
+            try opened.writer.requireKnownVersion()
             // A value that stays the same would write nothing, and prove nothing.
             try opened.writer.run("UPDATE worker SET since = since - 1 WHERE id = ?1", .integer(opened.worker.id))
             try self.requireIndex(opened)

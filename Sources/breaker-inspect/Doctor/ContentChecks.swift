@@ -47,33 +47,6 @@ struct ContentChecks {
         return .ok("contents", "SQLite finds no damage; \(self.examination.circuits.counted("circuit")) can be read")
     }
 
-    /// What others have added to the file; nil if nobody has.
-    var additions: Finding? {
-        let indexes = self.examination.strangeIndexes
-        guard indexes.isEmpty else {
-            return .wrong(
-                "additions", "indexes of another program may refuse what services write: \(Self.list(indexes))",
-                "the next service that opens the store, or meets one, drops them; see which program made them"
-            )
-        }
-        guard self.examination.obstacles.isEmpty else {
-            return .wrong(
-                "additions",
-                "schema \(Versions.schema) adds what is there already: \(Self.list(self.examination.obstacles))",
-                "the next service of this version sets the file aside; rename what another program has made"
-            )
-        }
-        guard !self.examination.additions.isEmpty else { return nil }
-        let expressions = self.examination.withExpressions
-        return .note(
-            "additions", "other programs have added \(Self.list(self.examination.additions))",
-            expressions.isEmpty
-                ? "services work without them; remove what nobody needs"
-                : "services work without them, but set the file aside if SQLite does not trust a function there, such as "
-                    + "json_valid: remove \(Self.list(expressions)), or the expressions"
-        )
-    }
-
     static var sqlite: Finding {
         let version = Versions.sqlite
         let parts = version.split(separator: ".").map { Int($0) ?? 0 }
@@ -149,6 +122,8 @@ struct ContentChecks {
                 advice: "give them back the rights to the files and the directory: see 'permissions'")
         case .corrupt?:
             Words(why: "the file, or a row of it, can't be read", advice: "see 'contents', and the workers' logs")
+        case .foreignSchema?:
+            Words(why: "the file's tables were not as the library makes them", advice: "see 'schema'")
         case let reason?:
             Words(why: "workers can't use the file (\(reason))", advice: "see the workers' logs, which tell more")
         case nil: Words(why: "workers can't use the file", advice: "see the workers' logs, which tell why")

@@ -47,7 +47,6 @@ struct DoctorVerb: Verb {
             let examination = try facts.examine(context.clock)
             let contents = ContentChecks(examination: examination)
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
-            if let additions = contents.additions { findings.append(additions) }
             findings += [files.lockFile(examination), files.board(examination)]
             let isWaitedFor = examination.degraded.contains { $0.reason == .busy }
             findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor), ContentChecks.sqlite]
@@ -57,6 +56,9 @@ struct DoctorVerb: Verb {
             // What can't be read because it is damaged is what was looked for; what is no store is told as everywhere.
             switch error.code {
             case .corrupt: findings += [.damaged(error.message.escaped), ContentChecks.sqlite]
+            case .foreignSchema:
+                findings.append(.wrong("schema", error.message.escaped, error.advice?.escaped ?? ""))
+                findings.append(ContentChecks.sqlite)
             case .notFound: return missing.findings
             case .permissionDenied where findings.contains { $0.status == .wrong }: break
             default: throw Failure(error, path: path, doing: "open")

@@ -172,11 +172,12 @@ import Testing
 
     @Test func codes() {
         let codes: [BreakerStoreError.Code] = [
-            .invalidConfiguration, .notAStore, .newerSchema, .unsupportedFileSystem, .unsafePath, .notFound,
+            .invalidConfiguration, .notAStore, .newerSchema, .foreignSchema, .unsupportedFileSystem, .unsafePath,
+            .notFound,
             .permissionDenied, .busy, .full, .corrupt, .unavailable, .noSuchCircuit, .inUse, .closed, .forked,
             .readOnly,
         ]
-        #expect(Set(codes).count == 16)
+        #expect(Set(codes).count == 17)
     }
 
     @Test func clocks() {

@@ -47,7 +47,7 @@ import Testing
                     pause()
                     return store.health == .closed ? 1 : 0
                 } besideItsPause: {
-                    // An opening drops an index of another program, but not in a file of a later version.
+                    // Told is the version, which is asked for before the tables are compared.
                     Foreign.run(path, "CREATE UNIQUE INDEX strange ON worker (pid); PRAGMA user_version = 3000")
                     let file = try StoreFile(resolving: path)
                     #expect(LockFile.hasWorkers(at: file.lock))

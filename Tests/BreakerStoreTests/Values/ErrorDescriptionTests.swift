@@ -52,7 +52,8 @@ import Testing
 
     @Test(arguments: [
         (BreakerStoreError.Code.invalidConfiguration, "invalidConfiguration"), (.notAStore, "notAStore"),
-        (.newerSchema, "newerSchema"), (.unsupportedFileSystem, "unsupportedFileSystem"),
+        (.newerSchema, "newerSchema"), (.foreignSchema, "foreignSchema"),
+        (.unsupportedFileSystem, "unsupportedFileSystem"),
         (.unsafePath, "unsafePath"), (.notFound, "notFound"), (.permissionDenied, "permissionDenied"),
         (.busy, "busy"), (.full, "full"), (.corrupt, "corrupt"), (.unavailable, "unavailable"),
         (.noSuchCircuit, "noSuchCircuit"), (.inUse, "inUse"), (.closed, "closed"), (.forked, "forked"),

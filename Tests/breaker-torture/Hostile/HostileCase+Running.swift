@@ -81,6 +81,7 @@ extension HostileCase {
     private func visit(_ place: HostilePlace, _ victim: OpenerProcess, _ report: Report) async throws -> [String] {
         let use = self.keepsOthers ? "use keeps" : "use all"
         var problems: [String] = []
+        let database = place.databaseNumber
         for time in 0..<2 {
             var commands = ["open \(place.path)", use, "leave"]
             if time == 1, self.mustHeal { commands.insert("heal", at: 2) }
@@ -88,11 +89,15 @@ extension HostileCase {
             if time == 0, self.strike != nil { commands.insert("use all", at: 2) }
             for (turn, command) in commands.enumerated() {
                 if turn == 2, time == 0, commands.count > 3 { try self.strike?(place) }
+                if command == "leave", time == 0 {
+                    let outcome = await self.outcome(place, database, victim)
+                    report.add(1, outcome.rawValue)
+                    if let outcomes, !outcomes.contains(outcome) { problems.append("the file was \(outcome.rawValue)") }
+                }
                 switch await victim.ask(command) {
                 case .opened:
                     if self.mustRefuse, turn == 0 { problems.append("a service took files that are not its own") }
                 case .refused(let code, let message):
-                    report.add(1, "refused")
                     // Documented: what can't serve throws, with `.degrade` too.
                     if !["unsafePath", "unsupportedFileSystem", "notFound"].contains(code) {
                         problems.append("opening threw \(message)")
@@ -105,5 +110,12 @@ extension HostileCase {
             }
         }
         return problems
+    }
+
+    /// What has come of the file, while the service still has it.
+    private func outcome(_ place: HostilePlace, _ database: UInt64?, _ victim: OpenerProcess) async -> Outcome {
+        if Directory.names(in: place.store).contains(where: { $0.contains(".corrupt-") }) { return .setAside }
+        guard case .opened = await victim.ask("health") else { return .refused }
+        return place.databaseNumber == database ? .used : .anew
     }
 }

@@ -2,6 +2,16 @@ import BreakerTestSupport
 
 /// What an enemy, or a flipped bit, has made of a store's files.
 struct HostileCase: CustomStringConvertible, Sendable {
+    /// What comes of a file once a service has opened it.
+    enum Outcome: String {
+        case used
+        /// The service guards in memory.
+        case refused
+        case setAside = "set aside"
+        /// There was no database any more, and a new one was begun.
+        case anew
+    }
+
     /// SQLite does not let the file be made.
     struct NotWritable: Error {}
 
@@ -14,6 +24,8 @@ struct HostileCase: CustomStringConvertible, Sendable {
     var strike: (@Sendable (HostilePlace) throws -> Void)?
     /// Whether the circuits that nobody touched must go on refusing.
     var keepsOthers = false
+    /// What may come of the file, where that is known.
+    var outcomes: Set<Outcome>?
     /// Whether a service must not take these files for its own.
     var mustRefuse = false
     /// Whether a service must be able to use the file in the end, rather than be guarded by memory.

@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CTestSupport
 
 #if canImport(Glibc)
 import Glibc
@@ -21,6 +22,12 @@ struct HostilePlace: Sendable {
     var attached: String { "\(self.directory)/attached.db" }
     /// The file that a dangling link leads to.
     var target: String { "\(self.directory)/target" }
+
+    /// Which file the database is; nil where there is none.
+    var databaseNumber: UInt64? {
+        var info = stat()
+        return unsafe lstat(self.path, &info) == 0 ? UInt64(info.st_ino) : nil
+    }
 
     init(_ directory: String) throws {
         self.directory = directory

@@ -8,25 +8,32 @@ struct SchemaGames {
         let plain = [self.triggers, self.indexes, self.views, self.columns, self.pragmas, self.entries].flatMap { $0 }
         return self.payloads()
             + self.stock.stores.flatMap { store in
-                plain.map { self.make("schema\(self.stock.suffix)", $0.0, store, $0.1, keepsOthers: $0.2) }
+                plain.map { self.make("schema\(self.stock.suffix)", $0, store) }
             }
     }
 
-    private typealias Game = (String, [String], Bool)
+    private typealias Outcomes = Set<HostileCase.Outcome>
+    /// What is done to a whole store, and what may come of it.
+    private typealias Game = (name: String, statements: [String], outcomes: Outcomes)
 
-    private func make(
-        _ kind: String, _ name: String, _ store: StoreBytes, _ statements: [String], keepsOthers: Bool
-    ) -> HostileCase {
+    /// Of some changes SQLite itself says that the schema is malformed.
+    private static let notUsed: Outcomes = [.refused, .setAside]
+    private static let any: Outcomes = [.used, .refused, .setAside, .anew]
+
+    private func make(_ kind: String, _ game: Game, _ store: StoreBytes) -> HostileCase {
         let stock = self.stock
-        var made = HostileCase(kind: kind, name: "\(name), \(store.name)") { place in
-            try stock.put(store, place, statements)
+        var made = HostileCase(kind: kind, name: "\(game.name), \(store.name)") { place in
+            try stock.put(store, place, game.statements)
         }
-        made.keepsOthers = keepsOthers
-        made.mustHeal = name.contains("last number")
-        if name.contains("unique index") {
+        made.keepsOthers = game.outcomes == [.used]
+        made.outcomes = game.outcomes
+        made.mustHeal = game.name.contains("last number")
+        if made.mustHeal { made.outcomes = nil }
+        if game.name.contains("unique index") {
             // It hinders the services.
             made.judge = { _, runs in
-                runs.contains { $0.words == ["doctor"] && !$0.said.contains("game") } ? ["doctor does not see it"] : []
+                runs.contains { $0.words == ["doctor"] && !$0.said.contains("drop index game") }
+                    ? ["doctor does not say what to do"] : []
             }
         }
         return made
@@ -68,15 +75,16 @@ struct SchemaGames {
                     let store = self.stock.stores[(turn + number) % self.stock.stores.count]
                     let stock = self.stock
                     let kind = "payloads\(self.stock.suffix)"
-                    cases.append(
-                        HostileCase(kind: kind, name: "\(form) with payload \(number) as \(name), \(store.name)") {
-                            place in
-                            try place.makeAttached()
-                            let text = payload(place).replacing("'", with: "''")
-                            let value = form.replacing("$", with: text)
-                            try stock.put(
-                                store, place, ["UPDATE sqlite_schema SET sql = \(value) WHERE name = '\(name)'"])
-                        })
+                    let words = "\(form) with payload \(number) as \(name), \(store.name)"
+                    var made = HostileCase(kind: kind, name: words) { place in
+                        try place.makeAttached()
+                        let text = payload(place).replacing("'", with: "''")
+                        let value = form.replacing("$", with: text)
+                        try stock.put(
+                            store, place, ["UPDATE sqlite_schema SET sql = \(value) WHERE name = '\(name)'"])
+                    }
+                    made.outcomes = Self.notUsed
+                    cases.append(made)
                 }
             }
         }
@@ -95,7 +103,7 @@ struct SchemaGames {
                 bodies.map { body in
                     (
                         "\(when) ON \(table.name): \(body)",
-                        ["CREATE TRIGGER game \(when) ON \(table.name) BEGIN \(body); END"], true
+                        ["CREATE TRIGGER game \(when) ON \(table.name) BEGIN \(body); END"], [.used]
                     )
                 }
             }
@@ -107,7 +115,7 @@ struct SchemaGames {
             table.columns.flatMap { column -> [Game] in
                 let (on, name) = ("ON \(table.name) (\(column.name))", "\(table.name).\(column.name)")
                 return [
-                    ("an index on \(name)", ["CREATE INDEX game \(on)"], true),
+                    ("an index on \(name)", ["CREATE INDEX game \(on)"], [.refused]),
                     // One row is left where two would not fit.
                     (
                         "a unique index on \(name)",
@@ -115,11 +123,11 @@ struct SchemaGames {
                             "DELETE FROM \(table.name) WHERE (\(column.name)) IN (SELECT \(column.name) FROM "
                                 + "\(table.name) GROUP BY 1 HAVING count(*) > 1) AND '\(table.name)' <> 'circuit'",
                             "CREATE UNIQUE INDEX game \(on)",
-                        ], false
+                        ], [.refused]
                     ),
                     (
                         "an index on an expression of \(name)",
-                        ["CREATE INDEX game ON \(table.name) (abs(\(column.name)), zeroblob(100000))"], false
+                        ["CREATE INDEX game ON \(table.name) (abs(\(column.name)), zeroblob(100000))"], Self.notUsed
                     ),
                 ]
             }
@@ -128,39 +136,39 @@ struct SchemaGames {
 
     private var views: [Game] {
         let added: [Game] = [
-            ("a view", ["CREATE VIEW game AS \(Self.endless)"], true),
-            ("a table", ["CREATE TABLE game (x)", "INSERT INTO game VALUES (1)"], true),
-            ("a table with the reserve's name", ["CREATE TABLE reserve (x)"], true),
-            ("a view with the reserve's name", ["CREATE VIEW reserve AS \(Self.endless)"], true),
-            ("an index with the reserve's name", ["CREATE INDEX reserve ON event (at)"], true),
-            ("a virtual table", ["CREATE VIRTUAL TABLE game USING fts5 (x)"], true),
+            ("a view", ["CREATE VIEW game AS \(Self.endless)"], [.used]),
+            ("a table", ["CREATE TABLE game (x)", "INSERT INTO game VALUES (1)"], [.used]),
+            ("a table with the reserve's name", ["CREATE TABLE reserve (x)"], [.used]),
+            ("a view with the reserve's name", ["CREATE VIEW reserve AS \(Self.endless)"], [.used]),
+            ("an index with the reserve's name", ["CREATE INDEX reserve ON event (at)"], [.refused]),
+            ("a virtual table", ["CREATE VIRTUAL TABLE game USING fts5 (x)"], [.used]),
             (
                 "statistics that lie",
-                ["ANALYZE", "UPDATE sqlite_stat1 SET stat = '9223372036854775807 -1 x unordered sz=0'"], true
+                ["ANALYZE", "UPDATE sqlite_stat1 SET stat = '9223372036854775807 -1 x unordered sz=0'"], [.used]
             ),
         ]
         return added
             + self.stock.tables.flatMap { table -> [Game] in
                 [
-                    ("\(table.name) is gone", ["DROP TABLE \(table.name)"], false),
+                    ("\(table.name) is gone", ["DROP TABLE \(table.name)"], [.refused]),
                     (
                         "\(table.name) is a view",
                         [
                             "ALTER TABLE \(table.name) RENAME TO game",
                             "CREATE VIEW \(table.name) AS SELECT * FROM game",
                         ],
-                        false
+                        [.refused]
                     ),
-                    ("\(table.name) is empty", ["DELETE FROM \(table.name)"], false),
-                    ("\(table.name) has another name", ["ALTER TABLE \(table.name) RENAME TO game"], false),
+                    ("\(table.name) is empty", ["DELETE FROM \(table.name)"], Self.any),
+                    ("\(table.name) has another name", ["ALTER TABLE \(table.name) RENAME TO game"], [.refused]),
                 ]
             }
             + self.stock.indexes.flatMap { index -> [Game] in
                 [
-                    ("\(index) is gone", ["DROP INDEX \(index)"], true),
+                    ("\(index) is gone", ["DROP INDEX \(index)"], [.refused]),
                     (
                         "\(index) is on another table",
-                        ["DROP INDEX \(index)", "CREATE INDEX \(index) ON worker (pid)"], true
+                        ["DROP INDEX \(index)", "CREATE INDEX \(index) ON worker (pid)"], [.refused]
                     ),
                 ]
             }
@@ -183,14 +191,14 @@ struct SchemaGames {
                 [
                     (
                         "\(table.name) has '\(column)'", ["ALTER TABLE \(table.name) ADD COLUMN \(column)"],
-                        plain.contains(column)
+                        plain.contains(column) ? [.refused] : Self.notUsed
                     ),
                     (
                         "the text of \(table.name) has '\(column)'",
                         [
                             "UPDATE sqlite_schema SET sql = replace(sql, ') STRICT', ', \(column)) STRICT') "
                                 + "WHERE name = '\(table.name)'"
-                        ], false
+                        ], Self.notUsed
                     ),
                 ]
             }
@@ -198,11 +206,11 @@ struct SchemaGames {
                     [
                         (
                             "\(table.name).\(column.name) has another name",
-                            ["ALTER TABLE \(table.name) RENAME COLUMN \(column.name) TO game"], false
+                            ["ALTER TABLE \(table.name) RENAME COLUMN \(column.name) TO game"], [.refused]
                         ),
                         (
                             "\(table.name).\(column.name) is gone",
-                            ["ALTER TABLE \(table.name) DROP COLUMN \(column.name)"], false
+                            ["ALTER TABLE \(table.name) DROP COLUMN \(column.name)"], [.refused]
                         ),
                     ]
                 }
@@ -213,17 +221,21 @@ struct SchemaGames {
 
     private var pragmas: [Game] {
         let versions = [0, 1, 999, 1_001, 1_999, 2_001, 2_999, 3_000, 2_147_483_647, -1, -2_147_483_648]
-        return versions.map { ("version \($0)", ["PRAGMA user_version = \($0)"], $0 == 2_001) }
-            + versions.map { ("application \($0)", ["PRAGMA application_id = \($0)"], false) }
-            + ["DELETE", "PERSIST"].map { ("journal mode \($0)", ["PRAGMA journal_mode = \($0)"], false) }
+        // A later minor version has all tables of this one.
+        let usable = self.stock.suffix.isEmpty ? 2_001...2_999 : 1_000...1_000
+        return versions.map { number -> Game in
+            ("version \(number)", ["PRAGMA user_version = \(number)"], usable.contains(number) ? [.used] : [.refused])
+        }
+            + versions.map { ("application \($0)", ["PRAGMA application_id = \($0)"], [.refused]) }
+            + ["DELETE", "PERSIST"].map { ("journal mode \($0)", ["PRAGMA journal_mode = \($0)"], Self.any) }
             + (9...16).map {
                 (
                     "pages of \(1 << $0)", ["PRAGMA journal_mode = DELETE", "PRAGMA page_size = \(1 << $0)", "VACUUM"],
-                    false
+                    Self.any
                 )
             }
-            + [1, 2].map { ("auto-vacuum \($0)", ["PRAGMA auto_vacuum = \($0)", "VACUUM"], false) }
-            + [0, 1, 2_147_483_647, -1].map { ("schema number \($0)", ["PRAGMA schema_version = \($0)"], false) }
+            + [1, 2].map { ("auto-vacuum \($0)", ["PRAGMA auto_vacuum = \($0)", "VACUUM"], Self.any) }
+            + [0, 1, 2_147_483_647, -1].map { ("schema number \($0)", ["PRAGMA schema_version = \($0)"], Self.any) }
     }
 
     /// The rows of SQLite's own tables.
@@ -232,23 +244,23 @@ struct SchemaGames {
         let names = self.stock.tables.map(\.name) + self.stock.indexes
         let numbers = ["9223372036854775807", "9223372036854775806", "-1", "NULL", "'x'", "0", "-9223372036854775807"]
         return names.flatMap { name -> [Game] in
-            roots.map { ("\(name) begins at page \($0)", Self.entry(name, "rootpage = \($0)"), false) }
+            roots.map { ("\(name) begins at page \($0)", Self.entry(name, "rootpage = \($0)"), Self.any) }
                 + [
-                    ("\(name) has no text", Self.entry(name, "sql = NULL"), false),
-                    ("\(name) has a blob for its text", Self.entry(name, "sql = CAST(sql AS BLOB)"), false),
-                    ("\(name) is of no kind", Self.entry(name, "type = 'game'"), false),
-                    ("\(name) is of another table", Self.entry(name, "tbl_name = 'game'"), false),
-                    ("\(name) is not strict", Self.entry(name, "sql = replace(sql, ' STRICT', '')"), false),
+                    ("\(name) has no text", Self.entry(name, "sql = NULL"), Self.notUsed),
+                    ("\(name) has a blob for its text", Self.entry(name, "sql = CAST(sql AS BLOB)"), Self.any),
+                    ("\(name) is of no kind", Self.entry(name, "type = 'game'"), Self.notUsed),
+                    ("\(name) is of another table", Self.entry(name, "tbl_name = 'game'"), Self.notUsed),
+                    ("\(name) is not strict", Self.entry(name, "sql = replace(sql, ' STRICT', '')"), Self.any),
                     (
                         "\(name) has 1 MB of spaces",
-                        Self.entry(name, "sql = sql || replace(hex(zeroblob(500000)), '0', ' ')"), false
+                        Self.entry(name, "sql = sql || replace(hex(zeroblob(500000)), '0', ' ')"), Self.notUsed
                     ),
                     (
                         "\(name) has deep parentheses",
                         Self.entry(
                             name,
                             "sql = replace(sql, ') STRICT', ', extra AS (' || replace(hex(zeroblob(5000)), '0', '(') "
-                                + "|| '1' || replace(hex(zeroblob(5000)), '0', ')') || ')) STRICT')"), false
+                                + "|| '1' || replace(hex(zeroblob(5000)), '0', ')') || ')) STRICT')"), Self.any
                     ),
                 ]
         }
@@ -256,11 +268,11 @@ struct SchemaGames {
                 numbers.map { number in
                     (
                         "the last number of \(table) is \(number)",
-                        ["UPDATE sqlite_sequence SET seq = \(number) WHERE name = '\(table)'"], true
+                        ["UPDATE sqlite_sequence SET seq = \(number) WHERE name = '\(table)'"], [.used]
                     )
                 }
             }
-            + [("no last numbers", ["DELETE FROM sqlite_sequence"], true)]
+            + [("no last numbers", ["DELETE FROM sqlite_sequence"], [.used])]
     }
 
     private static func entry(_ name: String, _ change: String) -> [String] {

@@ -56,6 +56,9 @@ final class Victim {
             if let store, let breaker = self.breaker("closed", in: store) { _ = self.fail(breaker, store) }
         case "await": await self.waitForTrip()
         case "heal": await self.waitForFile()
+        case "health":
+            let health = self.store?.health ?? .closed
+            if !health.isHealthy { return "refused \(Self.word(health).split(separator: " ").last ?? "")" }
         case "watch": self.watch()
         case "names": self.forgetNames()
         case "limit": Self.limitFiles(word)

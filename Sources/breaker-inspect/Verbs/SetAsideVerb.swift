@@ -1,0 +1,81 @@
+import BreakerStore
+import BreakerStoreJSON
+import BreakerTool
+
+/// `set-aside`: moves a store's file away, so that services start a new one.
+struct SetAsideVerb: Verb {
+    static let name = "set-aside"
+    static let synopsis = ""
+    static let summary = "move a file away that services refuse; they start a new one"
+    static let details = """
+        For a file whose tables are not as the library makes them ('doctor' tells):
+        its circuits, holds and history go with it. Says why, and asks. The file, its
+        -wal and its -shm get names with .corrupt- and the time, and keep all bytes.
+        Services may run on: they guard in memory, and start a new file within a
+        second. Refuses while a service can use the file.
+        """
+    static let options: [Option] = [.yes, .dryRun]
+
+    private let isConfirmed: Bool
+    private let isDryRun: Bool
+
+    init(_ arguments: Arguments) throws(Failure) {
+        guard arguments.operands.isEmpty else { throw .usage("'\(Self.name)' takes no names", verb: Self.name) }
+        self.isConfirmed = arguments.has(.yes)
+        self.isDryRun = arguments.has(.dryRun)
+    }
+
+    func run(in context: Context) throws(Failure) -> ExitCode {
+        let path = try context.path()
+        let (files, why) = try self.trying(path) { () throws(BreakerStoreError) in
+            let files = try StoreFiles(path: path)
+            return (files, try files.standing())
+        }
+        context.console.writeError("\(path.quoted): \(Self.text(why))\n")
+        var kept: String?
+        if self.isDryRun {
+            context.console.writeError("dry run: nothing was changed\n")
+        } else {
+            if !self.isConfirmed, try !self.ask(in: context) {
+                context.console.writeError("nothing was changed\n")
+                return .declined
+            }
+            kept = try self.trying(path) { () throws(BreakerStoreError) in try files.setAside(context.clock) }
+        }
+        if context.isJSON {
+            context.console.write(JSONDocument.setAside(path, as: kept))
+        } else if let kept {
+            context.console.write("\(path.escaped) -> \(kept.escaped)\n")
+        }
+        return .done
+    }
+
+    private func trying<Value>(
+        _ path: String, _ body: () throws(BreakerStoreError) -> Value
+    ) throws(Failure) -> Value {
+        do throws(BreakerStoreError) {
+            return try body()
+        } catch {
+            throw Failure(error, path: path, doing: "set aside")
+        }
+    }
+
+    private static func text(_ standing: StoreFiles.Standing) -> String {
+        switch standing {
+        case .refused(let error): error.message.escaped
+        case .unused: "nothing is wrong with its tables, and no service has it open"
+        }
+    }
+
+    private func ask(in context: Context) throws(Failure) -> Bool {
+        guard context.console.canAsk else {
+            throw Failure(
+                .usage, "\(Self.name) needs a yes, and there is no terminal to ask on",
+                hint: "give --yes to do it unasked, or --dry-run to see why it would")
+        }
+        context.console.writeError("Its circuits, holds and history go with it. Move it away? [y/N] ")
+        let answer = context.console.readLine()
+        if answer == nil { context.console.writeError("\n") }
+        return ["y", "yes"].contains(answer?.lowercased())
+    }
+}
