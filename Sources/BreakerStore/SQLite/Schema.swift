@@ -9,7 +9,7 @@ enum Schema {
     /// From this version on a file has what counting needs.
     static let withCounting: Int64 = 1_001
 
-    static let stepsOfAMajor: Int64 = 1000
+    private static let stepsOfAMajor: Int64 = 1000
 
     /// What a path leads to.
     enum Recognised: Equatable {
