@@ -9,6 +9,8 @@ extension Schema {
 
     /// The tables and indexes of a file of this version; those of its own in a file of a later minor version, which
     /// only adds tables.
+    ///
+    /// Before its first version the library has none.
     static func rows(ofVersion version: Int64) throws(BreakerStoreError) -> [SchemaRow] {
         guard version < Self.version else { return Self.rows }
         let memory = try Connection(path: ":memory:", access: .readWrite)
@@ -71,9 +73,6 @@ extension Schema {
     private static func compare(
         _ schema: borrowing Statement, version: Int64, _ path: String
     ) throws(BreakerStoreError) -> Bool {
-        guard version >= Self.stepsOfAMajor else {
-            throw Self.foreign("its version, \(version), is none of this library's", path)
-        }
         var missing = try Self.rows(ofVersion: version)
         // An older file has names that are no longer used.
         let names = version < Self.version ? Self.names + missing.map { SchemaRow.folded($0.name) } : Self.names

@@ -66,8 +66,9 @@ import Testing
         ),
         ("PRAGMA user_version = 1002; ALTER TABLE worker ADD COLUMN later TEXT", "the table 'worker' is not"),
         // A file of 1.0 has none of these columns.
-        ("PRAGMA user_version = 1000", "the table 'clock' is not"), ("PRAGMA user_version = 7", "its version, 7, is"),
-        ("PRAGMA user_version = -1", "its version, -1, is"),
+        ("PRAGMA user_version = 1000", "the table 'clock' is not"),
+        ("PRAGMA user_version = 7", "the table 'clock' is not"),
+        ("PRAGMA user_version = -1", "the table 'clock' is not"),
         // SQLite would run none of these, and reads the first statement alone.
         (rewrite("sql = sql || '; SELECT 1'", "name = 'worker'"), "the table 'worker' is not"),
         // Here it takes the text for over at the zero byte.

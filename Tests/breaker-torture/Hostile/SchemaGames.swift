@@ -206,11 +206,11 @@ struct SchemaGames {
                     [
                         (
                             "\(table.name).\(column.name) has another name",
-                            ["ALTER TABLE \(table.name) RENAME COLUMN \(column.name) TO game"], [.refused]
+                            ["ALTER TABLE \(table.name) RENAME COLUMN \(column.name) TO game"], Self.notUsed
                         ),
                         (
                             "\(table.name).\(column.name) is gone",
-                            ["ALTER TABLE \(table.name) DROP COLUMN \(column.name)"], [.refused]
+                            ["ALTER TABLE \(table.name) DROP COLUMN \(column.name)"], Self.notUsed
                         ),
                     ]
                 }
@@ -226,7 +226,8 @@ struct SchemaGames {
         return versions.map { number -> Game in
             ("version \(number)", ["PRAGMA user_version = \(number)"], usable.contains(number) ? [.used] : [.refused])
         }
-            + versions.map { ("application \($0)", ["PRAGMA application_id = \($0)"], [.refused]) }
+            // The database's own header counts, not one that only the log has.
+            + versions.map { ("application \($0)", ["PRAGMA application_id = \($0)"], [.used, .refused]) }
             + ["DELETE", "PERSIST"].map { ("journal mode \($0)", ["PRAGMA journal_mode = \($0)"], Self.any) }
             + (9...16).map {
                 (
