@@ -86,7 +86,7 @@ import Testing
     }
 
     /// A file of a later version and one of another program are left as they are, also by a person's word.
-    @Test(arguments: ["PRAGMA user_version = 2000", "PRAGMA application_id = 7"])
+    @Test(arguments: ["PRAGMA user_version = 3000", "PRAGMA application_id = 7"])
     func leavesTheFilesOfOthers(statement: String) throws {
         let shop = try Shop()
         shop.store.close()

@@ -110,7 +110,7 @@ final class Opener {
 
     private func isRefused(_ store: CircuitStore) -> Bool {
         guard case .degraded(since: _, let error) = store.health, Self.name(of: error.code) != "another" else {
-            return false
+            return self.refusal != nil
         }
         self.refusal = error
         return true
@@ -132,6 +132,8 @@ final class Opener {
             try self.unlessOfOneRow { _ = try store.workers() }
             return nil
         } catch {
+            // The writer may go on with the tables that it has read, where who reads them anew refuses them.
+            self.refusal = (error as? BreakerStoreError).flatMap { Self.name(of: $0.code) == "another" ? nil : $0 }
             return "\(error)"
         }
     }

@@ -1,7 +1,7 @@
 /// What SQLite by itself finds in a store's files.
 struct Recovered {
     private static let applicationID = "\(0x4272_6B53)"
-    private static let version = 1_001
+    private static let version = 2_000
     private static let stepsOfAMajor = 1_000
 
     /// What must not be lost: circuits, failures, and the history of their changes, but those of the ones that opened
@@ -24,7 +24,7 @@ struct Recovered {
     let content: Set<String>
     /// Circuits whose rows no version of the library can have written, and that were registered anew, as the history
     /// says.
-    private let madeAnew: [String]
+    private let removed: [String]
     /// What harms more than one row.
     let problems: [String]
     let schema: [String]?
@@ -40,9 +40,9 @@ struct Recovered {
         }
         let rows = Self.rows.map { file.rows($0) }
         self.content = Set(rows.flatMap { $0 ?? [] })
-        self.madeAnew =
+        self.removed =
             file.rows(
-                "SELECT circuit FROM event WHERE kind = 'configured' AND reason LIKE '%the circuit was registered anew%'"
+                "SELECT circuit FROM event WHERE kind = 'configured' AND reason LIKE '%could not be read and was removed%'"
             ) ?? []
         self.isReadable = !rows.contains { $0 == nil }
         self.applicationID = file.rows("PRAGMA application_id")?.first
@@ -54,7 +54,7 @@ struct Recovered {
     /// The rows of `expected` that are not there.
     func lost(of expected: Recovered) -> [String] {
         expected.content.filter { row in
-            !self.content.contains(row) && !self.madeAnew.contains { row.hasPrefix("\($0)|") }
+            !self.content.contains(row) && !self.removed.contains { row.hasPrefix("\($0)|") }
         }
     }
 

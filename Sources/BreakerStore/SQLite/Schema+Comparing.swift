@@ -52,10 +52,10 @@ extension Schema {
         var found = try version()
         while true {
             try Self.requireKnownVersion(found, path)
-            guard found >= Self.oldestRead || authorizer.mayMove else { throw Self.older(found, path) }
             do throws(BreakerStoreError) {
                 let schema = try unsafe Statement(SchemaRow.all, on: database, authorizer, path: path)
                 let hasOthers = try Self.compare(schema, version: found, path)
+                guard found >= Self.oldestRead || authorizer.mayMove else { throw Self.older(found, path) }
                 authorizer.verified(version: found)
                 return hasOthers
             } catch {

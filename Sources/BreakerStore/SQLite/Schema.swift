@@ -7,7 +7,7 @@ enum Schema {
     static let version = Int64(Migration.all.last?.version ?? 0)
 
     static let stepsOfAMajor: Int64 = 1000
-    /// Files of an older major version are moved to this one before anything of them is read.
+    /// Files of an older major version are moved to this one before their rows are read.
     static let oldestRead = Self.version / Self.stepsOfAMajor * Self.stepsOfAMajor
 
     /// What a path leads to.
@@ -125,7 +125,10 @@ enum Schema {
             if version > 0 { lost = try Self.triggers(in: connection) }
             for part in Self.parts(of: steps, after: version) {
                 Hook.reached("migration.step")
-                try connection.changeSchema(String(decoding: part, as: UTF8.self))
+                // An older file may have rows with longer texts than anybody reads.
+                try connection.withLongTexts { () throws(BreakerStoreError) in
+                    try connection.changeSchema(String(decoding: part, as: UTF8.self))
+                }
             }
             if version < target { try connection.execute("PRAGMA user_version = \(target)") }
             Hook.reached("migration.commit")

@@ -36,9 +36,8 @@ import Testing
         #expect(fingerprint == step.fingerprint)
     }
 
-    /// `Migrations/schema.txt` is what the steps make.
+    /// `Migrations/schema.txt` is what `Migrations/schema.sql` makes.
     ///
-    /// `Migrations/schema.txt` is what `schema.sql` makes, and what the steps make of an older file.
     /// BREAKERSTORE_WRITE_SCHEMA=<path> writes it anew.
     @Test func fileSaysToTheByteWhatTheStepsMake() throws {
         try Files.withDirectory { directory in

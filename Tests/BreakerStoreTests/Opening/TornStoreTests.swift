@@ -78,8 +78,8 @@ import Darwin
         let path = try Self.make()
         switch what {
         case "changed column": try Self.put("    bopt TEXT", over: "    boot TEXT", in: path)
-        case "changed state": try Self.put("'closed', 'opep'", over: "'closed', 'open'", in: path)
-        default: try Self.change(path) { $0[63] ^= 8 }
+        case "changed state": try Self.put("state <> 'opep'", over: "state <> 'open'", in: path)
+        default: try Self.change(path) { $0[63] ^= 16 }
         }
         let bytes = Files.read(path)
         let error = #expect(throws: BreakerStoreError.self) {
