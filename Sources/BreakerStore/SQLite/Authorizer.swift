@@ -27,8 +27,8 @@ final class Authorizer {
         case changingSchema
     }
 
-    /// Whether the connection may move a file of an older major version to this one; others can't read such a file.
-    let mayMove: Bool
+    /// Whether a file of an older major version will do: to be moved to this one, or to be looked through.
+    let acceptsOlder: Bool
     private var mode = Mode.none
     /// Whether the tables were found to be those of the library, and nobody has changed them since.
     private var isVerified = false
@@ -37,7 +37,7 @@ final class Authorizer {
     /// Whether a statement was refused only because the tables have not been compared yet.
     private(set) var wantsVerification = false
 
-    init(mayMove: Bool) { self.mayMove = mayMove }
+    init(acceptsOlder: Bool) { self.acceptsOlder = acceptsOlder }
 
     /// Runs `body`, in which SQLite compiles statements of the library.
     func compiling(_ body: () -> Int32) -> Int32 { self.within(.using, body) }

@@ -18,7 +18,9 @@ final class BystanderReader {
     /// Whether commits of other processes do no harm to a read that is under way.
     private let isShared: Bool
 
-    init(_ file: StoreFile, trustingIndex: Bool = true) throws(BreakerStoreError) {
+    init(
+        _ file: StoreFile, trustingIndex: Bool = true, acceptsOlder: Bool = false
+    ) throws(BreakerStoreError) {
         // SQLite's own error would not say which file can't be read, and why.
         for path in [file.path, file.log, file.index] where StoreFile.size(path) != nil {
             try StoreFile.requireReadable(path)
@@ -32,7 +34,8 @@ final class BystanderReader {
             } else {
                 .privateReader
             }
-        self.database = Database(try Connection(path: file.path, access: access))
+        self.database = Database(
+            try Connection(path: file.path, access: access, acceptsOlder: acceptsOlder))
         self.isShared = access == .sharedReader
     }
 
@@ -59,8 +62,11 @@ final class BystanderReader {
 
     /// Reads what `body` reads, again if somebody has changed the files meanwhile in a way that this way of reading
     /// does not notice.
+    ///
+    /// - Parameter acceptsOlder: whether a file of an older major version will do, of which no row is read.
     static func read<Value>(
         _ file: StoreFile,
+        acceptsOlder: Bool = false,
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         var failure: BreakerStoreError?
@@ -68,7 +74,7 @@ final class BystanderReader {
         for _ in 0..<5 {
             let before = FileStamp(of: file)
             do throws(BreakerStoreError) {
-                let reader = try BystanderReader(file, trustingIndex: trustsIndex)
+                let reader = try BystanderReader(file, trustingIndex: trustsIndex, acceptsOlder: acceptsOlder)
                 let value = try body(reader.database)
                 if reader.isShared || FileStamp(of: file) == before { return value }
                 failure = nil

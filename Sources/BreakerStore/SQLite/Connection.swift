@@ -40,12 +40,16 @@ struct Connection: ~Copyable {
 
     /// Opens `path`, which must have been resolved: no part of it may be a symbolic link.
     ///
-    /// - Parameter syncs: whether what must survive a power loss is synced; false for a file that nobody keeps.
-    init(path: String, access: Access, syncs: Bool = true) throws(BreakerStoreError) {
+    /// - Parameters:
+    ///   - syncs: whether what must survive a power loss is synced; false for a file that nobody keeps.
+    ///   - acceptsOlder: whether a file of an older major version will do.
+    init(
+        path: String, access: Access, syncs: Bool = true, acceptsOlder: Bool = false
+    ) throws(BreakerStoreError) {
         self.path = path
         self.syncs = syncs
         self.access = access
-        self.authorizer = Authorizer(mayMove: access == .readWrite)
+        self.authorizer = Authorizer(acceptsOlder: acceptsOlder || access == .readWrite)
         try Self.requireOpenable(path)
         _ = RegularFile.sizeLimit
         let name: String

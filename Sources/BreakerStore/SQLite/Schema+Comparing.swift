@@ -55,7 +55,7 @@ extension Schema {
             do throws(BreakerStoreError) {
                 let schema = try unsafe Statement(SchemaRow.all, on: database, authorizer, path: path)
                 let hasOthers = try Self.compare(schema, version: found, path)
-                guard found >= Self.oldestRead || authorizer.mayMove else { throw Self.older(found, path) }
+                guard found >= Self.oldestRead || authorizer.acceptsOlder else { throw Self.older(found, path) }
                 authorizer.verified(version: found)
                 return hasOthers
             } catch {

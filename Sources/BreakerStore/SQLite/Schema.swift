@@ -57,7 +57,8 @@ enum Schema {
         guard LockFile.exists(at: file.lock), Self.hasContent(file.log), StoreFile.size(file.path) ?? 0 > 1 else {
             return false
         }
-        let version = try? BystanderReader.read(file) { (database) throws(BreakerStoreError) -> Int64? in
+        let version = try? BystanderReader.read(file, acceptsOlder: true) {
+            (database) throws(BreakerStoreError) -> Int64? in
             guard try database.connection.integer("PRAGMA application_id") == Self.applicationID,
                 try database.isWhole()
             else { return nil }

@@ -24,7 +24,8 @@ extension Quarantine {
 
     private func isBroken() throws(BreakerStoreError) -> Bool {
         do throws(BreakerStoreError) {
-            let isWhole = try BystanderReader.read(self.file) { (database) throws(BreakerStoreError) in
+            let isWhole = try BystanderReader.read(self.file, acceptsOlder: true) {
+                (database) throws(BreakerStoreError) in
                 try database.isWhole()
             }
             guard isWhole else { return true }

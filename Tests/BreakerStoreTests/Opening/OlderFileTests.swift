@@ -120,6 +120,35 @@ import Testing
         #expect(told.contains { $0.contains("'broken', 'watch'") || $0.contains("'watch', 'broken'") }, "\(told)")
     }
 
+    /// A broken one is set aside with all its bytes, as one of this schema is.
+    @Test(arguments: Self.versions) func aBrokenOneIsSetAside(version: String) throws {
+        let path = try Self.make(version)
+        Files.write(LockFile.magic, to: path + "-lock")
+        var bytes = try #require(Files.read(path))
+        let page = 4_096
+        for place in stride(from: page, to: bytes.count, by: page) where bytes[place] != 0 { bytes[place] = 0x55 }
+        Files.write(bytes, to: path)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(store.isHealthy)
+        let kept = Directory.names(in: try Workplace.here.directory).first { $0.hasPrefix("a.db.corrupt-") }
+        #expect(try Files.read("\(Workplace.here.directory)/\(kept ?? "")") == bytes)
+    }
+
+    /// A checkpoint of the release before was cut short, and has torn the first page: the log has a whole one.
+    @Test(arguments: Self.versions) func aTornFirstPageIsInTheLog(version: String) throws {
+        let path = try Self.make(version)
+        Files.write(LockFile.magic, to: path + "-lock")
+        Foreign.run(path, "PRAGMA user_version = \(version == "1.0" ? 1_000 : 1_001)", keepsLog: true)
+        var bytes = try #require(Files.read(path))
+        bytes.replaceSubrange(0..<64, with: repeatElement(0x55, count: 64))
+        Files.write(bytes, to: path)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(store.isHealthy)
+        #expect(try store.circuit(named: "held-open")?.hold?.state == .open)
+    }
+
     /// Who only reads can't move the file, and says what is to be done.
     @Test(arguments: Self.versions) func aReaderSaysWhoCanMoveIt(version: String) throws {
         let path = try Self.make(version)
