@@ -65,7 +65,7 @@ FOLDERS = {
     ),
     "Header": (["../CBreakerStore/include/answers.h"], *ANSWERS),
     "Rows": (
-        ["Rows/FailureRows.swift", "Rows/FailureMark.swift", "Rows/Transaction*.swift"],
+        ["Rows/FailureRows.swift", "Rows/Transaction*.swift"],
         "BoundedFileTests|ColumnTests|DynamicNameTests|FailureRowsTests|FirstReportTests|LastCommitTests|RandomWalkTests"
         "|ReporterTests|StampTests",
         "ClockTests|CountingTests|ForeignRowTests|ForgottenMemoryTests|HoldTests|LateEndTests|LateProbeTests"
