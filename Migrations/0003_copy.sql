@@ -3,7 +3,8 @@
 
 INSERT OR IGNORE INTO clock (id, boot, offset, reserved, epoch_floor, birth, wall, wall_at)
 SELECT id, boot, offset, highest, epoch_floor,
-    CASE WHEN birth BETWEEN 1 AND 4611686018427387903 THEN birth ELSE random() & 4611686018427387902 | 1 END,
+    CASE WHEN typeof(birth) = 'integer' AND birth BETWEEN 1 AND 4611686018427387903 THEN birth
+    ELSE random() & 4611686018427387902 | 1 END,
     -- Without these, store time reads as Unix time.
     CASE WHEN wall_at IS NULL THEN highest ELSE coalesce(wall, highest) END,
     CASE WHEN wall IS NULL THEN highest ELSE coalesce(wall_at, highest) END
@@ -31,7 +32,8 @@ INSERT OR IGNORE INTO circuit (
     forgotten_until, last_error, outage_since, trip_reason, hold, hold_since, hold_until, hold_by, hold_reason
 )
 SELECT id, name,
-    CASE WHEN birth BETWEEN 1 AND 4611686018427387903 THEN birth ELSE random() & 4611686018427387902 | 1 END,
+    CASE WHEN typeof(birth) = 'integer' AND birth BETWEEN 1 AND 4611686018427387903 THEN birth
+    ELSE random() & 4611686018427387902 | 1 END,
     registered, label,
     CASE WHEN has_rule THEN mode ELSE 'enforcing' END,
     CASE WHEN has_rule THEN rule ELSE trip_rule END,

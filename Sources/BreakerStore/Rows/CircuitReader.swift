@@ -31,7 +31,7 @@ struct CircuitReader {
 
     private mutating func readRow() -> CircuitRow {
         var circuit = Circuit(
-            rules: self.rules(), state: self.state(),
+            rules: self.rules(), state: self.hasUnknownHold ? .unknown(self.text(.state), until: nil) : self.state(),
             since: StoreTime(microseconds: self.integer(.since)),
             epoch: self.integer(.epoch, in: 0...Self.highestEpoch),
             forgottenUntil: self.optionalTime(.forgottenUntil),
@@ -66,9 +66,12 @@ struct CircuitReader {
 
     private mutating func trip() -> Rules.Trip {
         let word = self.text(.rule)
+        // Under a mode that is not known here nobody can tell when the circuit trips.
+        let hasKnownMode = self.knowsAllWords || ["enforcing", "observing"].contains(self.columns.typedText(.mode))
         let count = self.count(.ruleCount, in: Self.counts)
         let isWindowless = word != "failures" && word != Rules.Trip.rate
         let window = self.integer(.ruleWindow, in: (isWindowless ? 0 : 1)...Self.times.upperBound)
+        guard hasKnownMode else { return .unknown(word, count: count, window: window) }
         switch word {
         case "failures": return .failures(count, window: window)
         case "consecutive": return .consecutiveFailures(count)
@@ -95,10 +98,10 @@ struct CircuitReader {
 
     private mutating func isObserving() -> Bool {
         switch self.text(.mode) {
-        case "enforcing": return false
         case "observing": return true
+        case "enforcing": return false
         default:
-            self.isReadable = false
+            if self.knowsAllWords { self.isReadable = false }
             return false
         }
     }
@@ -122,7 +125,14 @@ struct CircuitReader {
         }
     }
 
+    /// Whether there is a hold of a later version: nobody can tell what becomes of a call.
+    private var hasUnknownHold: Bool {
+        !self.knowsAllWords && self.columns.typedText(.hold).map { HoldState(rawValue: $0) == nil } ?? false
+    }
+
     private mutating func hold() -> Circuit.Hold? {
+        if self.hasUnknownHold { return nil }
+
         let since = self.optionalTime(.holdSince)
         let until = self.optionalTime(.holdUntil)
         let by = self.optionalText(.holdBy)

@@ -137,6 +137,10 @@ extension Database {
         try self.connection.withLongTexts { () throws(BreakerStoreError) in
             try self.run("DELETE FROM circuit WHERE id > ?1", .integer(Self.highestNumber))
         }
+        // No circuit that is registered anew has the epoch of one that is gone.
+        try self.run(
+            "UPDATE clock SET epoch_floor = max(epoch_floor, reserved) + ?1 WHERE typeof(epoch_floor) = 'integer'",
+            .integer(ClockRow.reserve))
         try self.run(
             "DELETE FROM sqlite_sequence WHERE name IN ('circuit', 'event') AND seq > ?1",
             .integer(Self.highestNumber))

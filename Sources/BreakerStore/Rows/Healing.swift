@@ -17,8 +17,14 @@ struct Healing {
         self.start = start
     }
 
-    /// A circuit that is registered anew starts at this epoch or above: no late result of a removed one counts for it.
-    var epochFloor: Int64 { self.removed.isEmpty ? 0 : self.start.row.reserved }
+    private var hasRemoved = false
+
+    /// A circuit that is registered anew starts at this epoch or above: no late result of a removed one counts for it,
+    /// nor of one that was removed before it and had the last floor.
+    var epochFloor: Int64 {
+        let row = self.start.row
+        return self.hasRemoved ? max(row.reserved, row.epochFloor).addingSaturating(ClockRow.reserve) : 0
+    }
 
     mutating func run() throws(BreakerStoreError) {
         try self.dropRows()
@@ -45,7 +51,23 @@ struct Healing {
             DELETE FROM worker
             WHERE typeof(name) <> 'text' OR typeof(pid) <> 'integer' OR typeof(since) <> 'integer'
             """,
-        ] { try self.database.run(sql) }
+            """
+            DELETE FROM tally WHERE typeof(circuit) <> 'integer' OR typeof(board) <> 'integer'
+            OR typeof(succeeded) <> 'integer' OR typeof(failed) <> 'integer' OR typeof(slow) <> 'integer'
+            OR typeof(ignored) <> 'integer' OR typeof(refused) <> 'integer'
+            """,
+            """
+            DELETE FROM duration WHERE typeof(circuit) <> 'integer' OR typeof(board) <> 'integer'
+            OR typeof(bucket) <> 'integer' OR typeof(count) <> 'integer'
+            """,
+            """
+            DELETE FROM transition WHERE typeof(circuit) <> 'integer' OR typeof(kind) <> 'text'
+            OR typeof(count) <> 'integer'
+            """,
+        ] {
+            // Of a value SQLite reads the type alone, however long the value is.
+            try self.database.connection.withoutLimit { () throws(BreakerStoreError) in try self.database.run(sql) }
+        }
         let count = self.database.connection.changes - before
         guard count > 0 else { return }
         self.note(nil, .restored, "\(count) rows that could not be read were removed")
@@ -73,7 +95,15 @@ struct Healing {
 
     private mutating func remove(_ id: Int64) throws(BreakerStoreError) {
         let name = self.name(of: id)
-        try self.database.deleteCircuit(id)
+        self.hasRemoved = true
+        if name == nil {
+            try self.database.deleteCircuit(id)
+        } else {
+            // Of the row SQLite reads the name, which is short.
+            try self.database.connection.withoutLimit { () throws(BreakerStoreError) in
+                try self.database.deleteCircuit(id)
+            }
+        }
         guard let name else {
             return self.note(nil, .forgotten, "a circuit whose name could not be read was removed")
         }

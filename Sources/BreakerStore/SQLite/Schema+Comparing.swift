@@ -7,17 +7,24 @@ extension Schema {
     // Not a set: for the first one of a type the runtime looks for conformances in all libraries that are loaded.
     private static let names = Self.rows.map { SchemaRow.folded($0.name) }
 
-    /// The tables and indexes of a file of this version; those of its own in a file of a later minor version, which
-    /// only adds tables.
-    ///
-    /// Before its first version the library has none.
-    static func rows(ofVersion version: Int64) throws(BreakerStoreError) -> [SchemaRow] {
-        guard version < Self.version else { return Self.rows }
+    /// What the steps before this version make; each is made once in a process.
+    private static let older = Migration.all.dropLast().map { step in
+        (version: Int64(step.version), rows: try? Self.rows(madeUpTo: step.version))
+    }
+
+    private static func rows(madeUpTo version: Int32) throws(BreakerStoreError) -> [SchemaRow] {
         let memory = try Connection(path: ":memory:", access: .readWrite)
-        for step in Migration.all where Int64(step.version) <= version {
-            for part in step.parts { try memory.changeSchema(String(decoding: part, as: UTF8.self)) }
+        for part in Migration.all.filter({ $0.version <= version }).flatMap(\.parts) {
+            try memory.changeSchema(String(decoding: part, as: UTF8.self))
         }
         return try memory.prepare(SchemaRow.all).all { SchemaRow($0) }.filter { !$0.isOwnIndexOfSQLite }
+    }
+
+    /// The tables and indexes of a file of this version; those of its own in a file of a later minor version, which
+    /// only adds tables.
+    static func rows(ofVersion version: Int64) throws(BreakerStoreError) -> [SchemaRow] {
+        guard version < Self.version else { return Self.rows }
+        return Self.older.last { $0.version <= version }?.rows ?? []
     }
 
     /// The names of the library's tables in a file of this version.
@@ -74,9 +81,14 @@ extension Schema {
         _ schema: borrowing Statement, version: Int64, _ path: String
     ) throws(BreakerStoreError) -> Bool {
         var missing = try Self.rows(ofVersion: version)
-        // An older file has names that are no longer used.
-        let names = version < Self.version ? Self.names + missing.map { SchemaRow.folded($0.name) } : Self.names
-        func isToBeCompared(_ row: SchemaRow) -> Bool { Self.isToBeCompared(row, names) }
+        // An older file has names that are no longer used, and its move needs more of them.
+        let isOlder = version < Self.version
+        let older = isOlder ? Self.older.flatMap { $0.rows ?? [] } : []
+        let names = Self.names + older.map { SchemaRow.folded($0.name) }
+        func isToBeCompared(_ row: SchemaRow) -> Bool {
+            Self.isToBeCompared(row, names)
+                || isOlder && SchemaRow.folded(row.name).starts(with: Self.prefixOfTheMoved.utf8)
+        }
         var addedIndex: SchemaRow?
         var hasOthers = false
         try schema.forEach([]) { (row) throws(BreakerStoreError) in
@@ -85,7 +97,7 @@ extension Schema {
                 missing.remove(at: place)
             } else if !isToBeCompared(found) {
                 hasOthers = true
-            } else if names.contains(SchemaRow.folded(found.name)) {
+            } else if names.contains(SchemaRow.folded(found.name)) || !names.contains(SchemaRow.folded(found.table)) {
                 throw Self.foreign("\(Self.title(found)) is not as this library makes it", path)
             } else if !found.isOwnIndexOfSQLite {
                 addedIndex = addedIndex ?? found
@@ -104,6 +116,9 @@ extension Schema {
         !row.isOf(type: "trigger")
             && (names.contains(SchemaRow.folded(row.name)) || names.contains(SchemaRow.folded(row.table)))
     }
+
+    /// What the tables of an older file are called while their rows are copied.
+    private static let prefixOfTheMoved = "breakerstore_1_"
 
     private static func title(_ row: SchemaRow) -> String {
         "the \(String(decoding: row.type, as: UTF8.self)) \(row.shownName.quoted)"

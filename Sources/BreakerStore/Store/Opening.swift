@@ -227,7 +227,7 @@ struct Opening {
 
     private static func note(lostTriggers names: [String]) -> [StoreNote] {
         guard !names.isEmpty else { return [] }
-        let list = names.map(\.quoted).joined(separator: ", ")
+        let list = names.prefix(10).map(\.quoted).joined(separator: ", ") + (names.count > 10 ? " and others" : "")
         let reason = "the step to schema \(Versions.schema) has dropped triggers of others, which never ran: \(list)"
         return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
     }

@@ -1,9 +1,10 @@
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerStore
 
 /// Rows that no version of this library has written: calls run all the same, and nothing crashes.
-@Suite(.timeLimit(.minutes(10))) struct ForeignRowTests {
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ForeignRowTests {
     static let changes = [
         "UPDATE circuit SET state = 'ajar'", "UPDATE circuit SET state = ''", "UPDATE circuit SET state = 'open'",
         "UPDATE circuit SET state = 'open' || char(0) || 'x', open_until = 1",
@@ -62,6 +63,33 @@ import Testing
                 self.readEverything(store)
             }
         }
+    }
+
+    /// Whoever adds to such a number would be refused by the table each time, also the process that opens the file.
+    @Test(arguments: [
+        ("transition", "INSERT INTO transition SELECT id, 'tripped', 0.5 FROM circuit"),
+        ("tally", "INSERT INTO tally SELECT id, 5000000000, 'x', 0, 0, 0, 0.5 FROM circuit"),
+        ("duration", "INSERT INTO duration SELECT id, 5000000000, 0, 0.5 FROM circuit"),
+    ])
+    func aCountOfAnotherTypeIsRemoved(table: String, row: String) throws {
+        let path = try Workplace.here.directory + "/a.db"
+        try Stores.make(path)
+        let texts = "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql ="
+        Foreign.run(path, "\(texts) replace(sql, ') STRICT,', ')') WHERE name = '\(table)'")
+        Foreign.run(
+            path,
+            """
+            INSERT INTO worker VALUES (5000000000, 'dead', 1, NULL, 1); \(row);
+            INSERT INTO registration SELECT 5000000000, id FROM circuit;
+            \(texts) replace(sql, ') WITHOUT', ') STRICT, WITHOUT') WHERE name = '\(table)'
+            """)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let breaker = try store.breaker(Stores.config())
+        for _ in 0..<2 { breaker.recordFailure() }
+        #expect(!breaker.isCallPermitted)
+        #expect(store.isHealthy)
+        #expect(Foreign.value(path, "SELECT state FROM circuit WHERE name = 'a'") == "open")
     }
 
     /// After a reboot a living worker of another boot would mean another kernel.

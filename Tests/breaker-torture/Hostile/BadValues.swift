@@ -71,7 +71,9 @@ struct BadValues {
             try stock.put(store, place, statements)
         }
         made.mustObey = row == "closed" && !["id", "name"].contains(column)
-        made.mustHeal = ["event", "worker", "registration", "failure", "probe"].contains(table.name)
+        made.mustHeal =
+            ["event", "worker", "registration", "failure", "probe", "tally", "duration", "transition"]
+            .contains(table.name)
         made.keepsOthers = self.keepsOthers(table.name, row, column, value)
         return made
     }
