@@ -118,9 +118,9 @@ struct ClockRow: Equatable {
         let isHealed = try row == nil ? database.hasHistory() : row?.boot == clock.host.bootID
         let made = ClockRow(
             boot: clock.host.bootID, offset: clock.offset, reserved: now.addingSaturating(Self.reserve),
-            // An epoch is an instant of store time, or of what was reserved, or some few above one. So no forgotten
-            // circuit had a higher epoch than this.
-            epochFloor: row?.epochFloor ?? now.addingSaturating(2 * Self.reserve),
+            // An epoch is an instant of store time, or of what was reserved, or some few above one. So no circuit that
+            // was forgotten before the row was lost had a higher epoch than this.
+            epochFloor: row?.epochFloor ?? (isHealed ? now.addingSaturating(2 * Self.reserve) : now),
             birth: row?.birth ?? Int64.random(in: Self.births),
             wall: Wall(time: wall, at: now))
         // Any other rows of the table are no clock: the library keeps one.

@@ -84,10 +84,8 @@ final class Writer: @unchecked Sendable {
         if let opened = self.opened {
             told = try? opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 try opened.writer.requireKnownVersion()
-                var start = try ClockRow.start(opened.writer, self.clock)
                 let told = try opened.writer.tell(tallies)
-                try opened.writer.removeWorker(opened.worker.id, at: start.now)
-                try opened.writer.reserve(&start.row, for: start.now, self.clock)
+                try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
                 try self.requireIndex(opened)
                 return told
             }
