@@ -19,7 +19,7 @@ struct bb_floor {
 
 static const char *const texts[statements] = {
     "BEGIN IMMEDIATE",
-    "SELECT trip_count, trip_window, state, since, epoch, last_error FROM circuit WHERE name = ?1",
+    "SELECT rule_count, rule_window, state, since, epoch, last_error FROM circuit WHERE name = ?1",
     "INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)",
     "UPDATE circuit SET since = ?2, last_error = ?3 WHERE id = ?1",
     "COMMIT",
@@ -33,10 +33,11 @@ static const char *const pragmas =
 
 // A row as a registration with the default rules writes it.
 static const char *const row =
-    "INSERT INTO circuit (name, trip_rule, trip_count, trip_window, recovery, recovery_multiplier, recovery_cap,"
-    " recovery_jitter, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch, successes, trips,"
-    " registered) VALUES ('circuit-' || ?1, 'failures', 5, 60000000, 30000000, 1, 600000000, 0, 1, 1, 30000000, 1, 'closed',"
-    " 1700000000000000, 1700000000000000, 0, 0, 1700000000000000)";
+    "INSERT INTO circuit (name, birth, mode, rule, rule_count, rule_window, recovery, recovery_multiplier, recovery_cap,"
+    " recovery_jitter, outage_cap, probe_limit, probe_successes, probe_lease, minimum_reporters, state, since, epoch,"
+    " stretch, successes, trips, registered) VALUES ('circuit-' || ?1, ?1, 'enforcing', 'failures', 5, 60000000,"
+    " 30000000, 1, 600000000, 0, 3600000000, 1, 1, 30000000, 1, 'closed', 1700000000000000, 1700000000000000, 1, 0, 0,"
+    " 1700000000000000)";
 
 static int run(sqlite3_stmt *statement) {
     int code;
@@ -259,7 +260,7 @@ int bb_begin_log(const char *path) {
         || sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) != SQLITE_OK
         || sqlite3_busy_timeout(database, 1000) != SQLITE_OK
         || sqlite3_exec(database, pragmas, NULL, NULL, NULL) != SQLITE_OK
-        || sqlite3_exec(database, "PRAGMA wal_checkpoint; UPDATE clock SET highest = highest + 1", NULL, NULL, NULL)
+        || sqlite3_exec(database, "PRAGMA wal_checkpoint; UPDATE clock SET reserved = reserved + 1", NULL, NULL, NULL)
             != SQLITE_OK;
     sqlite3_close(database);
     return failed ? -1 : 0;
