@@ -96,14 +96,7 @@ struct Healing {
     private mutating func remove(_ id: Int64) throws(BreakerStoreError) {
         let name = self.name(of: id)
         self.hasRemoved = true
-        if name == nil {
-            try self.database.deleteCircuit(id)
-        } else {
-            // Of the row SQLite reads the name, which is short.
-            try self.database.connection.withoutLimit { () throws(BreakerStoreError) in
-                try self.database.deleteCircuit(id)
-            }
-        }
+        try self.database.deleteCircuit(id)
         guard let name else {
             return self.note(nil, .forgotten, "a circuit whose name could not be read was removed")
         }

@@ -97,6 +97,7 @@ extension Schema {
                 missing.remove(at: place)
             } else if !isToBeCompared(found) {
                 hasOthers = true
+                // A name that the move of an older file needs is taken, though it is on none of the library's tables.
             } else if names.contains(SchemaRow.folded(found.name)) || !names.contains(SchemaRow.folded(found.table)) {
                 throw Self.foreign("\(Self.title(found)) is not as this library makes it", path)
             } else if !found.isOwnIndexOfSQLite {

@@ -158,9 +158,13 @@ struct CircuitDetail {
     }
 
     private func line(_ probe: CircuitSnapshot.Probe) -> String {
-        let who = probe.name.map { "\($0.escaped)[\(probe.pid ?? 0)]" } ?? "worker \(probe.worker)"
-        return "\(who) since \(self.moment(probe.since)), lease ends in \(self.left(until: probe.leaseEnds))"
+        "\(probe.prober.escaped) since \(self.moment(probe.since)), lease ends in \(self.left(until: probe.leaseEnds))"
     }
+}
+
+extension CircuitSnapshot.Probe {
+    /// Whose slot it is, as the history tells it.
+    var prober: String { self.name.map { "\($0)[\(self.pid ?? 0)]" } ?? "worker \(self.worker)" }
 }
 
 extension CircuitEvent.Kind {

@@ -190,7 +190,7 @@ struct ReportPage {
         }
         if circuit.tripsInARow > 1 { lines.append("\(circuit.tripsInARow) trips in a row") }
         for probe in circuit.probes {
-            lines.append("probed by \(probe.name.map { "\($0)[\(probe.pid ?? 0)]" } ?? "worker \(probe.worker)")")
+            lines.append("probed by \(probe.prober)")
         }
         if let hold = circuit.hold {
             lines.append("by \(hold.by ?? "nobody that is known")" + (hold.reason.map { ": \($0)" } ?? ""))
