@@ -68,27 +68,13 @@ extension StoreCore {
     }
 
     /// Runs `body` with the connection that reads.
-    ///
-    /// No writer is in the way. A process that recovers the wal-index after a writer's death is, for a moment
-    /// (https://sqlite.org/rescode.html#busy_recovery). The caller waits for it, at most for `busyTimeout`: memory
-    /// would let calls through a circuit that other processes have opened. Nobody waits once the store is degraded.
     func read<Value>(
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         try self.requireOwnProcess()
-        var deadline: Deadline?
-        while true {
-            do throws(BreakerStoreError) {
-                let value = try self.answers.read(body)
-                guard let value else { throw self.lossOrClosed }
-                return value
-            } catch {
-                guard error.code == .busy, !self.isDegraded else { throw error }
-                let end = deadline ?? Deadline(after: self.configuration.busyTimeout)
-                deadline = end
-                guard !end.isOver else { throw error }
-                end.pause()
-            }
+        return try self.waitingForRecovery { () throws(BreakerStoreError) in
+            guard let value = try self.answers.read(body) else { throw self.lossOrClosed }
+            return value
         }
     }
 
@@ -97,11 +83,36 @@ extension StoreCore {
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         do throws(BreakerStoreError) {
-            return try self.viewer.use(opening: self.openViewer, body)
+            return try self.waitingForRecovery { () throws(BreakerStoreError) in
+                try self.viewer.use(opening: self.openViewer, body)
+            }
         } catch {
             // Any read that meets a broken file makes the store's thread see to it.
             if error.code == .corrupt { self.readFailed(error) }
             throw error
+        }
+    }
+
+    /// Reads, anew while another connection recovers the wal-index.
+    ///
+    /// No writer is in a reader's way. Whoever recovers the wal-index, of a new file or after a writer's death, is for
+    /// a moment (https://sqlite.org/rescode.html#busy_recovery). The caller waits for that moment's end, at most for
+    /// `busyTimeout`: memory would let calls through a circuit that other processes have opened. Nobody waits once the
+    /// store is degraded.
+    private func waitingForRecovery<Value>(
+        _ read: () throws(BreakerStoreError) -> Value
+    ) throws(BreakerStoreError) -> Value {
+        var deadline: Deadline?
+        while true {
+            do throws(BreakerStoreError) {
+                return try read()
+            } catch {
+                guard error.code == .busy, !self.isDegraded else { throw error }
+                let end = deadline ?? Deadline(after: self.configuration.busyTimeout)
+                deadline = end
+                guard !end.isOver else { throw error }
+                end.pause()
+            }
         }
     }
 

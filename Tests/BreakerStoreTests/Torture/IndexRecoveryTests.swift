@@ -44,6 +44,20 @@ import Testing
         #expect(store.isHealthy)
     }
 
+    /// What is looked at has a connection of its own.
+    @Test(.timeLimit(.minutes(10)))
+    func aLongReadWaitsUntilTheIndexIsRecovered() async throws {
+        let store = try StoreFixture.makeStore()
+        _ = try self.openBreaker(in: store)
+        let recovery = try HeldRecovery(store)
+        defer { recovery.clear() }
+        Thread.detachNewThread {
+            usleep(30_000)
+            recovery.letGo()
+        }
+        #expect(try synchronously { try store.circuits().map(\.name) } == ["a"])
+    }
+
     @Test(.timeLimit(.minutes(10)), arguments: Question.allCases)
     func memoryAnswersOnlyOnceTheStoreIsDegraded(_ question: Question) async throws {
         let store = try StoreFixture.makeStore(busyTimeout: .milliseconds(50))
