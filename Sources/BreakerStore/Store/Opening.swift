@@ -242,8 +242,8 @@ struct Opening {
 
     /// Throws if the file passes for a store but is damaged.
     ///
-    /// A store that other processes use is not looked through: a process that meets the damage sees to it. In a large
-    /// file only the lengths of keys are checked.
+    /// A store that other processes use is not looked through, nor is a large file: a process that meets the damage
+    /// sees to it.
     ///
     /// - Parameter isLogGone: whether there was no log, or an empty one. Somebody may have removed the log of a store
     ///   in use. A checkpoint beside a reader leaves out each page that was changed again after the reader had begun.
@@ -256,12 +256,8 @@ struct Opening {
         let isOurs = self.previous != nil || !lock.isNew
         let isUnused = self.previous == nil && !lock.hasOtherWorkers
         guard self.mayCreate, isOurs, isLogGone || isUnused,
-            StoreFile.size(self.file.path) ?? 0 > 0
+            StoreFile.size(self.file.path) ?? 0 > 0, self.file.bytes <= Self.mostToLookThrough
         else { return }
-        guard self.file.bytes <= Self.mostToLookThrough else {
-            try writer.requireShortKeys()
-            return
-        }
         guard try writer.isWhole() else {
             throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
         }

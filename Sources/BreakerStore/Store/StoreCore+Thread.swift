@@ -64,14 +64,15 @@ extension StoreCore {
         if self.tidyUp() { self.ask { $0.lookIsUnfinished(at: .now) } }
     }
 
+    /// Looks once after each opening, which itself would make everybody wait for the look.
+    ///
     /// Where there is such a key, the file is lost as a damaged one is, and set aside.
     private func lookForLongKeys() {
-        let size = self.file.bytes
-        guard self.growth.isLookDue(at: size) else { return self.growth.hasShrunk(to: size) }
+        guard !self.hasLookedForLongKeys.load(ordering: .relaxed) else { return }
         let isLookedThrough: Void? = try? self.view { (database) throws(BreakerStoreError) in
             try database.requireShortKeys()
         }
-        if isLookedThrough != nil { self.growth.wasSeen(at: size) }
+        if isLookedThrough != nil { self.hasLookedForLongKeys.store(true, ordering: .relaxed) }
     }
 
     // MARK: - Coming back

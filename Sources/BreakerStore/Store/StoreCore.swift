@@ -43,7 +43,8 @@ final class StoreCore: EventSource {
     /// The hubs that have one listener each.
     let hubs = Mutex<[EventHub]>([])
     let idle = IdleCircuits()
-    let growth = FileGrowth()
+    /// Whether the store's thread has looked for keys that are too long to be read, since the file was opened.
+    let hasLookedForLongKeys = Atomic<Bool>(false)
     let thread = StoreThread()
     /// Before this uptime nobody tries to start the thread; the greatest number once it runs.
     private let nextStart = Atomic<Int64>(.min)
@@ -158,7 +159,7 @@ final class StoreCore: EventSource {
             guarded.followLife()
         }
         self.counting.fileOpened()
-        self.growth.wasSeen(at: self.file.bytes)
+        self.hasLookedForLongKeys.store(false, ordering: .relaxed)
         if let name = opened.quarantined { self.outbox.noteQuarantine(name) }
         self.outbox.note(opened.mended)
         return isSameDatabase

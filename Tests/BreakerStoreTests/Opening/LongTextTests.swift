@@ -1,5 +1,6 @@
 import BreakerTestSupport
 import CSQLite
+import Synchronization
 import Testing
 
 @testable import BreakerStore
@@ -90,32 +91,16 @@ import Testing
         #expect(store.isHealthy)
     }
 
-    /// SQLite reads a key of an index as a whole, whatever the limits are.
+    /// SQLite reads a key of an index as a whole, whatever the limits are: the store's thread looks for such a key once
+    /// after the opening.
     @Test(arguments: [
         "UPDATE circuit SET name = HUGE WHERE name = 'a'", "UPDATE event SET circuit = HUGE WHERE id = 1",
     ])
-    func hugeKeyIsSetAside(sql: String) throws {
+    func hugeKeyIsSetAside(sql: String) async throws {
         let path = try Self.make(sql.replacing("HUGE", with: "hex(zeroblob(20000000))"))
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         let breaker = try store.breaker(Stores.config("b"))
-        for _ in 0..<2 { breaker.recordFailure() }
-        #expect(!breaker.isCallPermitted)
-        #expect(store.isHealthy)
-        #expect(Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
-    }
-
-    /// Put into a file in use, the key is found without a call that meets it.
-    @Test(arguments: [
-        "UPDATE circuit SET name = HUGE WHERE name = 'a'", "UPDATE event SET circuit = HUGE WHERE id = 1",
-    ])
-    func hugeKeyUnderALiveWorkerIsSetAside(sql: String) async throws {
-        let path = try Self.make("")
-        let store = try CircuitStore(path: path, configuration: Stores.configuration())
-        defer { store.close() }
-        let breaker = try store.breaker(Stores.config("b"))
-        let change = sql.replacing("HUGE", with: "hex(zeroblob(20000000))")
-        Foreign.run(path, "PRAGMA ignore_check_constraints = ON; \(change)")
         let directory = try Workplace.here.directory
         #expect(await eventually { Directory.names(in: directory).contains { $0.contains(".corrupt-") } })
         #expect(await eventually { store.isHealthy })
@@ -123,49 +108,22 @@ import Testing
         #expect(!breaker.isCallPermitted)
     }
 
-    /// A store with a circuit that has failed once: without one, the store's thread looks after nothing.
-    private static func openInUse() throws -> (path: String, CircuitStore, CircuitBreaker, StoreCore) {
-        let path = try Self.make("")
-        let store = try CircuitStore(path: path, configuration: Stores.configuration())
-        let breaker = try store.breaker(Stores.config("b"))
-        synchronously { breaker.recordFailure() }
-        return (path, store, breaker, try #require(store.backend.core))
-    }
-
-    /// Somebody lets the file grow by what does no harm, and shrink, before the key comes.
-    @Test func hugeKeyInAFileThatHasShrunkIsSetAside() async throws {
-        let (path, store, breaker, core) = try Self.openInUse()
-        defer { withExtendedLifetime(breaker) { store.close() } }
-        Foreign.run(
-            path, "CREATE TABLE mine (x); INSERT INTO mine VALUES (zeroblob(90000000)); PRAGMA wal_checkpoint(TRUNCATE)"
-        )
-        #expect(await eventually { !core.growth.isLookDue(at: core.file.bytes) })
-        Foreign.run(path, "DELETE FROM mine; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
-        #expect(core.file.bytes < 1 << 20)
-        #expect(await eventually { core.growth.isLookDue(at: core.file.bytes + 20_000_000) })
-        Foreign.run(
-            path,
-            "PRAGMA ignore_check_constraints = ON; UPDATE circuit SET name = hex(zeroblob(20000000)) WHERE name = 'a'")
-        let directory = try Workplace.here.directory
-        #expect(await eventually { Directory.names(in: directory).contains { $0.contains(".corrupt-") } })
-        #expect(await eventually { store.isHealthy })
-    }
-
-    /// A store that grows because it is used is only looked through.
-    @Test func growthAloneIsNoTrouble() async throws {
-        let (path, store, breaker, core) = try Self.openInUse()
-        defer { store.close() }
-        Foreign.run(
-            path,
+    /// A large file costs an opening nothing.
+    @Test func largeFileIsNotLookedThroughByItsOpening() async throws {
+        let path = try Self.make(
             """
             INSERT INTO event (circuit, kind, at, reason) WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n
-            WHERE x < 100) SELECT 'b', 'configured', 1, hex(zeroblob(250000)) FROM n
+            WHERE x < 150) SELECT 'b', 'configured', 1, hex(zeroblob(150000)) FROM n
             """)
-        #expect(core.growth.isLookDue(at: core.file.bytes))
-        #expect(await eventually { !core.growth.isLookDue(at: core.file.bytes) })
-        #expect(store.isHealthy)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        func hasLooked() -> Bool { core.hasLookedForLongKeys.load(ordering: .relaxed) }
+        #expect(!hasLooked())
+        let breaker = try store.breaker(Stores.config("b"))
         synchronously { breaker.recordFailure() }
-        #expect(!breaker.isCallPermitted)
+        #expect(await eventually(hasLooked))
+        #expect(store.isHealthy)
         #expect(try await store.history().allSatisfy { $0.kind != .degraded && $0.kind != .quarantined })
     }
 
