@@ -13,8 +13,6 @@ final class LinkReading {
     private struct Found {
         let row: CircuitRow
         var circuit: LinkedCircuit
-        /// Whether all of it could be read.
-        var isWhole = true
         /// Whether what is older in the history befell another circuit of this name.
         var isHistoryOver = false
     }
@@ -55,40 +53,21 @@ final class LinkReading {
             self.found[place].circuit.liveProbes = live.count
         }
         for place in self.found.indices { self.found[place].circuit.take(self.board.rates(of: self.found[place].row)) }
-        return self.found.filter(\.isWhole).map(\.circuit)
+        return self.found.map(\.circuit)
     }
 
     // MARK: - The rows of circuits
 
-    // Each row is handed over, also of circuits that are not wanted: otherwise nobody could tell at which row SQLite
-    // has stopped.
     private static let rows = CircuitColumn.select {
-        "SELECT \($0), name, name GLOB ?1 FROM circuit WHERE id >= ?2 ORDER BY id"
+        "SELECT \($0), name FROM circuit WHERE name GLOB ?1 ORDER BY id"
     }
-    private static let firstID: SQL = "SELECT min(id) FROM circuit WHERE id >= ?1"
 
     private func readRows(matching pattern: String) throws(BreakerStoreError) {
-        var next = Int64.min
-        while true {
-            do throws(BreakerStoreError) {
-                try self.database.forEach(Self.rows, [.text(pattern), .integer(next)]) { row in
-                    next = row.integer(0).addingSaturating(1)
-                    self.take(row)
-                }
-                return
-            } catch {
-                guard error.isOfRefusedValue else { throw error }
-            }
-            // SQLite stops at a row that holds a text which is too long to be read.
-            let unreadable = try self.database.first(Self.firstID, .integer(next)) { $0.optionalInteger(0) }
-            guard case let unreadable?? = unreadable, unreadable < .max else { return }
-            next = unreadable + 1
-        }
+        try self.database.forEach(Self.rows, [.text(pattern)]) { self.take($0) }
     }
 
     private func take(_ row: Row) {
         let column = CircuitRow.columnCount
-        guard row.integer(column + 1) != 0 else { return }
         let name = row.text(column)
         guard row.isUTF8(name, column), CircuitName.lengths.contains(name.unicodeScalars.count),
             let found = try? CircuitRow(row, name: name, in: self.database)
@@ -101,40 +80,25 @@ final class LinkReading {
 
     /// Hands over the rows of a statement with the place of their circuit, as long as `body` wants more of the circuit.
     ///
-    /// The first column is the circuit's number, and the highest number comes first. Where a value is too long to be
-    /// read, each circuit is read by itself.
+    /// The first column is the circuit's number, and the highest number comes first.
     private func forEach(
-        _ sql: SQL, _ values: SQLValue..., orEachBy one: (Int) throws(BreakerStoreError) -> Void,
-        _ body: (Row, Int) -> Bool
+        _ sql: SQL, _ values: SQLValue..., body: (Row, Int) -> Bool
     ) throws(BreakerStoreError) {
-        do throws(BreakerStoreError) {
-            var next: Int64? = .max
-            while let last = next {
-                next = nil
-                var strange = (id: Int64.min, rows: 0)
-                try self.database.read(sql, [.integer(last)] + values) { row in
-                    let id = row.integer(0)
-                    if let place = self.places[id] {
-                        if body(row, place) { return true }
-                    } else {
-                        strange = (id, strange.id == id ? strange.rows + 1 : 1)
-                        if strange.rows < Self.mostStrangeRows { return true }
-                    }
-                    // SQLite finds the next circuit by the index, and need not step through what is left of this one.
-                    next = id > .min ? id - 1 : nil
-                    return false
+        var next: Int64? = .max
+        while let last = next {
+            next = nil
+            var strange = (id: Int64.min, rows: 0)
+            try self.database.read(sql, [.integer(last)] + values) { row in
+                let id = row.integer(0)
+                if let place = self.places[id] {
+                    if body(row, place) { return true }
+                } else {
+                    strange = (id, strange.id == id ? strange.rows + 1 : 1)
+                    if strange.rows < Self.mostStrangeRows { return true }
                 }
-            }
-            return
-        } catch {
-            guard error.isOfRefusedValue else { throw error }
-        }
-        for place in self.found.indices {
-            do throws(BreakerStoreError) {
-                try one(place)
-            } catch {
-                guard error.isOfRefusedValue else { throw error }
-                self.found[place].isWhole = false
+                // SQLite finds the next circuit by the index, and need not step through what is left of this one.
+                next = id > .min ? id - 1 : nil
+                return false
             }
         }
     }
@@ -148,11 +112,7 @@ final class LinkReading {
     private func readFailures() throws(BreakerStoreError) {
         // The newest first.
         var failures: [[Circuit.Failure]] = Array(repeating: [], count: self.found.count)
-        func one(_ place: Int) throws(BreakerStoreError) {
-            let row = self.found[place].row
-            failures[place] = try self.database.failures(of: row.id, under: row.circuit.rules).reversed()
-        }
-        try self.forEach(Self.failures, orEachBy: one) { row, place in
+        try self.forEach(Self.failures) { row, place in
             failures[place].append(
                 Circuit.Failure(
                     at: StoreTime(microseconds: row.integer(1)), worker: row.integer(2), sequence: row.integer(3)))
@@ -190,11 +150,7 @@ final class LinkReading {
         let present = self.found.map { self.board.totals(birth: $0.row.birth) }
         var totals = present.map { $0 ?? BlockTotals() }
         var boards = Array(repeating: 0, count: self.found.count)
-        func one(_ place: Int) throws(BreakerStoreError) {
-            totals[place] = try self.database.totals(
-                of: self.found[place].row.id, with: present[place], ofBoard: self.board.number)
-        }
-        try self.forEach(Self.boards, orEachBy: one) { row, place in
+        try self.forEach(Self.boards) { row, place in
             boards[place] += 1
             if present[place] == nil || row.integer(1) != self.board.number {
                 totals[place].add(BlockTotals(refused: UInt64(clamping: row.integer(2))))
@@ -217,18 +173,7 @@ final class LinkReading {
         """
 
     private func readEvents() throws(BreakerStoreError) {
-        func one(_ place: Int) throws(BreakerStoreError) {
-            let name = self.found[place].circuit.name
-            self.found[place].circuit.forgetHistory()
-            self.found[place].isHistoryOver = false
-            for event in try self.database.events(of: name, limit: Self.mostEvents) where event.id > self.start {
-                self.take(
-                    event.transition.kind, number: event.id, worker: event.worker?.id, at: event.at, by: event.by,
-                    reason: event.transition.reason, place)
-            }
-        }
-        try self.forEach(Self.events, .integer(Int64(Self.mostEvents)), .integer(self.start), orEachBy: one) {
-            row, place in
+        try self.forEach(Self.events, .integer(Int64(Self.mostEvents)), .integer(self.start)) { row, place in
             if let kind = row.typedText(2).map(CircuitEvent.Kind.init(rawValue:)) {
                 self.take(
                     kind, number: row.integer(1), worker: row.optionalInteger(4),

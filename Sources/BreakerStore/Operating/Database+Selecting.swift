@@ -50,70 +50,28 @@ extension Database {
 
     private static let called: SQL = "SELECT id, name FROM circuit WHERE name = ?1"
     private static let matching: SQL = "SELECT id, name FROM circuit WHERE name GLOB ?1"
-    private static let all: SQL = "SELECT id, name FROM circuit WHERE ?1 <> '' ORDER BY name"
-    private static let oneMatching: SQL = "SELECT id, name FROM circuit WHERE id = ?2 AND name GLOB ?1"
-    private static let one: SQL = "SELECT id, name FROM circuit WHERE id = ?2 AND ?1 <> ''"
-    private static let ids: SQL = "SELECT id FROM circuit"
+    private static let all: SQL = "SELECT id, name FROM circuit ORDER BY name"
 
-    /// The names of all circuits, in their order, but for those that are too long to be read.
-    func names() throws(BreakerStoreError) -> [String] {
-        try self.identified(Self.all, orEachBy: Self.one, "*", withUnreadable: false).map(\.name)
-    }
+    /// The names of all circuits, in their order.
+    func names() throws(BreakerStoreError) -> [String] { try self.identified(Self.all).map(\.name) }
 
     /// The circuit of this name, or those that are shown as it: with characters spelled out that can't be seen, or
-    /// because their names are no UTF-8 or too long to be read.
+    /// because their names are no UTF-8.
     private func circuits(called name: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
-        let found = try self.all(Self.called, .text(name)) { (id: $0.integer(0), name: $0.text(1)) }
+        let found = try self.identified(Self.called, .text(name))
         guard found.isEmpty, name.unicodeScalars.contains("\u{FFFD}") || name.contains("\\u{") else { return found }
-        return try self.identified(Self.all, orEachBy: Self.one, name, withUnreadable: true)
+        return try self.identified(Self.all)
             .filter { $0.name.utf8.elementsEqual(name.utf8) || $0.name.escaped.utf8.elementsEqual(name.utf8) }
     }
 
     private func circuits(matching pattern: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
         try Validation.pattern(pattern)
-        return try self.identified(Self.matching, orEachBy: Self.oneMatching, pattern, withUnreadable: false)
+        return try self.identified(Self.matching, .text(pattern))
     }
 
-    /// The circuits that a statement finds; where the name of one can't be read, they are looked at one by one.
     private func identified(
-        _ sql: SQL,
-        orEachBy one: SQL,
-        _ text: String,
-        withUnreadable: Bool
+        _ sql: SQL, _ values: SQLValue...
     ) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
-        do throws(BreakerStoreError) {
-            return try self.all(sql, .text(text)) { (id: $0.integer(0), name: $0.text(1)) }
-        } catch {
-            guard error.isOfRefusedValue else { throw error }
-        }
-        var found: [(id: Int64, name: String)] = []
-        for id in try self.all(Self.ids, read: { $0.integer(0) }) {
-            do throws(BreakerStoreError) {
-                let circuit = try self.first(one, .text(text), .integer(id)) { (id: $0.integer(0), name: $0.text(1)) }
-                if let circuit { found.append(circuit) }
-            } catch {
-                guard error.isOfRefusedValue else { throw error }
-                if withUnreadable { found.append((id, try self.shownName(of: id))) }
-            }
-        }
-        return found
-    }
-
-    private static let nameOf: SQL = "SELECT name FROM circuit WHERE id = ?1"
-
-    /// The name of a circuit whose row can't be read.
-    ///
-    /// A name that is too long is shown by its beginning and U+FFFD, the replacement character.
-    func shownName(of circuit: Int64) throws(BreakerStoreError) -> String {
-        do throws(BreakerStoreError) {
-            return try self.first(Self.nameOf, .integer(circuit)) { $0.text(0) } ?? ""
-        } catch {
-            guard error.isOfRefusedValue else { throw error }
-            let name = try self.connection.reading("name", of: "circuit", row: circuit) {
-                () throws(BreakerStoreError) in try self.first(Self.nameOf, .integer(circuit)) { $0.text(0) }
-            }
-            if case let name?? = name { return name }
-            return try self.connection.beginning(of: "name", in: "circuit", row: circuit, atMost: 100) + "\u{FFFD}"
-        }
+        try self.all(sql, values) { (id: $0.integer(0), name: $0.text(1)) }
     }
 }

@@ -211,7 +211,7 @@ enum FoundCircuit {
 }
 
 extension Database {
-    private static let recordsFrom = Database.selectRecords("id >= ?1 ORDER BY id")
+    private static let allRecords = Database.selectRecords("true ORDER BY id")
     private static let oneRecord = Database.selectRecords("id = ?1")
 
     private static func selectRecords(_ which: String) -> SQL {
@@ -229,27 +229,11 @@ extension Database {
         withWorkers: Bool,
         _ body: (FoundCircuit) throws(BreakerStoreError) -> Void
     ) throws(BreakerStoreError) {
-        var next: Int64? = id ?? .min
-        while let from = next {
-            do throws(BreakerStoreError) {
-                let sql = id == nil ? Self.recordsFrom : Self.oneRecord
-                try self.forEach(sql, [.integer(from)]) { row throws(BreakerStoreError) in
-                    next = row.integer(0).addingSaturating(1)
-                    try body(try self.finding(row, withWorkers: withWorkers))
-                }
-                return
-            } catch {
-                guard error.isOfRefusedValue else { throw error }
-            }
-            // SQLite stops at a row that holds a text which is too long to be read: the others are read on from there.
-            let unreadable = try self.first(Self.firstID, .integer(next ?? from)) { $0.optionalInteger(0) }
-            guard case let unreadable?? = unreadable else { return }
-            try body(.unreadable(name: try self.shownName(of: unreadable), registered: try self.registered(unreadable)))
-            next = id == nil && unreadable < .max ? unreadable + 1 : nil
+        let (sql, values) = id.map { (Self.oneRecord, [SQLValue.integer($0)]) } ?? (Self.allRecords, [])
+        try self.forEach(sql, values) { row throws(BreakerStoreError) in
+            try body(try self.finding(row, withWorkers: withWorkers))
         }
     }
-
-    private static let firstID: SQL = "SELECT min(id) FROM circuit WHERE id >= ?1"
 
     private func finding(_ row: Row, withWorkers: Bool) throws(BreakerStoreError) -> FoundCircuit {
         let extra = CircuitRow.columnCount

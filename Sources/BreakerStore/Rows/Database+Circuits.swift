@@ -10,16 +10,16 @@ extension Database {
 
     /// Deletes the row of a circuit, and what belongs to it.
     func deleteCircuit(_ id: Int64) throws(BreakerStoreError) {
-        for sql: SQL in [
-            "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
-            "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM tally WHERE circuit = ?1",
-            "DELETE FROM duration WHERE circuit = ?1", "DELETE FROM transition WHERE circuit = ?1",
-        ] {
-            try self.run(sql, .integer(id))
-        }
-        // To find the row's place in the index SQLite must read its name, which may be too long for all else.
+        // To find a row's place in an index SQLite must read its key, which may be too long for all else.
         try self.connection.withLongTexts { () throws(BreakerStoreError) in
-            try self.run("DELETE FROM circuit WHERE id = ?1", .integer(id))
+            for sql: SQL in [
+                "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
+                "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM tally WHERE circuit = ?1",
+                "DELETE FROM duration WHERE circuit = ?1", "DELETE FROM transition WHERE circuit = ?1",
+                "DELETE FROM circuit WHERE id = ?1",
+            ] {
+                try self.run(sql, .integer(id))
+            }
         }
     }
 

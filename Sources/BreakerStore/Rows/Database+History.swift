@@ -4,20 +4,15 @@ extension Database {
         id, circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator, subject
         """
     private static let newestEvents = SQL(composed: "SELECT \(eventColumns) FROM event ORDER BY id DESC LIMIT ?1")
-    private static let newestIDs: SQL = "SELECT id FROM event ORDER BY id DESC LIMIT ?1"
     private static let newestEventsOfOne = SQL(
         composed: "SELECT \(eventColumns) FROM event WHERE circuit = ?2 ORDER BY id DESC LIMIT ?1"
     )
-    private static let newestIDsOfOne: SQL = "SELECT id FROM event WHERE circuit = ?2 ORDER BY id DESC LIMIT ?1"
     private static let eventsAfter = SQL(
         composed: "SELECT \(eventColumns) FROM event WHERE id > ?1 ORDER BY id LIMIT ?2"
     )
-    private static let idsAfter: SQL = "SELECT id FROM event WHERE id > ?1 ORDER BY id LIMIT ?2"
     private static let eventsOfOneAfter = SQL(
         composed: "SELECT \(eventColumns) FROM event WHERE circuit = ?3 AND id > ?1 ORDER BY id LIMIT ?2"
     )
-    private static let idsOfOneAfter: SQL = "SELECT id FROM event WHERE circuit = ?3 AND id > ?1 ORDER BY id LIMIT ?2"
-    private static let oneEvent = SQL(composed: "SELECT \(eventColumns) FROM event WHERE id = ?1")
 
     /// A part of the history.
     struct HistoryPage {
@@ -27,11 +22,11 @@ extension Database {
         var last: Int64?
     }
 
-    /// The newest first; what can't be read is left out.
+    /// The newest first; rows without a kind are left out.
     func events(of name: String?, limit: Int) throws(BreakerStoreError) -> [StoredEvent] {
         let limit = SQLValue.integer(Int64(max(0, limit)))
-        guard let name else { return try self.page(Self.newestEvents, Self.newestIDs, [limit]).events }
-        return try self.page(Self.newestEventsOfOne, Self.newestIDsOfOne, [limit, .text(name)]).events
+        guard let name else { return try self.page(Self.newestEvents, [limit]).events }
+        return try self.page(Self.newestEventsOfOne, [limit, .text(name)]).events
     }
 
     /// The oldest first.
@@ -39,39 +34,22 @@ extension Database {
         of name: String? = nil, after id: Int64, limit: Int = 10_000
     ) throws(BreakerStoreError) -> HistoryPage {
         let values = [SQLValue.integer(id), .integer(Int64(max(0, limit)))]
-        guard let name else { return try self.page(Self.eventsAfter, Self.idsAfter, values) }
-        return try self.page(Self.eventsOfOneAfter, Self.idsOfOneAfter, values + [.text(name)])
+        guard let name else { return try self.page(Self.eventsAfter, values) }
+        return try self.page(Self.eventsOfOneAfter, values + [.text(name)])
     }
 
     /// How many bytes of unusually long texts one look at the history brings into memory.
     private static let mostBytesOfLongTexts = 8 << 20
 
-    /// The events that a statement finds; where one can't be read, they are read one by one.
-    private func page(_ sql: SQL, _ ids: SQL, _ values: [SQLValue]) throws(BreakerStoreError) -> HistoryPage {
+    private func page(_ sql: SQL, _ values: [SQLValue]) throws(BreakerStoreError) -> HistoryPage {
         var page = HistoryPage()
         var size = 0
-        func take(_ row: Row) -> Bool {
+        try self.read(sql, values) { row in
             page.last = row.integer(0)
             guard let event = StoredEvent(row) else { return true }
             size += event.excess
             page.events.append(event)
             return size < Self.mostBytesOfLongTexts
-        }
-        do throws(BreakerStoreError) {
-            try self.read(sql, values, while: take)
-            return page
-        } catch {
-            guard error.isOfRefusedValue else { throw error }
-        }
-        page = HistoryPage()
-        size = 0
-        for id in try self.all(ids, values, read: { $0.integer(0) }) where size < Self.mostBytesOfLongTexts {
-            page.last = id
-            do throws(BreakerStoreError) {
-                try self.read(Self.oneEvent, [.integer(id)], while: take)
-            } catch {
-                guard error.isOfRefusedValue else { throw error }
-            }
         }
         return page
     }
@@ -81,14 +59,9 @@ extension Database {
         ORDER BY kind LIMIT 100
         """
 
-    /// How many events a circuit has had of each kind; none where a kind is too long to be read.
+    /// How many events a circuit has had of each kind.
     func transitions(of name: String) throws(BreakerStoreError) -> [(kind: CircuitEvent.Kind, count: Int64)] {
-        do throws(BreakerStoreError) {
-            return try self.all(Self.transitions, .text(name)) { (.init(rawValue: $0.text(0)), $0.integer(1)) }
-        } catch {
-            guard error.isOfRefusedValue else { throw error }
-            return []
-        }
+        try self.all(Self.transitions, .text(name)) { (.init(rawValue: $0.text(0)), $0.integer(1)) }
     }
 
     // One statement for all of these would cost an opening, which compiles them, twice as much.
@@ -148,19 +121,18 @@ extension Database {
 
     private static let allWorkers: SQL =
         "SELECT id, name, pid, version, since FROM worker ORDER BY since, id LIMIT 10000"
-    private static let namelessWorkers: SQL =
-        "SELECT id, '', pid, NULL, since FROM worker ORDER BY since, id LIMIT 10000"
 
     /// The rows of workers, alive or dead.
     ///
     /// The limit is above the number of workers that one host ever runs.
     func workers() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
-        do throws(BreakerStoreError) {
-            return try self.workers(Self.allWorkers)
-        } catch {
-            // A name that is too long to be read must not hide the workers.
-            guard error.isOfRefusedValue else { throw error }
-            return try self.workers(Self.namelessWorkers)
+        try self.all(Self.allWorkers) {
+            (
+                Worker(
+                    id: $0.integer(0), name: $0.text(1), pid: Int32(truncatingIfNeeded: $0.integer(2)),
+                    version: $0.optionalText(3)),
+                StoreTime(microseconds: $0.integer(4))
+            )
         }
     }
 
@@ -173,17 +145,6 @@ extension Database {
             "SELECT worker FROM registration WHERE circuit = (SELECT id FROM circuit WHERE name = ?1) LIMIT ?2",
             .text(name.text), .integer(Int64(Self.mostUsersRead))
         ) { $0.integer(0) }
-    }
-
-    private func workers(_ sql: SQL) throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
-        try self.all(sql) {
-            (
-                Worker(
-                    id: $0.integer(0), name: $0.text(1), pid: Int32(truncatingIfNeeded: $0.integer(2)),
-                    version: $0.optionalText(3)),
-                StoreTime(microseconds: $0.integer(4))
-            )
-        }
     }
 
     func circuitsProbed(by worker: Int64) throws(BreakerStoreError) -> [String] {

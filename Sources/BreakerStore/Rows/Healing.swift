@@ -28,10 +28,13 @@ struct Healing {
 
     mutating func run() throws(BreakerStoreError) {
         try self.dropRows()
-        let ids = try self.database.all("SELECT id FROM circuit") { $0.integer(0) }
-        for id in ids where try !self.isWritable(id) { try self.remove(id) }
+        for id in try self.ids() where try !self.isWritable(id) { try self.remove(id) }
         try self.database.run(
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1) WHERE id = 1", .integer(self.epochFloor))
+    }
+
+    private func ids() throws(BreakerStoreError) -> [Int64] {
+        try self.database.all("SELECT id FROM circuit") { $0.integer(0) }
     }
 
     private mutating func dropRows() throws(BreakerStoreError) {
@@ -68,9 +71,63 @@ struct Healing {
             // Of a value SQLite reads the type alone, however long the value is.
             try self.database.connection.withoutLimit { () throws(BreakerStoreError) in try self.database.run(sql) }
         }
+        try self.dropLongTexts()
         let count = self.database.connection.changes - before
         guard count > 0 else { return }
-        self.note(nil, .restored, "\(count) rows that could not be read were removed")
+        let rows = count == 1 ? "1 row" : "\(count) rows"
+        self.note(nil, .restored, "\(rows) that could not be read \(count == 1 ? "was" : "were") removed")
+    }
+
+    private static let longTexts: [(look: SQL, delete: SQL)] = [
+        (
+            "SELECT id, name, version FROM worker WHERE id > ?1 ORDER BY id",
+            "DELETE FROM worker WHERE id = (SELECT min(id) FROM worker WHERE id > ?1)"
+        ),
+        (
+            """
+            SELECT id, circuit, kind, was, becomes, reason, subject, worker_name, operator FROM event WHERE id > ?1
+            ORDER BY id
+            """, "DELETE FROM event WHERE id = (SELECT min(id) FROM event WHERE id > ?1)"
+        ),
+    ]
+    private static let longTextsOfACircuit: [(look: SQL, delete: SQL)] = [
+        ("SELECT worker_name FROM probe WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1"),
+        ("SELECT kind FROM transition WHERE circuit = ?1", "DELETE FROM transition WHERE circuit = ?1"),
+    ]
+
+    /// Deletes the workers and events with a text that is too long to be read, and all probes of a circuit, or all
+    /// counts of its events, where one among these has such a text.
+    private func dropLongTexts() throws(BreakerStoreError) {
+        for (look, delete) in Self.longTexts {
+            var last = Int64.min
+            // SQLite stops in front of such a row.
+            while try !self.reads(look, [.integer(last)], { last = $0.integer(0) }) {
+                try self.delete(delete, .integer(last))
+            }
+        }
+        for id in try self.ids() {
+            for (look, delete) in Self.longTextsOfACircuit where try !self.reads(look, [.integer(id)], { _ in }) {
+                try self.delete(delete, .integer(id))
+            }
+        }
+    }
+
+    /// To delete a row, SQLite reads the keys in it as a whole.
+    private func delete(_ sql: SQL, _ number: SQLValue) throws(BreakerStoreError) {
+        try self.database.connection.withLongTexts { () throws(BreakerStoreError) in
+            try self.database.run(sql, number)
+        }
+    }
+
+    /// Whether no row that a statement finds holds a text that is too long to be read.
+    private func reads(_ sql: SQL, _ values: [SQLValue], _ body: (Row) -> Void) throws(BreakerStoreError) -> Bool {
+        do throws(BreakerStoreError) {
+            try self.database.forEach(sql, values) { row in body(row) }
+            return true
+        } catch {
+            guard error.isOfRefusedValue else { throw error }
+            return false
+        }
     }
 
     // MARK: - Circuits

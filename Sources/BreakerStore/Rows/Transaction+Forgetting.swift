@@ -85,16 +85,10 @@ extension Database {
         composed: "SELECT name FROM circuit WHERE id = ?1 AND \(isIdle)")
     private static let idleCircuits = SQL(
         composed: "SELECT id, \(isIdle) FROM circuit WHERE id > ?1 ORDER BY id LIMIT ?3")
-    private static let nextCircuits: SQL = "SELECT id FROM circuit WHERE id > ?1 ORDER BY id LIMIT ?2"
 
-    /// The name of a circuit that is idle; nil if it is not, or its row can't be read.
+    /// The name of a circuit that is idle; nil if it is not.
     fileprivate func idleCircuit(_ id: Int64, since time: StoreTime) throws(BreakerStoreError) -> String? {
-        do throws(BreakerStoreError) {
-            return try self.first(Self.idleCircuit, .integer(id), .integer(time.microseconds)) { $0.text(0) }
-        } catch {
-            guard error.isOfRefusedValue else { throw error }
-            return nil
-        }
+        try self.first(Self.idleCircuit, .integer(id), .integer(time.microseconds)) { $0.text(0) }
     }
 
     /// The closed, unheld circuits among the next rows that no worker has registered since `time`, and the last of
@@ -104,20 +98,11 @@ extension Database {
     ) throws(BreakerStoreError) -> (idle: [Int64], last: Int64)? {
         var idle: [Int64] = []
         var last: Int64?
-        do throws(BreakerStoreError) {
-            try self.forEach(
-                Self.idleCircuits, [.integer(row), .integer(time.microseconds), .integer(Int64(count))]
-            ) { row in
-                last = row.integer(0)
-                if row.integer(1) != 0 { idle.append(row.integer(0)) }
-            }
-        } catch {
-            guard error.isOfRefusedValue else { throw error }
-            // One row can't be read: the rows are read one by one.
-            let rows = try self.all(Self.nextCircuits, .integer(row), .integer(Int64(count))) { $0.integer(0) }
-            last = rows.last
-            idle = []
-            for row in rows where try self.idleCircuit(row, since: time) != nil { idle.append(row) }
+        try self.forEach(
+            Self.idleCircuits, [.integer(row), .integer(time.microseconds), .integer(Int64(count))]
+        ) { row in
+            last = row.integer(0)
+            if row.integer(1) != 0 { idle.append(row.integer(0)) }
         }
         return last.map { (idle, $0) }
     }

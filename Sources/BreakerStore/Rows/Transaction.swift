@@ -124,16 +124,8 @@ final class Transaction {
 
     /// Notes what has been counted until now, and returns the calls of the stretch that ends, if that is known.
     private func endStretch(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.Hurt? {
-        let totals: BlockTotals
-        do throws(BreakerStoreError) {
-            totals = try self.database.totals(
-                of: row.id, with: self.board.totals(birth: row.birth), ofBoard: self.board.number)
-        } catch {
-            // A number that can't be read must not keep a circuit from tripping.
-            guard error.isOfRefusedValue else { throw error }
-            (row.stretchBegan, row.outageBegan) = (nil, nil)
-            return nil
-        }
+        let totals = try self.database.totals(
+            of: row.id, with: self.board.totals(birth: row.birth), ofBoard: self.board.number)
         let now = CircuitRow.Hurt(failed: Int64(clamping: totals.failed), refused: Int64(clamping: totals.refused))
         let began = row.stretchBegan
         row.stretchBegan = now

@@ -122,6 +122,8 @@ struct Connection: ~Copyable {
 
     /// How many bytes a text, and a row, may have: more than people write, and few enough to be read into memory.
     static let longestText: Int32 = 1 << 20
+    /// To delete a row, SQLite reads the keys in it as a whole; one that is longer than this can't be deleted.
+    static let longestKey: Int32 = 16 << 20
 
     /// More than the library ever needs, and no more than does no harm (https://sqlite.org/limits.html).
     private static let limits: [(Int32, Int32)] = [
@@ -278,29 +280,11 @@ struct Connection: ~Copyable {
         return unsafe WalIndex(page: page)
     }
 
-    /// Runs `body`, for which a text may be longer than `longestText`, but not without bound.
+    /// Runs `body`, for which a text may be as long as `longestKey`.
     func withLongTexts<Value>(_ body: () throws(BreakerStoreError) -> Value) throws(BreakerStoreError) -> Value {
-        unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText * 16)
+        unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestKey)
         defer { unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText) }
         return try body()
-    }
-
-    /// The first bytes of a value that is too long to be read as a whole; the rest of it is not read.
-    func beginning(
-        of column: String,
-        in table: String,
-        row: Int64,
-        atMost count: Int32
-    ) throws(BreakerStoreError) -> String {
-        var value: OpaquePointer?
-        let code = unsafe self.openValue(column, table, row, &value)
-        defer { unsafe sqlite3_blob_close(value) }
-        guard code == SQLITE_OK else { throw self.error(code) }
-        let count = min(count, unsafe sqlite3_blob_bytes(value))
-        var bytes = [UInt8](repeating: 0, count: Int(max(0, count)))
-        let readCode = unsafe sqlite3_blob_read(value, &bytes, count, 0)
-        guard readCode == SQLITE_OK else { throw self.error(readCode) }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Runs `body`, which reads one value of a row, however long the row is; nil if the value itself is too long.

@@ -10,13 +10,11 @@ extension Database {
         return try self.damage(quickly: false).allSatisfy(Self.isOfARow)
     }
 
-    /// A smaller file holds no key that takes more memory than a service can spare.
-    private static let mostWithoutLongKeys: Int64 = 32 << 20
-
     private static let lookAtKeys = [
         "SELECT count(name) FROM circuit NOT INDEXED", "SELECT count(circuit) FROM event NOT INDEXED",
         "SELECT count(circuit) + count(at) + count(worker) + count(sequence) FROM failure",
         "SELECT count(circuit) + count(token) FROM probe", "SELECT count(worker) + count(circuit) FROM registration",
+        "SELECT count(kind) FROM transition",
     ]
 
     /// Throws `corrupt` if a value in an index of a large file is longer than a row may be: to compare with it, or to
@@ -25,7 +23,7 @@ extension Database {
     /// Without the indexes SQLite sees how long a value is and reads none of it.
     func requireShortKeys() throws(BreakerStoreError) {
         let path = self.connection.path
-        guard StoreFile.bytes(at: path) > Self.mostWithoutLongKeys else { return }
+        guard StoreFile.bytes(at: path) > Int64(Connection.longestKey) else { return }
         do throws(BreakerStoreError) {
             try self.connection.withLongTexts { () throws(BreakerStoreError) in
                 for sql in Self.lookAtKeys { _ = try self.connection.integer(sql) }
@@ -36,6 +34,23 @@ extension Database {
                 code: .corrupt, message: "the file is damaged: a key is longer than any row may be",
                 sqliteCode: error.sqliteCode, path: path)
         }
+    }
+
+    private static let lookAtTexts = [
+        """
+        SELECT count(name) + count(label) + count(mode) + count(rule) + count(state) + count(last_error)
+        + count(trip_reason) + count(hold) + count(hold_by) + count(hold_reason) FROM circuit NOT INDEXED
+        """,
+        "SELECT count(worker_name) FROM probe", "SELECT count(name) + count(version) FROM worker",
+        """
+        SELECT count(circuit) + count(kind) + count(was) + count(becomes) + count(reason) + count(subject)
+        + count(worker_name) + count(operator) FROM event NOT INDEXED
+        """, "SELECT count(kind) FROM transition",
+    ]
+
+    /// Throws SQLite's `SQLITE_TOOBIG` if a row holds a text that is too long to be read.
+    func requireShortTexts() throws(BreakerStoreError) {
+        for sql in Self.lookAtTexts { _ = try self.connection.integer(sql) }
     }
 
     /// Whether a line of SQLite's check speaks of a value in a row, and of nothing else.

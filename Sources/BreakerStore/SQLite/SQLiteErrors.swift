@@ -30,6 +30,9 @@ extension BreakerStoreError {
         } else if kind == .full, case let limit = RegularFile.sizeLimit, limit < .max {
             // The look is noted: once somebody has raised the limit, the next try to write knows that.
             message += ", or a file has the \(limit) bytes that this process may give it (ulimit -f)"
+        } else if code == SQLITE_TOOBIG {
+            message = "a row holds a text that is too long to be read"
+            advice = "a service deletes such rows soon after it has opened the store: restart one"
         }
         self.init(
             code: kind,

@@ -88,7 +88,7 @@ extension StoreCore {
             }
         } catch {
             // Any read that meets a broken file makes the store's thread see to it.
-            if error.code == .corrupt { self.readFailed(error) }
+            if error.code == .corrupt || error.isOfRefusedValue { self.readFailed(error) }
             throw error
         }
     }

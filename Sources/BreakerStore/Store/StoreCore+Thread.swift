@@ -60,19 +60,24 @@ extension StoreCore {
         self.tellOutbox()
         self.tickCounts()
         self.tellTalliesIfDue()
-        self.lookForLongKeys()
+        self.lookForLongTexts()
         if self.tidyUp() { self.ask { $0.lookIsUnfinished(at: .now) } }
     }
 
     /// Looks once after each opening, which itself would make everybody wait for the look.
     ///
-    /// Where there is such a key, the file is lost as a damaged one is, and set aside.
-    private func lookForLongKeys() {
-        guard !self.hasLookedForLongKeys.load(ordering: .relaxed) else { return }
-        let isLookedThrough: Void? = try? self.view { (database) throws(BreakerStoreError) in
-            try database.requireShortKeys()
+    /// Rows with such a text are deleted. A file with such a key is lost as a damaged one is, and set aside.
+    private func lookForLongTexts() {
+        guard !self.hasLookedForLongTexts.load(ordering: .relaxed) else { return }
+        do throws(BreakerStoreError) {
+            try self.view { (database) throws(BreakerStoreError) in
+                try database.requireShortKeys()
+                try database.requireShortTexts()
+            }
+        } catch {
+            guard error.isOfRefusedValue else { return }
         }
-        if isLookedThrough != nil { self.hasLookedForLongKeys.store(true, ordering: .relaxed) }
+        self.hasLookedForLongTexts.store(true, ordering: .relaxed)
     }
 
     // MARK: - Coming back

@@ -43,8 +43,9 @@ final class StoreCore: EventSource {
     /// The hubs that have one listener each.
     let hubs = Mutex<[EventHub]>([])
     let idle = IdleCircuits()
-    /// Whether the store's thread has looked for keys that are too long to be read, since the file was opened.
-    let hasLookedForLongKeys = Atomic<Bool>(false)
+    /// Whether the store's thread has looked for texts that are too long to be read, since the file was opened.
+    let hasLookedForLongTexts = Atomic<Bool>(false)
+    private let isToHeal = Atomic<Bool>(false)
     let thread = StoreThread()
     /// Before this uptime nobody tries to start the thread; the greatest number once it runs.
     private let nextStart = Atomic<Int64>(.min)
@@ -159,7 +160,7 @@ final class StoreCore: EventSource {
             guarded.followLife()
         }
         self.counting.fileOpened()
-        self.hasLookedForLongKeys.store(false, ordering: .relaxed)
+        self.hasLookedForLongTexts.store(false, ordering: .relaxed)
         if let name = opened.quarantined { self.outbox.noteQuarantine(name) }
         self.outbox.note(opened.mended)
         return isSameDatabase
@@ -227,9 +228,23 @@ final class StoreCore: EventSource {
         StoreLife.Loss(since: self.clock.host.wallTime, error: error)
     }
 
-    /// A call could not read the file; that is a loss unless a row or a value is at fault.
+    /// The file could not be read.
+    ///
+    /// That is a loss, unless a row or a value is at fault. A row with a text that is too long is deleted.
     func readFailed(_ error: BreakerStoreError) {
         if error.isOfTheFile { self.lose(error) }
+        if error.isOfRefusedValue { self.healSoon(after: error) }
+    }
+
+    /// Has the next commit fail as the reading did: the writer then deletes the rows that can't be read, and commits.
+    private func healSoon(after error: BreakerStoreError) {
+        guard !self.isToHeal.exchange(true, ordering: .relaxed) else { return }
+        let isFirstTry = Atomic<Bool>(true)
+        let work: Work<Void> = { _ throws(BreakerStoreError) in
+            if isFirstTry.exchange(false, ordering: .relaxed) { throw error }
+        }
+        let isOver: @Sendable () -> Void = { [weak self] in self?.isToHeal.store(false, ordering: .relaxed) }
+        self.post(until: self.writer.deadline, then: isOver, orElse: { _ in isOver() }, work)
     }
 
     /// Makes the thread commit what waits and close the file.
