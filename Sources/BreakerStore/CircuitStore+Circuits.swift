@@ -202,7 +202,8 @@ extension CircuitStore {
     ) throws(BreakerStoreError) -> Value {
         try self.requireUsable()
         guard let core = self.backend.core else {
-            return try StoreView.ofFile(self.backend.file, self.configuration.clock, body)
+            return try StoreView.ofFile(
+                self.backend.file, self.configuration.clock, patience: self.configuration.busyTimeout, body)
         }
         return try core.view { (database) throws(BreakerStoreError) in
             try StoreView(core.file, database, core.clock, isAlive: core.isAlive, isOwn: core.answers.isOwn)

@@ -52,8 +52,8 @@ import Testing
         let console = RecordingConsole()
         console.canAsk = true
         console.answers = ["y"]
-        let (code, output, _) = shop.inspect("set-aside", on: console)
-        #expect(code == .done)
+        let (code, output, talk) = shop.inspect("set-aside", on: console)
+        #expect(code == .done, "\(talk)")
         let kept = try #require(output.split(separator: "\n").first?.split(separator: " ").last)
         #expect(output == "\(shop.path) -> \(kept)\n")
         #expect(kept.hasPrefix("\(shop.path).corrupt-"))

@@ -27,7 +27,7 @@ extension StoreFiles {
                 advice: "read the file once with sqlite3", path: self.file.journal)
         }
         do throws(BreakerStoreError) {
-            _ = try BystanderReader.read(self.file) { (database) throws(BreakerStoreError) in
+            _ = try BystanderReader.read(self.file, patience: Self.patience) { (database) throws(BreakerStoreError) in
                 try database.connection.verifySchema()
             }
         } catch {
@@ -62,6 +62,6 @@ extension StoreFiles {
         }
     }
 
-    /// A service that starts has the guard for less.
+    /// A service that starts keeps others out for less.
     private static let patience = Duration.seconds(3)
 }

@@ -63,10 +63,13 @@ final class BystanderReader {
     /// Reads what `body` reads, again if somebody has changed the files meanwhile in a way that this way of reading
     /// does not notice.
     ///
-    /// - Parameter acceptsOlder: whether a file of an older major version will do, of which no row is read.
+    /// - Parameters:
+    ///   - acceptsOlder: whether a file of an older major version will do, of which no row is read.
+    ///   - patience: how long to wait while another process recovers the wal-index, or takes the log away.
     static func read<Value>(
         _ file: StoreFile,
         acceptsOlder: Bool = false,
+        patience: Duration = .zero,
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         var failure: BreakerStoreError?
@@ -75,6 +78,7 @@ final class BystanderReader {
             let before = FileStamp(of: file)
             do throws(BreakerStoreError) {
                 let reader = try BystanderReader(file, trustingIndex: trustsIndex, acceptsOlder: acceptsOlder)
+                try reader.database.connection.waitWhenBusy(patience)
                 let value = try body(reader.database)
                 if reader.isShared || FileStamp(of: file) == before { return value }
                 failure = nil

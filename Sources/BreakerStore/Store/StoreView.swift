@@ -86,10 +86,11 @@ struct StoreView {
     static func ofFile<Value>(
         _ file: StoreFile,
         _ clock: any HostClock,
+        patience: Duration = .zero,
         _ body: (StoreView) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
         let locks = LockReader(file.lock)
-        return try BystanderReader.read(file) { (database) throws(BreakerStoreError) in
+        return try BystanderReader.read(file, patience: patience) { (database) throws(BreakerStoreError) in
             try StoreView(file, database, StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false })
                 .asOfOneInstant(body)
         }

@@ -58,6 +58,24 @@ import Testing
         #expect(try synchronously { try store.circuits().map(\.name) } == ["a"])
     }
 
+    /// Nor does the tool, or a store that only reads, fail at that moment.
+    @Test(.timeLimit(.minutes(10)))
+    func aBystanderWaitsUntilTheIndexIsRecovered() async throws {
+        let store = try StoreFixture.makeStore()
+        _ = try self.openBreaker(in: store)
+        let recovery = try HeldRecovery(store)
+        defer { recovery.clear() }
+        var configuration = Stores.configuration(.readOnly)
+        configuration.busyTimeout = .seconds(60)
+        let reader = try CircuitStore(path: store.path, configuration: configuration)
+        defer { reader.close() }
+        Thread.detachNewThread {
+            usleep(30_000)
+            recovery.letGo()
+        }
+        #expect(try synchronously { try reader.circuits().map(\.name) } == ["a"])
+    }
+
     @Test(.timeLimit(.minutes(10)), arguments: Question.allCases)
     func memoryAnswersOnlyOnceTheStoreIsDegraded(_ question: Question) async throws {
         let store = try StoreFixture.makeStore(busyTimeout: .milliseconds(50))
