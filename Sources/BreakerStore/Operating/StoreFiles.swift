@@ -98,8 +98,8 @@ package struct StoreFiles: Sendable {
     /// Reads the file, and nothing else; throws if it is no store, or can't be read.
     package func examine(_ clock: any HostClock) throws(BreakerStoreError) -> StoreExamination {
         guard try Schema.recognise(self.file) == .store else { throw Schema.missing(self.file) }
-        return try StoreView.ofFile(self.file, clock, patience: .milliseconds(250)) { (view) throws(BreakerStoreError) in
-            try StoreExamination(view)
+        return try StoreView.ofFile(self.file, clock, patience: .milliseconds(250)) {
+            (view) throws(BreakerStoreError) in try StoreExamination(view)
         }
     }
 }
