@@ -66,18 +66,26 @@ extension StoreCore {
 
     /// Looks once after each opening, which itself would make everybody wait for the look.
     ///
-    /// Rows with such a text are deleted. A file with such a key is lost as a damaged one is, and set aside.
+    /// Rows with such a text are deleted. A file with such a key is lost as a damaged one is, and set aside. The look has
+    /// a thread of its own: a million events take half a second, and the store's thread commits for tasks.
     private func lookForLongTexts() {
-        guard !self.hasLookedForLongTexts.load(ordering: .relaxed) else { return }
-        do throws(BreakerStoreError) {
-            try self.view { (database) throws(BreakerStoreError) in
-                try database.requireShortKeys()
-                try database.requireShortTexts()
+        guard
+            self.longTexts.compareExchange(expected: .due, desired: .underWay, ordering: .relaxed).exchanged
+        else { return }
+        let isStarted = StoreThread().start { [weak self] in
+            guard let self else { return }
+            var next = Look.done
+            do throws(BreakerStoreError) {
+                try self.view { (database) throws(BreakerStoreError) in
+                    try database.requireShortKeys()
+                    try database.requireShortTexts()
+                }
+            } catch {
+                if !error.isOfRefusedValue { next = .due }
             }
-        } catch {
-            guard error.isOfRefusedValue else { return }
+            self.longTexts.store(next, ordering: .relaxed)
         }
-        self.hasLookedForLongTexts.store(true, ordering: .relaxed)
+        if !isStarted { self.longTexts.store(.due, ordering: .relaxed) }
     }
 
     // MARK: - Coming back

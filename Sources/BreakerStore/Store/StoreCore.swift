@@ -10,6 +10,11 @@ import Foundation
 ///
 /// The core tells the store's life what happens, and has its parts do what the life decides.
 final class StoreCore: EventSource {
+    /// A look that is made once after each opening.
+    enum Look: UInt8, AtomicRepresentable {
+        case due, underWay, done
+    }
+
     /// The life, and the gates that must follow it at once.
     struct Guarded {
         var life: StoreLife
@@ -43,8 +48,8 @@ final class StoreCore: EventSource {
     /// The hubs that have one listener each.
     let hubs = Mutex<[EventHub]>([])
     let idle = IdleCircuits()
-    /// Whether the store's thread has looked for texts that are too long to be read, since the file was opened.
-    let hasLookedForLongTexts = Atomic<Bool>(false)
+    /// Whether this process has looked for texts that are too long to be read, since the file was opened.
+    let longTexts = Atomic<Look>(.due)
     private let isToHeal = Atomic<Bool>(false)
     let thread = StoreThread()
     /// Before this uptime nobody tries to start the thread; the greatest number once it runs.
@@ -160,7 +165,7 @@ final class StoreCore: EventSource {
             guarded.followLife()
         }
         self.counting.fileOpened()
-        self.hasLookedForLongTexts.store(false, ordering: .relaxed)
+        self.longTexts.store(.due, ordering: .relaxed)
         if let name = opened.quarantined { self.outbox.noteQuarantine(name) }
         self.outbox.note(opened.mended)
         return isSameDatabase

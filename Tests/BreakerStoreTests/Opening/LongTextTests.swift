@@ -103,7 +103,7 @@ import Testing
         defer { store.close() }
         let core = try #require(store.backend.core)
         let breaker = try store.breaker(Stores.config("b"))
-        func hasLooked() -> Bool { core.hasLookedForLongTexts.load(ordering: .relaxed) }
+        func hasLooked() -> Bool { core.longTexts.load(ordering: .relaxed) == .done }
         #expect(await eventually(hasLooked))
         let long = "replace(hex(zeroblob(1500000)), '0', 'x')"
         Foreign.run(path, "PRAGMA ignore_check_constraints = ON; \(sql.replacing("LONG", with: long))")
@@ -152,7 +152,7 @@ import Testing
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         let core = try #require(store.backend.core)
-        func hasLooked() -> Bool { core.hasLookedForLongTexts.load(ordering: .relaxed) }
+        func hasLooked() -> Bool { core.longTexts.load(ordering: .relaxed) == .done }
         #expect(!hasLooked())
         let breaker = try store.breaker(Stores.config("b"))
         synchronously { breaker.recordFailure() }
