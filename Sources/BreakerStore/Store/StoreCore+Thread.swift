@@ -66,8 +66,8 @@ extension StoreCore {
 
     /// Looks once after each opening, which itself would make everybody wait for the look.
     ///
-    /// Rows with such a text are deleted. A file with such a key is lost as a damaged one is, and set aside. The look has
-    /// a thread of its own: a million events take half a second, and the store's thread commits for tasks.
+    /// Rows with such a text are deleted. A file with such a key is lost as a damaged one is, and set aside. The look
+    /// has a thread of its own: a million events take half a second, and the store's thread commits for tasks.
     private func lookForLongTexts() {
         guard
             self.longTexts.compareExchange(expected: .due, desired: .underWay, ordering: .relaxed).exchanged
