@@ -138,6 +138,30 @@ import Testing
         }
     }
 
+    /// The doctor speaks of what was lost until an operator has said how the circuit is to be.
+    @Test func theDoctorTellsOfACircuitThatWasMadeAnew() throws {
+        let shop = try self.shop("UPDATE circuit SET rule_count = 2000000 WHERE name = 'b open'", isClosed: false)
+        let breaker = try shop.circuit("b open")
+        breaker.recordFailure(Boom())
+        let told = "could not be read and were made anew, without a hold that was there: b open\n"
+        #expect(shop.inspect("doctor").output.contains(told))
+        #expect(shop.inspect("doctor").code == .done)
+        #expect(shop.inspect("hold", "open", "b open", "--yes").code == .done)
+        #expect(!shop.inspect("doctor").output.contains("made anew"))
+    }
+
+    @Test(arguments: ["UPDATE event SET reason = LONG WHERE id = 1", "UPDATE circuit SET last_error = LONG"])
+    func aTextThatIsTooLongIsToldByEachVerb(change: String) throws {
+        let shop = try self.shop(change.replacing("LONG", with: "hex(zeroblob(1000000))"))
+        let doctor = shop.inspect("doctor")
+        #expect(doctor.code == .failed)
+        #expect(doctor.output.contains("a row holds a text that is too long to be read\n"))
+        #expect(doctor.output.contains("-> a service deletes such rows soon after it has opened the store"))
+        let (code, _, talk) = shop.inspect(change.contains("event") ? "history" : "list")
+        #expect(code == .failed)
+        #expect(talk.contains("a row holds a text that is too long to be read\nhint: a service deletes such rows"))
+    }
+
     /// What the hint promises.
     @Test func isWrittenAnewByItsService() throws {
         let shop = try self.shop("UPDATE circuit SET rule_count = 2000000 WHERE name = 'b open'", isClosed: false)

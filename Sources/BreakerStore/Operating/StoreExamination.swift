@@ -45,6 +45,8 @@ package struct StoreExamination: Sendable {
     package var circuits: Int
     /// The names of circuits whose rows can't be read.
     package var unreadable: [String]
+    /// The names of circuits whose rows could not be read and were made anew, and which nobody has reset or held since.
+    package var madeAnew: [String]
     /// Frames of the log that are not yet in the database; nil where there is no wal-index.
     package var pendingFrames: Int?
     /// Whether somebody has written since the host was booted.
@@ -64,6 +66,7 @@ package struct StoreExamination: Sendable {
         let now = view.clock.now
         self.schema = try database.connection.integer("PRAGMA user_version")
         try database.requireShortKeys()
+        try database.requireShortTexts()
         let lines = try database.damage(quickly: true, atMost: 5)
         self.damage = lines.filter { !Database.isOfARow($0) }
         self.badRows = lines.filter(Database.isOfARow)
@@ -82,6 +85,16 @@ package struct StoreExamination: Sendable {
         self.circuits = circuits
         self.stampsAhead = stampsAhead.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         self.unreadable = unreadable.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        // Only such an event of a circuit says nothing of the state before (Healing).
+        self.madeAnew = try database.all(
+            """
+            SELECT DISTINCT circuit FROM event AS made JOIN circuit ON circuit.name = made.circuit
+            WHERE kind = 'configured' AND was IS NULL AND NOT EXISTS (
+                SELECT 1 FROM event AS later WHERE later.circuit = made.circuit AND later.id > made.id
+                AND later.kind IN ('reset', 'held')
+            ) ORDER BY circuit LIMIT 1000
+            """
+        ) { $0.text(0) }
         self.pendingFrames = database.connection.walIndex()?.pendingFrames
         let boot = try database.first("SELECT boot FROM clock") { $0.text(0) }
         self.isOfThisBoot = boot == view.clock.host.bootID

@@ -45,7 +45,7 @@ extension BreakerStoreError {
     }
 
     /// Whether SQLite refused a value that is read or written, for its length or its type: other rows may fare better.
-    var isOfRefusedValue: Bool { self.sqliteCode.map(SQLiteCode.isOfValue) ?? false }
+    package var isOfRefusedValue: Bool { self.sqliteCode.map(SQLiteCode.isOfValue) ?? false }
 
     /// Whether healing may help: SQLite refused a value, or this library can't read a row or another part of the file.
     ///

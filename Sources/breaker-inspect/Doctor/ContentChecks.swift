@@ -37,6 +37,14 @@ struct ContentChecks {
                 "services make such rows anew as soon as one is in the way of a change"
             )
         }
+        guard self.examination.madeAnew.isEmpty else {
+            return .note(
+                "contents",
+                "rows could not be read and were made anew, without a hold that was there: "
+                    + Self.list(self.examination.madeAnew),
+                "hold what was held; '\(Tool.name) reset NAME' ends this note"
+            )
+        }
         guard self.examination.stampsAhead.isEmpty else {
             return .note(
                 "contents",

@@ -59,6 +59,9 @@ struct DoctorVerb: Verb {
             case .foreignSchema:
                 findings.append(.wrong("schema", error.message.escaped, error.advice?.escaped ?? ""))
                 findings.append(ContentChecks.sqlite)
+            case .unavailable where error.isOfRefusedValue:
+                findings.append(.wrong("contents", error.message.escaped, error.advice?.escaped ?? ""))
+                findings.append(ContentChecks.sqlite)
             case .notFound: return missing.findings
             case .permissionDenied where findings.contains { $0.status == .wrong }: break
             default: throw Failure(error, path: path, doing: "open")
