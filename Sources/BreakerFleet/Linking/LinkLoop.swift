@@ -120,7 +120,6 @@ final class LinkLoop {
             lease: self.configuration.lease.saturatingMicroseconds)
         try registers.checkSchema()
         if self.configuration.listens { try registers.listen() }
-        try registers.forgetPushed()
         self.circuits.connected()
         while !self.isStopped(), self.seat.take(), !self.store.isClosed {
             let before = connection.statements

@@ -28,6 +28,8 @@ final class LinkedCircuits {
     /// Registers that make no sense; they are read again with the next heartbeat.
     private var unreadable: Set<String> = []
     private var lastBeat: Int64 = .min
+    /// Whether what an earlier connection has told is to be deleted.
+    private var mustForgetPushed = true
     private var nextSweep = Int64.random(in: 60_000_000...600_000_000)
     /// Circuits for which a turn had no time left.
     private var left: Set<String> = []
@@ -71,6 +73,7 @@ final class LinkedCircuits {
         self.mirror = FailureMirror()
         self.seen = nil
         self.lastBeat = .min
+        self.mustForgetPushed = true
         self.toldRules = nil
         self.rulesOf = nil
     }
@@ -137,6 +140,8 @@ final class LinkedCircuits {
         (self.toldRules, self.rulesOf) = (rules, self.file.wholeAt)
         self.lastBeat = self.now
         self.seen = reading.seen
+        if self.mustForgetPushed { try registers.forgetPushed(by: self.link) }
+        self.mustForgetPushed = false
         try self.learn(reading.registers, registers)
         if self.now > self.nextSweep {
             self.nextSweep = self.now + Self.sweepTime
@@ -252,7 +257,7 @@ final class LinkedCircuits {
 
     /// Says that this host is there no longer.
     func leave(_ registers: Registers) throws(FleetError) {
-        try registers.forgetPushed()
+        try registers.forgetPushed(by: self.link)
         try registers.leave(self.link)
     }
 }

@@ -25,10 +25,16 @@ extension Registers {
     private static let most = 5_000
 
     /// Deletes what this host has told before: an earlier connection may have told what its file no longer has.
-    func forgetPushed() throws(FleetError) {
+    ///
+    /// Only the link that has the host's name may: another file's would delete what the host's own file counts.
+    func forgetPushed(by link: Link) throws(FleetError) {
         for table in ["failure", "rate"] {
             try self.connection.run(
-                "DELETE FROM fleet.\(table) WHERE fleet = $1 AND host = $2", [self.fleet, self.host])
+                """
+                DELETE FROM fleet.\(table) AS told USING fleet.link AS l
+                WHERE told.fleet = $1 AND told.host = $2 AND l.fleet = $1 AND l.host = $2 AND l.session = $3::bigint
+                """,
+                [self.fleet, self.host, String(link.session)])
         }
     }
 

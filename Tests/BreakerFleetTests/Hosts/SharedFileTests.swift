@@ -43,6 +43,28 @@ import Testing
         }
     }
 
+    /// Somebody has given two files one host's name: the second stays outside, and takes nothing of the first away.
+    @Test func anotherFileOfTheSameNameErasesNothing() async throws {
+        let database = try await TestDatabase()
+        let first = try FleetHost(0, database.connection)
+        let other = try FleetHost(1, database.connection)
+        try await Fleet.wait("both are joined") { first.isJoined && other.isJoined }
+        first.fail(3)
+        func told() throws -> Int64? { try database.number("SELECT count(*) FROM fleet.failure WHERE host = 'h0'") }
+        try await Fleet.wait("3 failures are told") { try told() == 3 }
+        let twin = try FleetHost(0, database.connection)
+        try await Fleet.ending([other, first]) {
+            try await Fleet.wait("the twin has been refused") {
+                if case .cutOff(_, let error) = twin.link.health { error.code == .duplicateHost } else { false }
+            }
+            #expect(try told() == 3)
+            await twin.end()
+            #expect(try told() == 3)
+            other.fail(2)
+            try await Fleet.wait("all are open") { first.isOpen && other.isOpen }
+        }
+    }
+
     @Test func aForgottenCircuitLearnsThatTheFleetIsOpen() async throws {
         try await Fleet.with(2, config: FleetHost.config(recovery: .seconds(4))) { hosts, database in
             try await Fleet.trip(hosts)
