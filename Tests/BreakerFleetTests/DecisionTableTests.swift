@@ -48,6 +48,8 @@ import Testing
         var reset = closed
         reset.isReset = true
         reset.by = "ann"
+        var late = reset
+        late.age = 1_000_000
         var due = open
         due.left = 0
         var taken = due
@@ -58,7 +60,7 @@ import Testing
         newer.age = 0
         closed.reason = "a probe succeeded"
         let plain = [
-            ("closed", closed), ("closed by reset", reset), ("open", open), ("open anew", newer), ("due", due),
+            ("closed", closed), ("closed by reset", reset), ("closed by a late reset", late), ("open", open), ("open anew", newer), ("due", due),
             ("due, another probes", taken), ("due, this host probes", ours),
         ]
         return plain
@@ -92,6 +94,7 @@ import Testing
     private static let expected = """
         closed | closed | -
         closed | closed by reset | reset
+        closed | closed by a late reset | reset
         closed | open | open(for: 30000000, trips: 1)
         closed | open anew | open(for: 30000000, trips: 1)
         closed | due | open(for: 10000000, trips: 1)
@@ -99,6 +102,7 @@ import Testing
         closed | due, this host probes | open(for: 10000000, trips: 1)
         closed | closed, held | hold(.closed, for: nil)
         closed | closed by reset, held | reset
+        closed | closed by a late reset, held | reset
         closed | open, held | open(for: 30000000, trips: 1)
         closed | open anew, held | open(for: 30000000, trips: 1)
         closed | due, held | open(for: 10000000, trips: 1)
@@ -106,6 +110,7 @@ import Testing
         closed | due, this host probes, held | open(for: 10000000, trips: 1)
         closed by own probe | closed | -
         closed by own probe | closed by reset | reset
+        closed by own probe | closed by a late reset | reset
         closed by own probe | open | -
         closed by own probe | open anew | open(for: 30000000, trips: 1)
         closed by own probe | due | verdict(generation: 9, Verdict.closed, isElected: false)
@@ -113,20 +118,23 @@ import Testing
         closed by own probe | due, this host probes | verdict(generation: 9, Verdict.closed, isElected: true)
         closed by own probe | closed, held | hold(.closed, for: nil)
         closed by own probe | closed by reset, held | reset
+        closed by own probe | closed by a late reset, held | reset
         closed by own probe | open, held | hold(.closed, for: nil)
         closed by own probe | open anew, held | open(for: 30000000, trips: 1)
         closed by own probe | due, held | hold(.closed, for: nil)
         closed by own probe | due, another probes, held | hold(.closed, for: nil)
         closed by own probe | due, this host probes, held | hold(.closed, for: nil)
         open, own | closed | -
-        open, own | closed by reset | reset
+        open, own | closed by reset | -
+        open, own | closed by a late reset | reset
         open, own | open | extend(for: 30000000)
         open, own | open anew | extend(for: 30000000)
         open, own | due | extend(for: 10000000)
         open, own | due, another probes | extend(for: 10000000)
         open, own | due, this host probes | extend(for: 10000000)
         open, own | closed, held | hold(.closed, for: nil)
-        open, own | closed by reset, held | reset
+        open, own | closed by reset, held | hold(.closed, for: nil)
+        open, own | closed by a late reset, held | reset
         open, own | open, held | extend(for: 30000000)
         open, own | open anew, held | extend(for: 30000000)
         open, own | due, held | extend(for: 10000000)
@@ -134,6 +142,7 @@ import Testing
         open, own | due, this host probes, held | extend(for: 10000000)
         open, the fleet's | closed | close
         open, the fleet's | closed by reset | reset
+        open, the fleet's | closed by a late reset | reset
         open, the fleet's | open | extend(for: 30000000)
         open, the fleet's | open anew | open(for: 30000000, trips: 1)
         open, the fleet's | due | extend(for: 10000000)
@@ -141,20 +150,23 @@ import Testing
         open, the fleet's | due, this host probes | extend(for: 10000000)
         open, the fleet's | closed, held | close
         open, the fleet's | closed by reset, held | reset
+        open, the fleet's | closed by a late reset, held | reset
         open, the fleet's | open, held | extend(for: 30000000)
         open, the fleet's | open anew, held | open(for: 30000000, trips: 1)
         open, the fleet's | due, held | extend(for: 10000000)
         open, the fleet's | due, another probes, held | extend(for: 10000000)
         open, the fleet's | due, this host probes, held | extend(for: 10000000)
         half-open, own | closed | -
-        half-open, own | closed by reset | reset
+        half-open, own | closed by reset | -
+        half-open, own | closed by a late reset | reset
         half-open, own | open | open(for: 30000000, trips: 1)
         half-open, own | open anew | open(for: 30000000, trips: 1)
         half-open, own | due | open(for: 10000000, trips: 1)
         half-open, own | due, another probes | open(for: 10000000, trips: 1)
         half-open, own | due, this host probes | -
         half-open, own | closed, held | hold(.closed, for: nil)
-        half-open, own | closed by reset, held | reset
+        half-open, own | closed by reset, held | hold(.closed, for: nil)
+        half-open, own | closed by a late reset, held | reset
         half-open, own | open, held | open(for: 30000000, trips: 1)
         half-open, own | open anew, held | open(for: 30000000, trips: 1)
         half-open, own | due, held | open(for: 10000000, trips: 1)
@@ -162,6 +174,7 @@ import Testing
         half-open, own | due, this host probes, held | hold(.closed, for: nil)
         half-open, the fleet's | closed | close
         half-open, the fleet's | closed by reset | reset
+        half-open, the fleet's | closed by a late reset | reset
         half-open, the fleet's | open | open(for: 30000000, trips: 1)
         half-open, the fleet's | open anew | open(for: 30000000, trips: 1)
         half-open, the fleet's | due | open(for: 10000000, trips: 1)
@@ -169,6 +182,7 @@ import Testing
         half-open, the fleet's | due, this host probes | -
         half-open, the fleet's | closed, held | close
         half-open, the fleet's | closed by reset, held | reset
+        half-open, the fleet's | closed by a late reset, held | reset
         half-open, the fleet's | open, held | open(for: 30000000, trips: 1)
         half-open, the fleet's | open anew, held | open(for: 30000000, trips: 1)
         half-open, the fleet's | due, held | open(for: 10000000, trips: 1)
@@ -176,6 +190,7 @@ import Testing
         half-open, the fleet's | due, this host probes, held | hold(.closed, for: nil)
         unknown | closed | -
         unknown | closed by reset | -
+        unknown | closed by a late reset | -
         unknown | open | -
         unknown | open anew | -
         unknown | due | -
@@ -183,6 +198,7 @@ import Testing
         unknown | due, this host probes | -
         unknown | closed, held | -
         unknown | closed by reset, held | -
+        unknown | closed by a late reset, held | -
         unknown | open, held | -
         unknown | open anew, held | -
         unknown | due, held | -
@@ -190,6 +206,7 @@ import Testing
         unknown | due, this host probes, held | -
         closed, held | closed | release
         closed, held | closed by reset | reset
+        closed, held | closed by a late reset | reset
         closed, held | open | open(for: 30000000, trips: 1)
         closed, held | open anew | open(for: 30000000, trips: 1)
         closed, held | due | open(for: 10000000, trips: 1)
@@ -197,6 +214,7 @@ import Testing
         closed, held | due, this host probes | open(for: 10000000, trips: 1)
         closed, held | closed, held | hold(.closed, for: nil)
         closed, held | closed by reset, held | reset
+        closed, held | closed by a late reset, held | reset
         closed, held | open, held | open(for: 30000000, trips: 1)
         closed, held | open anew, held | open(for: 30000000, trips: 1)
         closed, held | due, held | open(for: 10000000, trips: 1)
@@ -204,6 +222,7 @@ import Testing
         closed, held | due, this host probes, held | open(for: 10000000, trips: 1)
         closed by own probe, held | closed | release
         closed by own probe, held | closed by reset | reset
+        closed by own probe, held | closed by a late reset | reset
         closed by own probe, held | open | release
         closed by own probe, held | open anew | open(for: 30000000, trips: 1)
         closed by own probe, held | due | release
@@ -211,20 +230,23 @@ import Testing
         closed by own probe, held | due, this host probes | release
         closed by own probe, held | closed, held | hold(.closed, for: nil)
         closed by own probe, held | closed by reset, held | reset
+        closed by own probe, held | closed by a late reset, held | reset
         closed by own probe, held | open, held | hold(.closed, for: nil)
         closed by own probe, held | open anew, held | open(for: 30000000, trips: 1)
         closed by own probe, held | due, held | hold(.closed, for: nil)
         closed by own probe, held | due, another probes, held | hold(.closed, for: nil)
         closed by own probe, held | due, this host probes, held | hold(.closed, for: nil)
         open, own, held | closed | release
-        open, own, held | closed by reset | reset
+        open, own, held | closed by reset | release
+        open, own, held | closed by a late reset | reset
         open, own, held | open | extend(for: 30000000)
         open, own, held | open anew | extend(for: 30000000)
         open, own, held | due | extend(for: 10000000)
         open, own, held | due, another probes | extend(for: 10000000)
         open, own, held | due, this host probes | extend(for: 10000000)
         open, own, held | closed, held | hold(.closed, for: nil)
-        open, own, held | closed by reset, held | reset
+        open, own, held | closed by reset, held | hold(.closed, for: nil)
+        open, own, held | closed by a late reset, held | reset
         open, own, held | open, held | extend(for: 30000000)
         open, own, held | open anew, held | extend(for: 30000000)
         open, own, held | due, held | extend(for: 10000000)
@@ -232,6 +254,7 @@ import Testing
         open, own, held | due, this host probes, held | extend(for: 10000000)
         open, the fleet's, held | closed | close
         open, the fleet's, held | closed by reset | reset
+        open, the fleet's, held | closed by a late reset | reset
         open, the fleet's, held | open | extend(for: 30000000)
         open, the fleet's, held | open anew | open(for: 30000000, trips: 1)
         open, the fleet's, held | due | extend(for: 10000000)
@@ -239,20 +262,23 @@ import Testing
         open, the fleet's, held | due, this host probes | extend(for: 10000000)
         open, the fleet's, held | closed, held | close
         open, the fleet's, held | closed by reset, held | reset
+        open, the fleet's, held | closed by a late reset, held | reset
         open, the fleet's, held | open, held | extend(for: 30000000)
         open, the fleet's, held | open anew, held | open(for: 30000000, trips: 1)
         open, the fleet's, held | due, held | extend(for: 10000000)
         open, the fleet's, held | due, another probes, held | extend(for: 10000000)
         open, the fleet's, held | due, this host probes, held | extend(for: 10000000)
         half-open, own, held | closed | release
-        half-open, own, held | closed by reset | reset
+        half-open, own, held | closed by reset | release
+        half-open, own, held | closed by a late reset | reset
         half-open, own, held | open | open(for: 30000000, trips: 1)
         half-open, own, held | open anew | open(for: 30000000, trips: 1)
         half-open, own, held | due | open(for: 10000000, trips: 1)
         half-open, own, held | due, another probes | open(for: 10000000, trips: 1)
         half-open, own, held | due, this host probes | release
         half-open, own, held | closed, held | hold(.closed, for: nil)
-        half-open, own, held | closed by reset, held | reset
+        half-open, own, held | closed by reset, held | hold(.closed, for: nil)
+        half-open, own, held | closed by a late reset, held | reset
         half-open, own, held | open, held | open(for: 30000000, trips: 1)
         half-open, own, held | open anew, held | open(for: 30000000, trips: 1)
         half-open, own, held | due, held | open(for: 10000000, trips: 1)
@@ -260,6 +286,7 @@ import Testing
         half-open, own, held | due, this host probes, held | hold(.closed, for: nil)
         half-open, the fleet's, held | closed | close
         half-open, the fleet's, held | closed by reset | reset
+        half-open, the fleet's, held | closed by a late reset | reset
         half-open, the fleet's, held | open | open(for: 30000000, trips: 1)
         half-open, the fleet's, held | open anew | open(for: 30000000, trips: 1)
         half-open, the fleet's, held | due | open(for: 10000000, trips: 1)
@@ -267,6 +294,7 @@ import Testing
         half-open, the fleet's, held | due, this host probes | release
         half-open, the fleet's, held | closed, held | close
         half-open, the fleet's, held | closed by reset, held | reset
+        half-open, the fleet's, held | closed by a late reset, held | reset
         half-open, the fleet's, held | open, held | open(for: 30000000, trips: 1)
         half-open, the fleet's, held | open anew, held | open(for: 30000000, trips: 1)
         half-open, the fleet's, held | due, held | open(for: 10000000, trips: 1)
@@ -274,6 +302,7 @@ import Testing
         half-open, the fleet's, held | due, this host probes, held | hold(.closed, for: nil)
         unknown, held | closed | -
         unknown, held | closed by reset | -
+        unknown, held | closed by a late reset | -
         unknown, held | open | -
         unknown, held | open anew | -
         unknown, held | due | -
@@ -281,6 +310,7 @@ import Testing
         unknown, held | due, this host probes | -
         unknown, held | closed, held | -
         unknown, held | closed by reset, held | -
+        unknown, held | closed by a late reset, held | -
         unknown, held | open, held | -
         unknown, held | open anew, held | -
         unknown, held | due, held | -

@@ -64,8 +64,9 @@ extension CircuitLink {
         case (.open, .open) where file.isOwnTrip || self.hasHeard(file, of: register, [.tripped, .reopened]):
             return self.extension(file, register)
         case (.open, _): return .open(for: self.target(file, register), trips: register.trips)
-        case (.closed, .closed) where file.failures.isEmpty || !register.isReset: return nil
-        case (.closed, _) where register.isReset: return self.hasHeard(file, of: register, [.reset]) ? nil : .reset
+        case (.closed, .closed) where !register.isReset || file.failures.allSatisfy { $0.age < register.age }: return nil
+        case (.closed, _) where register.isReset && !self.hasTripped(file, since: register):
+            return self.hasHeard(file, of: register, [.reset]) ? nil : .reset
         case (.closed, .open(let left)) where file.isOwnTrip:
             // The fleet kept this circuit open for longer than its own time. What it found out by itself stays, but the
             // others have found the service well.
@@ -75,13 +76,20 @@ extension CircuitLink {
         }
     }
 
+    /// Whether this host found out by itself, since the register was reset, that the service is down: the reset was meant
+    /// for what was before.
+    private func hasTripped(_ file: LinkedCircuit, since register: Register) -> Bool {
+        file.state != .closed && file.isOwnTrip && file.trip.map { $0.age < register.age } ?? false
+    }
+
     /// Whether the file's newest transition is one of these, and not older than the register's.
     ///
     /// Then another link of this file has told it; or nothing but a hold has changed.
     private func hasHeard(_ file: LinkedCircuit, of register: Register, _ kinds: [CircuitEvent.Kind]) -> Bool {
         guard let transition = file.transition, kinds.contains(transition.kind) else { return false }
-        // An own probe's verdict comes to the register a little later than to the file.
-        return transition.age <= register.age.addingSaturating(self.told == nil ? Settings.unused : 0)
+        // An own probe's verdict comes to the register a little later than to the file, and a register is older by as
+        // long as it was on its way.
+        return transition.age <= register.age.addingSaturating(self.told == nil ? Settings.unused : Settings.onTheWay)
     }
 
     /// Whether the file was closed by a probe of this host since the register opened.

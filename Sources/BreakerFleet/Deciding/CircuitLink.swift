@@ -17,6 +17,8 @@ struct CircuitLink: Sendable, Hashable {
 
         /// A right to probe that no call has used for so long is given back.
         static let unused: Int64 = 2_000_000
+        /// What was longer on its way from the server is not used.
+        static let onTheWay: Int64 = 1_000_000
         /// Links wait for up to so long before they ask for the right to probe, so that not all ask at once.
         static let jitter = 50_000.0
         /// Links of hosts without calls let the others go first.

@@ -211,10 +211,12 @@ final class LinkedCircuits {
     // MARK: - Steps
 
     private func decide(_ name: String, _ count: Count?, _ registers: Registers) throws(FleetError) {
-        guard var link = self.links[name], var file = self.files[name] else { return }
+        guard var link = self.links[name] else { return }
         defer { self.links[name] = link }
         for _ in 0..<Self.mostSteps {
-            guard let step = link.next(file, count, at: self.now, draw: .random(in: 0..<1)) else { return }
+            guard let file = self.file.circuit(name, at: self.now),
+                let step = link.next(file, count, at: self.now, draw: .random(in: 0..<1))
+            else { return }
             switch step {
             case .order(let order, let who, let reason):
                 let epoch: Int64?
@@ -225,14 +227,13 @@ final class LinkedCircuits {
                     link.failed(at: self.now)
                     return
                 }
-                guard let epoch, let after = self.file.lookAgain(at: name) else {
+                guard let epoch, self.file.lookAgain(at: name, at: self.now) else {
                     // The file has moved on: the next turn looks first.
                     self.file.doubt()
                     return
                 }
                 link.done(order, epoch: epoch, at: self.now)
                 if let news = FleetNews(order, on: name, by: who, reason: reason) { self.tell?(news) }
-                file = after
             case .request(let request):
                 let outcome: Outcome
                 do throws(FleetError) {

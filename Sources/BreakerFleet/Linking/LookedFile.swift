@@ -13,6 +13,7 @@ struct LookedFile {
     /// What was committed until the last look.
     private var mark: LinkMark?
     private var newestEvent: Int64 = 0
+    /// When the circuits were as they stand here.
     private var lookedAt: Int64 = 0
     /// When all of the history was read last.
     private(set) var wholeAt: Int64 = .min
@@ -53,12 +54,18 @@ struct LookedFile {
         return Set(found.keys.filter { found[$0].map { !$0.isSame(as: before[$0.name]) } ?? false })
     }
 
-    /// The circuit after an order; nil if it is no longer there, or can't be read just now.
-    mutating func lookAgain(at name: String) -> LinkedCircuit? {
+    /// The circuit, with what had happened to it until the last look as long ago as it is by now.
+    func circuit(_ name: String, at now: Int64) -> LinkedCircuit? {
+        self.circuits[name]?.later(by: now.subtractingSaturating(self.lookedAt))
+    }
+
+    /// Looks at a circuit after an order; false if it is no longer there, or can't be read just now.
+    mutating func lookAgain(at name: String, at now: Int64) -> Bool {
         let found = try? self.store.linkedCircuits(matching: CircuitSelector.pattern(matchingOnly: name)).first
-        self.circuits[name] = found
+        // All circuits stand as they were at one instant.
+        self.circuits[name] = found?.later(by: self.lookedAt.subtractingSaturating(now))
         self.doubt()
-        return found
+        return found != nil
     }
 
     private mutating func read(at now: Int64) -> ByName<LinkedCircuit>? {
@@ -86,15 +93,26 @@ struct LookedFile {
 }
 
 extension LinkedCircuit {
-    /// Takes over what an earlier look has seen of the history.
-    fileprivate mutating func take(historyOf before: LinkedCircuit, passed: Int64) {
+    /// The same at a later time, by which all that has happened is longer ago.
+    fileprivate func later(by passed: Int64) -> LinkedCircuit {
         func older(_ event: Event) -> Event {
             var event = event
             event.age = event.age.addingSaturating(passed)
             return event
         }
-        self.transition = self.transition ?? before.transition.map(older)
-        self.operations = Array((before.operations.map(older) + self.operations).suffix(16))
+        var later = self
+        later.transition = self.transition.map(older)
+        later.trip = self.trip.map(older)
+        later.operations = self.operations.map(older)
+        later.failures = self.failures.map { Failure(key: $0.key, age: $0.age.addingSaturating(passed)) }
+        return later
+    }
+
+    /// Takes over what an earlier look has seen of the history.
+    fileprivate mutating func take(historyOf before: LinkedCircuit, passed: Int64) {
+        let before = before.later(by: passed)
+        self.transition = self.transition ?? before.transition
+        self.operations = Array((before.operations + self.operations).suffix(16))
     }
 
     /// Whether an earlier look says the same, though time has passed since.

@@ -3,7 +3,7 @@ import BreakerStore
 
 extension Registers {
     /// An answer that took longer says nothing of now.
-    static let freshFor: Duration = .seconds(1)
+    static let freshFor: Duration = .microseconds(CircuitLink.Settings.onTheWay)
 
     /// What was read, and from where on to read the next time.
     struct Reading: Sendable, Hashable {

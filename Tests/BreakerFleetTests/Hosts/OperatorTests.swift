@@ -42,6 +42,60 @@ import Testing
         }
     }
 
+    /// A link that starts anew, as in an upgrade, obeys what the fleet says by now: an old reset was meant for another
+    /// outage than the one that its host has found since.
+    @Test func anOldResetLeavesALaterTripAlone() async throws {
+        let database = try await TestDatabase()
+        let other = try FleetHost(1, database.connection)
+        let service = try FleetHost(0, database.connection, config: FleetHost.config(recovery: .seconds(600)))
+        try await Fleet.ending([service, other]) {
+            try await Fleet.wait("both are joined") { service.isJoined && other.isJoined }
+            service.fail(1)
+            try synchronously { try other.store.reset("api", by: "ann", reason: "it is well") }
+            try await Fleet.wait("both are reset") { try service.events(.reset).count == 1 }
+            service.fail(5)
+            #expect(service.isOpen)
+            service.link.close()
+            let next = try FleetHost(0, database.connection, in: service.directory)
+            try await Fleet.ending([next]) {
+                try await Fleet.wait("the next link is joined") { next.isJoined }
+                // What is obeyed first is obeyed by then.
+                try synchronously { try other.store.hold("api", .open, by: "ann") }
+                try await Fleet.wait("the hold has come") { next.isHeld }
+                try synchronously { try other.store.release("api", by: "ann") }
+                try await Fleet.wait("the hold is over") { !next.isHeld }
+                #expect(service.isOpen)
+                #expect(try service.events(.reset).count == 1)
+            }
+        }
+    }
+
+    /// The same where the reset was said, when the connection is another one: the link says its words once more.
+    @Test func anOldResetThatIsSaidOnceMoreLeavesALaterTripAlone() async throws {
+        try await Fleet.with(2, config: FleetHost.config(recovery: .seconds(600))) { hosts, database in
+            hosts[0].fail(1)
+            try synchronously { try hosts[0].store.reset("api", by: "ann") }
+            try await Fleet.wait("the reset is told") {
+                try database.number("SELECT count(*) FROM fleet.circuit WHERE is_reset") == 1
+            }
+            hosts[0].fail(5)
+            #expect(hosts[0].isOpen)
+            try database.connect().run(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid()
+                """)
+            try await Fleet.wait("both were cut off") { hosts.allSatisfy(\.wasCutOff) }
+            try await Fleet.wait("both are joined") { hosts.allSatisfy(\.isJoined) }
+            try synchronously { try hosts[1].store.hold("api", .open, by: "ann") }
+            try await Fleet.wait("the hold has come") { hosts[0].isHeld }
+            try synchronously { try hosts[1].store.release("api", by: "ann") }
+            try await Fleet.wait("the hold is over") { !hosts[0].isHeld }
+            #expect(hosts[0].isOpen)
+            #expect(try hosts[0].events(.reset).count == 1)
+        }
+    }
+
     /// Of several people, the history names the one who did it.
     @Test func aReleaseNamesWhoReleased() async throws {
         try await Fleet.with(2, config: FleetHost.config(recovery: .seconds(60))) { hosts, database in
