@@ -89,7 +89,8 @@ extension CircuitLink {
         guard let transition = file.transition, kinds.contains(transition.kind) else { return false }
         // An own probe's verdict comes to the register a little later than to the file, and a register is older by as
         // long as it was on its way.
-        return transition.age <= register.age.addingSaturating(self.told == nil ? Settings.unused : Settings.onTheWay)
+        let slack = self.told == nil ? Settings.unused : Settings.onTheWay
+        return transition.age <= register.age.addingSaturating(slack)
     }
 
     /// Whether the file was closed by a probe of this host since the register opened.
