@@ -76,8 +76,8 @@ extension CircuitLink {
         }
     }
 
-    /// Whether this host found out by itself, since the register was reset, that the service is down: the reset was meant
-    /// for what was before.
+    /// Whether this host found out by itself, since the register was reset, that the service is down: the reset was
+    /// meant for what was before.
     private func hasTripped(_ file: LinkedCircuit, since register: Register) -> Bool {
         file.state != .closed && file.isOwnTrip && file.trip.map { $0.age < register.age } ?? false
     }
