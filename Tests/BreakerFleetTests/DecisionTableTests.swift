@@ -60,8 +60,8 @@ import Testing
         newer.age = 0
         closed.reason = "a probe succeeded"
         let plain = [
-            ("closed", closed), ("closed by reset", reset), ("closed by a late reset", late), ("open", open), ("open anew", newer), ("due", due),
-            ("due, another probes", taken), ("due, this host probes", ours),
+            ("closed", closed), ("closed by reset", reset), ("closed by a late reset", late), ("open", open),
+            ("open anew", newer), ("due", due), ("due, another probes", taken), ("due, this host probes", ours),
         ]
         return plain
             + plain.map { name, register in

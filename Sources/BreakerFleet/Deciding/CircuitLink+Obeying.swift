@@ -64,7 +64,8 @@ extension CircuitLink {
         case (.open, .open) where file.isOwnTrip || self.hasHeard(file, of: register, [.tripped, .reopened]):
             return self.extension(file, register)
         case (.open, _): return .open(for: self.target(file, register), trips: register.trips)
-        case (.closed, .closed) where !register.isReset || file.failures.allSatisfy { $0.age < register.age }: return nil
+        case (.closed, .closed) where !register.isReset: return nil
+        case (.closed, .closed) where file.failures.allSatisfy { $0.age < register.age }: return nil
         case (.closed, _) where register.isReset && !self.hasTripped(file, since: register):
             return self.hasHeard(file, of: register, [.reset]) ? nil : .reset
         case (.closed, .open(let left)) where file.isOwnTrip:
