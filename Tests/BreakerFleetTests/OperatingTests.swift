@@ -22,6 +22,30 @@ import Testing
         #expect(register.by == "ann" && register.reason == "drill" && register.left == 0 && register.openFor == 0)
     }
 
+    /// The server carries out a statement that its client gave up, however late: it counts as of when it was sent.
+    @Test func aWordThatWasStuckOnItsWayUndoesNoLaterOne() async throws {
+        let registers = try await TestDatabase().registers(host: "a")
+        _ = try registers.make("x")
+        let sent = try registers.read(["x"]).time
+        #expect(try registers.perform(self.said(.hold(.open, left: nil), number: 1), on: "x") != .refused)
+        #expect(try registers.perform(self.said(.release, number: 2), on: "x", at: sent) == .refused)
+        #expect(try registers.perform(self.said(.reset, number: 3), on: "x", at: sent) == .refused)
+        #expect(try registers.one("x")?.hold?.state == .open)
+        // A link that is mistaken about the server's time says nothing that lies ahead.
+        #expect(try registers.perform(self.said(.release, number: 4), on: "x", at: sent + 3_600_000_000) != .refused)
+        #expect(try registers.perform(self.said(.hold(.closed, left: nil), number: 5), on: "x") != .refused)
+        #expect(try registers.one("x")?.hold?.state == .closed)
+    }
+
+    /// A reset is as old as it is, however long it waited for the server.
+    @Test func aResetThatHasWaitedIsAsOldAsItIs() async throws {
+        let registers = try await TestDatabase().registers(host: "a")
+        _ = try registers.make("x")
+        #expect(try registers.perform(self.said(.reset, number: 1, age: 7_200_000_000), on: "x") != .refused)
+        let register = try #require(try registers.one("x"))
+        #expect(register.isReset && register.age >= 7_200_000_000)
+    }
+
     @Test func aHoldLastsAndIsReleased() async throws {
         let registers = try await TestDatabase().registers(host: "a")
         _ = try registers.make("x")

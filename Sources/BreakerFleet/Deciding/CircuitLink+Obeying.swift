@@ -12,8 +12,8 @@ extension CircuitLink {
             let later = file.operations[(index + 1)...].map(\.kind)
             let operation: Request.Operation? =
                 switch event.kind {
-                case .reset where !later.contains(.reset) && event.age <= Self.longestWord: .reset
-                case .probeAllowed where !later.contains(.probeAllowed) && event.age <= Self.longestWord: .probe
+                case .reset where !later.contains(.reset): .reset
+                case .probeAllowed where !later.contains(.probeAllowed) && event.age <= Self.longestProbe: .probe
                 case .held where !later.contains(where: Self.endsHold): file.hold.map { .hold($0.state, left: $0.left) }
                 case .released where !later.contains(where: Self.endsHold): .release
                 default: nil
@@ -26,8 +26,8 @@ extension CircuitLink {
         return nil
     }
 
-    /// A reset that is older was meant for another outage.
-    private static let longestWord: Int64 = 3_600_000_000
+    /// A probe that was allowed longer ago is over.
+    private static let longestProbe: Int64 = 3_600_000_000
 
     private static func endsHold(_ kind: CircuitEvent.Kind) -> Bool { [.held, .released, .reset].contains(kind) }
 

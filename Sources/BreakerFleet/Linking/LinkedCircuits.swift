@@ -36,6 +36,8 @@ final class LinkedCircuits {
     private var toldRules: [String: String]?
     /// The whole look that the rules were taken from.
     private var rulesOf: Int64?
+    /// The server's time at the last beat, and when that was sent.
+    private var serverTime: (time: Int64, sentAt: Int64)?
     private let session = Int64.random(in: 1...Int64.max)
 
     init(
@@ -73,6 +75,7 @@ final class LinkedCircuits {
         self.mirror = FailureMirror()
         self.seen = nil
         self.lastBeat = .min
+        self.serverTime = nil
         self.mustForgetPushed = true
         self.toldRules = nil
         self.rulesOf = nil
@@ -134,11 +137,13 @@ final class LinkedCircuits {
     private func beat(_ registers: Registers) throws(FleetError) {
         // Rules change seldom, and to put them into words for nothing costs more than all else of a beat.
         let rules = self.file.wholeAt == self.rulesOf ? self.toldRules : self.rulesInWords
+        let sent = self.now
         let reading = try registers.beat(
             self.link, rules: rules == self.toldRules ? nil : rules, reading: Set(self.links.keys),
             changedSince: self.seen)
         (self.toldRules, self.rulesOf) = (rules, self.file.wholeAt)
         self.lastBeat = self.now
+        self.serverTime = (reading.time, sent)
         self.seen = reading.seen
         if self.mustForgetPushed { try registers.forgetPushed(by: self.link) }
         self.mustForgetPushed = false
@@ -237,7 +242,8 @@ final class LinkedCircuits {
             case .request(let request):
                 let outcome: Outcome
                 do throws(FleetError) {
-                    outcome = try registers.perform(request, on: name)
+                    outcome = try registers.perform(
+                        request, on: name, at: self.serverTime.map { $0.time + self.now - $0.sentAt })
                 } catch {
                     // What the server refuses for one circuit keeps no other from the fleet.
                     guard registers.connection.isOpen else { throw error }

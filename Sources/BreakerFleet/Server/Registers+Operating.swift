@@ -6,14 +6,15 @@ extension Registers {
     ///
     /// Without a register nothing is done, and the key is not kept: what was said can be said again.
     func operate(
-        _ name: String, _ operation: Request.Operation, key: LinkedCircuit.Key, age: Int64, by: String?, reason: String?
+        _ name: String, _ operation: Request.Operation, key: LinkedCircuit.Key, age: Int64, sentAt time: Int64?,
+        by: String?, reason: String?
     ) throws(FleetError) -> Outcome {
         let change = Self.change(operation)
         let rows = try self.connection.run(
             """
             WITH \(Self.time),
             said AS MATERIALIZED (
-                SELECT greatest(0, t.now - $5::bigint) AS at, $6 AS who, $7 AS why, $9::bigint AS time, $10 AS host,
+                SELECT greatest(0, least(t.now, $12::bigint) - $5::bigint) AS at, $6 AS who, $7 AS why, $9::bigint AS time, $10 AS host,
                 $11::bigint AS lease FROM t
             ),
             kept AS (
@@ -33,6 +34,7 @@ extension Registers {
                 self.fleet, name, String(key.worker), String(key.number), String(FleetLimits.duration(age)),
                 by.map { ServerText.cut($0) }, reason.map { ServerText.cut($0) }, self.payload(for: name),
                 change.duration.map { String(FleetLimits.duration($0)) }, self.host, String(self.lease),
+                time.map { String($0) },
             ])
         return rows.first?.number(0).map { .accepted(generation: $0) } ?? .refused
     }
@@ -61,7 +63,7 @@ extension Registers {
             // than the reset must not stay in force.
             (
                 """
-                state = \(ifInTime("'closed'", else: "state")), since = \(ifInTime("t.now", else: "since")),
+                state = \(ifInTime("'closed'", else: "state")), since = \(ifInTime("said.at", else: "since")),
                 open_until = \(ifInTime("NULL", else: "open_until")), open_for = \(ifInTime("NULL", else: "open_for")),
                 trips = \(ifInTime("0", else: "trips")), reason = \(ifInTime("said.why", else: "reason")),
                 said_by = \(ifInTime("said.who", else: "said_by")),

@@ -8,6 +8,8 @@ extension Registers {
     /// What was read, and from where on to read the next time.
     struct Reading: Sendable, Hashable {
         var registers: [Register]
+        /// The server's time.
+        var time: Int64
         /// What a later read gives as `changedSince`: the oldest transaction that this read may not have seen.
         var seen: String
     }
@@ -51,11 +53,11 @@ extension Registers {
         guard ContinuousClock.now - sent <= Self.freshFor else {
             throw FleetError(code: .timedOut, message: "the server took longer than a second to tell what it knows")
         }
-        guard let first = rows.first, let seen = first.text(0), UInt64(seen) != nil else {
+        guard let first = rows.first, let seen = first.text(0), UInt64(seen) != nil, let time = first.number(1) else {
             throw FleetError(code: .unavailable, message: "the server's answer is none to what it was asked")
         }
         let registers = rows.prefix(FleetLimits.registers).compactMap { Register(row: $0) }
-        return Reading(registers: registers.filter { names.contains($0.name) }, seen: seen)
+        return Reading(registers: registers.filter { names.contains($0.name) }, time: time, seen: seen)
     }
 }
 

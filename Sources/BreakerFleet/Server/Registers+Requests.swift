@@ -6,7 +6,10 @@ extension Registers {
     ///
     /// The register is compared and set in one statement. Of two that race, the later one waits for the row and then
     /// looks at it again ("Transaction Isolation", Read Committed), so only one is accepted.
-    func perform(_ request: Request, on name: String) throws(FleetError) -> Outcome {
+    ///
+    /// - Parameter time: the server's time as the request is sent, as far as the link knows. A request that is stuck on
+    ///   its way grows old by it.
+    func perform(_ request: Request, on name: String, at time: Int64? = nil) throws(FleetError) -> Outcome {
         switch request {
         case .trip(let generation, let openFor, let reason):
             return try self.trip(name, generation, openFor, reason)
@@ -27,7 +30,7 @@ extension Registers {
         case .verdict(let generation, let verdict, let isElected):
             return try self.judge(name, generation, verdict, isElected: isElected)
         case .operate(let operation, let key, let age, let by, let reason):
-            return try self.operate(name, operation, key: key, age: age, by: by, reason: reason)
+            return try self.operate(name, operation, key: key, age: age, sentAt: time, by: by, reason: reason)
         case .offer(let register):
             return try self.offer(register, as: name)
         }

@@ -157,6 +157,7 @@ struct SimulatedServer {
             case .reset:
                 if !isNewer(row.since) {
                     close()
+                    row.since = now - age
                     row.isReset = true
                 }
                 row.hold = nil
