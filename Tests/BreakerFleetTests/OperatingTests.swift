@@ -37,6 +37,30 @@ import Testing
         #expect(try registers.one("x")?.hold?.state == .closed)
     }
 
+    /// A failover has lost the newest commits, and a link tells them anew.
+    @Test func aWordThatIsOfferedIsAsOldAsItWas() async throws {
+        let registers = try await TestDatabase().registers(host: "a")
+        _ = try registers.make("x")
+        #expect(try registers.perform(self.said(.hold(.open, left: nil), number: 1, age: 1_000), on: "x") != .refused)
+        let register = try #require(try registers.one("x"))
+        #expect(register.wordAge ?? 0 >= 1_000)
+        try registers.connection.run("DELETE FROM fleet.circuit")
+        #expect(try registers.perform(.offer(register), on: "x") != .refused)
+        #expect(try registers.one("x")?.hold?.state == .open)
+        #expect(try registers.perform(self.said(.release, number: 2, age: 60_000_000), on: "x") == .refused)
+        #expect(try registers.perform(self.said(.release, number: 3), on: "x") != .refused)
+    }
+
+    /// No right to probe lasts longer than ten minutes, whatever somebody has written.
+    @Test func aLeaseOfTenYearsIsNone() async throws {
+        let registers = try await TestDatabase().registers(host: "a")
+        let generation = try registers.makeOpen("x", for: 1)
+        try registers.set(
+            "lease_host = 'b', lease_ends = fleet.now() + 300000000000000, lease_for = 315360000000000", of: "x")
+        #expect(try registers.one("x")?.lease == nil)
+        #expect(try registers.perform(.elect(generation: generation), on: "x") != .refused)
+    }
+
     /// A reset is as old as it is, however long it waited for the server.
     @Test func aResetThatHasWaitedIsAsOldAsItIs() async throws {
         let registers = try await TestDatabase().registers(host: "a")

@@ -53,7 +53,7 @@ import Testing
             Request.elect(generation: generation), .renew(generation: generation), .yield(generation: generation),
             .verdict(generation: generation, .closed, isElected: false),
             .operate(.reset, key: key, age: 0, by: nil, reason: nil),
-            .offer(Register(name: "x", generation: 1 << 60, state: .closed, age: 0)),
+            .offer(Register(name: "x", generation: 1 << 52, state: .closed, age: 0)),
         ] { #expect(try registers.perform(request, on: "x") != .refused) }
         try registers.sweep(having: ["x"], longestWindow: 1, forgetIdleAfter: 1)
         try registers.leave(link)

@@ -114,6 +114,7 @@ struct CircuitLink: Sendable, Hashable {
         guard var register = self.register else { return nil }
         let passed = max(0, now.subtractingSaturating(self.readAt))
         register.age = register.age.addingSaturating(passed)
+        register.wordAge = register.wordAge?.addingSaturating(passed)
         register.left = max(0, register.left.subtractingSaturating(passed))
         if let left = register.hold?.left {
             register.hold?.left = left.subtractingSaturating(passed)

@@ -51,6 +51,8 @@ struct Register: Sendable, Hashable {
     var hold: Hold?
     /// Who released the last hold, and why; nil while there is one, and where nobody did.
     var release: Release?
+    /// How long ago the newest word of a person was said.
+    var wordAge: Int64?
     var lease: Lease?
 }
 

@@ -148,6 +148,7 @@ final class LinkedCircuits {
         if self.mustForgetPushed { try registers.forgetPushed(by: self.link) }
         self.mustForgetPushed = false
         try self.learn(reading.registers, registers)
+        for name in reading.damaged { self.links[name]?.doubt() }
         if self.now > self.nextSweep {
             self.nextSweep = self.now + Self.sweepTime
             let windows = self.files.values.map(\.longestWindow)
@@ -166,6 +167,7 @@ final class LinkedCircuits {
         var found = try registers.read(wanted).registers
         let missing = wanted.subtracting(found.map(\.name))
         if !missing.isEmpty {
+            try registers.deleteDamaged(missing.sorted())
             // What this link knows, and the server does not, was lost there.
             for name in missing.sorted() {
                 guard let offer = self.links[name]?.offer(to: nil, at: self.now) else { continue }

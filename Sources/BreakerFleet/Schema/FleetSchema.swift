@@ -160,6 +160,10 @@ enum FleetLimits {
     static let duration: Int64 = 315_360_000_000_000
     static let stamp: Int64 = 1 << 61
     static let generation: Int64 = 1 << 62
+    /// A higher one is damage: generations are instants, or some few above one.
+    static let readableGeneration: Int64 = 1 << 53
+    /// No right to probe lasts longer.
+    static let lease: Int64 = 600_000_000
     static let trips: Int64 = 1_000_000
     static let registers = 100_000
     static let calls: Int64 = 1_000_000_000_000_000

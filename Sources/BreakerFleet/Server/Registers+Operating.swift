@@ -102,7 +102,7 @@ extension Registers {
     ///
     /// Who has the right to probe is not offered: another generation ends that right in any case.
     func offer(_ register: Register, as name: String) throws(FleetError) -> Outcome {
-        guard (1...FleetLimits.generation).contains(register.generation) else { return .refused }
+        guard (1...FleetLimits.readableGeneration).contains(register.generation) else { return .refused }
         let isOpen = register.state == .open
         let left = FleetLimits.duration(register.left)
         let hold = register.hold
@@ -114,7 +114,7 @@ extension Registers {
                 said_by, is_reset, hold, hold_until, hold_for, hold_by, hold_reason, op_at, used)
                 SELECT $1, $2, $3::bigint, $5, greatest(0, t.now - $6::bigint), t.now + $7::bigint, $8::bigint, $9::integer,
                 $10, $11, $12::boolean, $13, t.now + $14::bigint, $14::bigint, $15, $16,
-                CASE WHEN $12::boolean THEN greatest(0, t.now - $6::bigint) ELSE 0 END, t.now FROM t
+                coalesce(greatest(0, t.now - $17::bigint), 0), t.now FROM t
                 ON CONFLICT (fleet, name) DO UPDATE SET generation = excluded.generation, state = excluded.state,
                 since = excluded.since, open_until = excluded.open_until, open_for = excluded.open_for,
                 trips = excluded.trips, reason = excluded.reason, said_by = excluded.said_by,
@@ -137,6 +137,7 @@ extension Registers {
                 hold?.left.map { String(FleetLimits.duration($0)) },
                 (hold?.by ?? register.release?.by).map { ServerText.cut($0) },
                 (hold?.reason ?? register.release?.reason).map { ServerText.cut($0) },
+                register.wordAge.map { String(FleetLimits.duration($0)) },
             ])
         return rows.first?.number(0).map { .accepted(generation: $0) } ?? .refused
     }

@@ -8,6 +8,8 @@ extension Registers {
     /// What was read, and from where on to read the next time.
     struct Reading: Sendable, Hashable {
         var registers: [Register]
+        /// Those of the wanted registers that make no sense.
+        var damaged: Set<String>
         /// The server's time.
         var time: Int64
         /// What a later read gives as `changedSince`: the oldest transaction that this read may not have seen.
@@ -43,9 +45,9 @@ extension Registers {
     static let columns = """
         t.seen::text, t.now, c.name, c.generation, c.state, c.since, c.open_until, c.open_for, c.trips, c.reason,
         c.said_by, c.is_reset, c.hold, c.hold_until, c.hold_for, c.hold_by, c.hold_reason, c.lease_host, c.lease_ends,
-        c.lease_for
+        c.lease_for, nullif(c.op_at, 0)
         """
-    static let columnCount = 20
+    static let columnCount = 21
 
     func reading(
         _ rows: [ServerRow], of names: Set<String>, sent: ContinuousClock.Instant
@@ -56,8 +58,16 @@ extension Registers {
         guard let first = rows.first, let seen = first.text(0), UInt64(seen) != nil, let time = first.number(1) else {
             throw FleetError(code: .unavailable, message: "the server's answer is none to what it was asked")
         }
-        let registers = rows.prefix(FleetLimits.registers).compactMap { Register(row: $0) }
-        return Reading(registers: registers.filter { names.contains($0.name) }, time: time, seen: seen)
+        var reading = Reading(registers: [], damaged: [], time: time, seen: seen)
+        for row in rows.prefix(FleetLimits.registers) {
+            guard let name = row.text(2), names.contains(name) else { continue }
+            if let register = Register(row: row) {
+                reading.registers.append(register)
+            } else {
+                reading.damaged.insert(name)
+            }
+        }
+        return reading
     }
 }
 
@@ -65,7 +75,7 @@ extension Register {
     /// A row of `Registers.columns`; nil if it makes no sense.
     init?(row: ServerRow) {
         guard let now = row.number(1), (0...FleetLimits.stamp).contains(now), let name = row.text(2),
-            let generation = row.number(3), (1...FleetLimits.generation).contains(generation),
+            let generation = row.number(3), (1...FleetLimits.readableGeneration).contains(generation),
             let state = row.text(4).flatMap({ State(rawValue: $0) })
         else { return nil }
         let since = Self.age(of: row.number(5), at: now)
@@ -93,7 +103,8 @@ extension Register {
             self.release = Release(
                 by: row.text(15).map { ServerText.told($0) }, reason: row.text(16).map { ServerText.told($0) })
         }
-        let leaseLeft = Self.left(until: row.number(18), of: FleetLimits.duration(row.number(19) ?? 0), at: now)
+        self.wordAge = row.text(20).map { _ in Self.age(of: row.number(20), at: now) }
+        let leaseLeft = Self.left(until: row.number(18), of: min(row.number(19) ?? 0, FleetLimits.lease), at: now)
         if let host = row.text(17), leaseLeft > 0 { self.lease = Lease(host: host, left: leaseLeft) }
     }
 

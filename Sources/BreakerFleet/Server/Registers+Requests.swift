@@ -41,7 +41,7 @@ extension Registers {
     private static let isDue = isOver("open_until", "open_for")
     /// `$4` is this host everywhere.
     private static let isLeaseFree =
-        "(lease_host IS NULL OR lease_host = $4 OR \(isOver("lease_ends", "lease_for")))"
+        "(lease_host IS NULL OR lease_host = $4 OR \(isOver("lease_ends", "least(lease_for, \(FleetLimits.lease))")))"
     private static let ownLease = "lease_host = $4, lease_ends = fleet.now() + $5::bigint, lease_for = $5::bigint"
 
     // MARK: - The right to probe

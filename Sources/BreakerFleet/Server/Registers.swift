@@ -90,6 +90,17 @@ struct Registers {
             """, [self.fleet, ServerText.array(names)])
     }
 
+    /// Deletes those of the registers that nobody of this library can have written.
+    ///
+    /// A generation beyond all others would take the circuit out of everybody's hands.
+    func deleteDamaged(_ names: [String]) throws(FleetError) {
+        try self.connection.run(
+            """
+            DELETE FROM fleet.circuit WHERE fleet = $1 AND name = ANY ($2::text[])
+            AND generation > \(FleetLimits.readableGeneration)
+            """, [self.fleet, ServerText.array(names)])
+    }
+
     /// Takes notifications from now on.
     func listen() throws(FleetError) { try self.connection.run("LISTEN \(FleetSchema.channel)") }
 

@@ -149,5 +149,25 @@ import Testing
             }
         }
     }
+
+    /// Somebody has edited the row: it is made anew from what the hosts know.
+    @Test func aGenerationBeyondAllOthersIsMadeAnew() async throws {
+        try await Fleet.with(2, config: FleetHost.config(recovery: .seconds(600))) { hosts, database in
+            try await Fleet.trip(hosts)
+            try database.connect().run(
+                """
+                UPDATE fleet.circuit SET generation = 1::bigint << 62, state = 'closed', open_until = NULL,
+                open_for = NULL, lease_host = 'nobody', lease_ends = 1::bigint << 60, lease_for = 315360000000000,
+                changed = pg_current_xact_id()
+                """)
+            try await Fleet.wait("the register is made anew") {
+                try database.number(
+                    "SELECT count(*) FROM fleet.circuit WHERE state = 'open' AND generation < 1::bigint << 53") == 1
+            }
+            #expect(hosts.allSatisfy { $0.isOpen })
+            try synchronously { try hosts[0].store.reset("api", by: "ann") }
+            try await Fleet.wait("all are closed") { hosts.allSatisfy { !$0.isOpen } }
+        }
+    }
 }
 #endif
