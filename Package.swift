@@ -118,7 +118,8 @@ let package = Package(
         .testTarget(
             name: "BreakerStoreTests",
             dependencies: [
-                "BreakerStore", "BreakerTestSupport", "CFaults", "breaker-client", "breaker-worker", "breaker-torture",
+                "BreakerStore", "BreakerTestSupport", "CFaults", "CTestSupport", "breaker-client", "breaker-worker",
+                "breaker-torture",
             ],
             swiftSettings: settings
         ),

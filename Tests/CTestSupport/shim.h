@@ -19,14 +19,28 @@
 #include <pty.h>
 #endif
 
-// Swift hides fork: a child may do little more than what is async-signal-safe.
 /// How many bytes of a file have a place on the disk; -1 if there is no such file.
 static inline int64_t ts_allocated(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 ? (int64_t)info.st_blocks * 512 : -1;
 }
 
+// Swift hides fork: a child may do little more than what is async-signal-safe.
 static inline pid_t ts_fork(void) { return fork(); }
+
+// Forks a child that SIGALRM ends after so many seconds, whatever it waits for. A thread of the store blocks all
+// signals, and the child of one would never end: its test would wait with it.
+static inline pid_t ts_fork_for(unsigned seconds) {
+    pid_t child = fork();
+    if (child) return child;
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &alarms, 0);
+    signal(SIGALRM, SIG_DFL);
+    alarm(seconds);
+    return 0;
+}
 
 // What "Running workers on a host" has in a header; its Swift is in breaker-worker.
 // snippet

@@ -19,12 +19,11 @@ extension Worker {
     // Who waits for this process's end waits for the end of its output: no child may have that open.
 
     private static func fork() throws -> pid_t {
-        let child = ts_fork()
+        let child = ts_fork_for(60)
         guard child >= 0 else { throw SystemError("fork") }
         guard child == 0 else { return child }
         close(STDIN_FILENO)
         close(STDOUT_FILENO)
-        alarm(60)
         while true { pause() }
     }
 

@@ -131,12 +131,7 @@ extension Worker {
         return "exit=\(ts_exit_code(status))"
     }
 
-    private static func fork() -> pid_t {
-        let child = ts_fork()
-        // Nothing stays behind, whatever it waits for.
-        if child == 0 { alarm(30) }
-        return child
-    }
+    private static func fork() -> pid_t { ts_fork_for(60) }
 
     private static func forkInCall(_ breaker: CircuitBreaker, _ fails: Bool) -> pid_t {
         var child: pid_t = -1

@@ -45,10 +45,8 @@ extension Worker {
         let pid = Locked<pid_t>(-1)
         let thread = StoreThread()
         let isStarted = thread.start {
-            let child = ts_fork()
+            let child = ts_fork_for(60)
             guard child == 0 else { return pid.withLock { $0 = child } }
-            // Nothing stays behind, whatever it waits for.
-            alarm(30)
             let text = Array(body().utf8)
             _ = unsafe write(output, text, text.count)
             _exit(0)

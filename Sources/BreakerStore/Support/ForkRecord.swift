@@ -22,6 +22,9 @@ enum ForkRecord {
     /// Registers the child's handler, once.
     static let install: Void = {
         _ = unsafe record
+        // The runtime makes a type under a lock, at its first use. A child would wait for ever for one that another
+        // thread was making at the fork.
+        _ = TypeNames.name(of: Void.self)
         pthread_atfork(nil, nil) { unsafe bs_forked(ForkRecord.record) }
     }()
 

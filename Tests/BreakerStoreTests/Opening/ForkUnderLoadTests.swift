@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CTestSupport
 import Dispatch
 import Synchronization
 import Testing
@@ -44,6 +45,31 @@ import Darwin
             let bad = forks.filter { $0 != .exited(0) }
             if !bad.isEmpty { Forked.say("\(bad.count) of \(forks.count): \(bad)") }
             exit(bad.isEmpty ? 0 : 1)
+        }
+    }
+
+    /// A child takes the lock of the names for a free one, whoever of its parent held that at the fork.
+    @Test(.timeLimit(.minutes(10))) func aChildNamesTypesBesideAHeldLock() async {
+        await #expect(processExitsWith: .success) {
+            let end = TypeNames.known.withLock { _ in
+                Forked.run { TypeNames.name(of: CallFailure.self) == "CallFailure" ? 0 : 1 }
+            }
+            exit(end == .exited(0) ? 0 : 1)
+        }
+    }
+
+    /// A thread of the store blocks all signals, the alarm of a child that it forks too.
+    @Test(.timeLimit(.minutes(10))) func aChildThatWaitsForEverIsEnded() async {
+        await #expect(processExitsWith: .success) {
+            let isEnded = Locked(false)
+            let thread = StoreThread()
+            let isStarted = thread.start {
+                let child = ts_fork_for(1)
+                guard child == 0 else { return isEnded.withLock { $0 = Forked.wait(for: child) == .killed(SIGALRM) } }
+                while true { pause() }
+            }
+            guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(300))) else { exit(2) }
+            exit(isEnded.withLock { $0 } ? 0 : 1)
         }
     }
 }

@@ -1,3 +1,4 @@
+import CTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -74,14 +75,8 @@ enum Forked {
         init(_ body: @escaping () -> Int32) { self.body = body }
 
         func fork() -> pid_t {
-            let child = forkProcess()
+            let child = ts_fork_for(60)
             guard child == 0 else { return child }
-            // Nothing stays behind, whatever becomes of the test, which may block the signal.
-            var signals = sigset_t()
-            unsafe sigemptyset(&signals)
-            unsafe sigaddset(&signals, SIGALRM)
-            unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-            alarm(60)
             _exit(self.body())
         }
     }
@@ -111,7 +106,5 @@ enum Forked {
     }
 }
 
-// The enum's own functions hide those of C.
-private func forkProcess() -> pid_t { fork() }
-
+// The enum's own function hides that of C.
 private func sendSignal(_ process: pid_t, _ signal: Int32) -> Int32 { kill(process, signal) }

@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -81,14 +82,11 @@ import Darwin
     /// A call in flight comes back in the child too: there nothing may touch the parent's connections.
     @Test(.timeLimit(.minutes(10))) func aForkedChildReportsInMemory() async throws {
         await #expect(processExitsWith: .success) {
-            typealias Fork = @convention(c) () -> Int32
-            guard let symbol = unsafe dlsym(nil, "fork") else { exit(2) }
-            let fork = unsafe unsafeBitCast(symbol, to: Fork.self)
             let store = try StoreFixture.makeStore()
             let breaker = try store.breaker(.init(name: "a", trip: .consecutiveFailures(10)))
             synchronously { breaker.recordFailure() }
             let permit = try synchronously { try breaker.admit() }
-            let child = fork()
+            let child = ts_fork_for(60)
             if child == 0 {
                 synchronously { permit.fail() }
                 _exit(0)
