@@ -118,8 +118,7 @@ let package = Package(
         .testTarget(
             name: "BreakerStoreTests",
             dependencies: [
-                "BreakerStore", "BreakerTestSupport", "CFaults", "CTestSupport", "breaker-client", "breaker-worker",
-                "breaker-torture",
+                "BreakerStore", "BreakerTestSupport", "CFaults", "breaker-client", "breaker-worker", "breaker-torture",
             ],
             swiftSettings: settings
         ),

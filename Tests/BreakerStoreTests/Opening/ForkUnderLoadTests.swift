@@ -1,5 +1,4 @@
 import BreakerTestSupport
-import CTestSupport
 import Dispatch
 import Synchronization
 import Testing
@@ -64,7 +63,7 @@ import Darwin
             let isEnded = Locked(false)
             let thread = StoreThread()
             let isStarted = thread.start {
-                let child = ts_fork_for(1)
+                let child = fork(forSeconds: 1)
                 guard child == 0 else { return isEnded.withLock { $0 = Forked.wait(for: child) == .killed(SIGALRM) } }
                 while true { pause() }
             }

@@ -1,4 +1,4 @@
-import CTestSupport
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -75,7 +75,7 @@ enum Forked {
         init(_ body: @escaping () -> Int32) { self.body = body }
 
         func fork() -> pid_t {
-            let child = ts_fork_for(60)
+            let child = BreakerTestSupport.fork(forSeconds: 60)
             guard child == 0 else { return child }
             _exit(self.body())
         }
