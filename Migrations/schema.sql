@@ -146,6 +146,27 @@ CREATE TABLE transition (
     PRIMARY KEY (circuit, kind)
 ) STRICT, WITHOUT ROWID;
 
+-- What people have said of a circuit, the newest of each kind: a hold or its release, a reset, a probe. Links tell the
+-- words of one host to the others.
+CREATE TABLE word (
+    circuit INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    -- No two words have the same.
+    number INTEGER NOT NULL,
+    -- When the word was said by the clock of the fleet's server; NULL until a link has told.
+    said_at INTEGER,
+    -- The newest said_at that this host knew of when the word was said.
+    floor INTEGER NOT NULL,
+    -- When the word was said, in store time.
+    at INTEGER NOT NULL,
+    -- 'open', 'closed', or NULL for a release.
+    hold TEXT,
+    hold_for INTEGER,
+    operator TEXT,
+    reason TEXT,
+    PRIMARY KEY (circuit, kind)
+) STRICT, WITHOUT ROWID;
+
 -- The history.
 CREATE TABLE event (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,

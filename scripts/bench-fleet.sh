@@ -17,7 +17,7 @@ bench=$(swift build $flags --show-bin-path)/breaker-fleet-bench
 bin=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1 | xargs -r dirname)
 [ -n "$bin" ] || bin=$(dirname "$(command -v initdb)")
 folder=$(mktemp -d)
-mkdir "$folder/server" "$folder/idle" "$folder/storm" "$folder/probes"
+mkdir "$folder/server" "$folder/idle" "$folder/storm" "$folder/words" "$folder/probes"
 server=
 clear() {
     [ -z "$server" ] || { kill -QUIT "$server" && wait "$server" || true; }
@@ -57,6 +57,7 @@ connection() {
 }
 idle=$(connection idle)
 storm=$(connection storm)
+words=$(connection words)
 probes=$(connection probes)
 
 echo "$hosts hosts of $circuits circuits"
@@ -64,4 +65,6 @@ echo "$hosts hosts of $circuits circuits"
 "$bench" idle "$folder/idle" 1 12 "$idle"
 "$bench" idle "$folder/idle" "$hosts" "$seconds" "$idle"
 "$bench" storm "$folder/storm" "$hosts" "$storm"
+"$bench" prepare "$folder/words" 2 2000
+"$bench" words "$folder/words" 2 "$words"
 "$bench" probes "$folder/probes" "$hosts" "$probes"

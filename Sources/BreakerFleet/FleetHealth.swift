@@ -11,8 +11,8 @@ public enum FleetHealth: Sendable, Equatable {
     case joined
     /// Another link of this file does the work; this one takes over within a second when that one ends.
     case standby
-    /// There is no way to the server, or the store's file can't be read: the host guards itself, as without a fleet,
-    /// and the link tries again.
+    /// There is no way to the server, the store's file can't be read, or one of them refuses something to the link: for
+    /// that the host guards itself, as without a fleet, and the link tries again.
     case cutOff(since: Date, error: FleetError)
     /// The link does not run: not yet, or no longer.
     case closed

@@ -72,11 +72,14 @@ struct Settings {
 
     // MARK: - Values
 
-    func stores() throws(Failure) -> [String] {
+    /// The stores that are named, if any are.
+    var namedStores: [String] {
         let given = self.arguments.all(.store)
-        let paths =
-            given.isEmpty
-            ? self.variable(of: .store)?.split(separator: ":").map { String($0) } ?? [] : given
+        return given.isEmpty ? self.variable(of: .store)?.split(separator: ":").map { String($0) } ?? [] : given
+    }
+
+    func stores() throws(Failure) -> [String] {
+        let paths = self.namedStores
         guard !paths.isEmpty else {
             throw .usage("no store is named", hint: "name its file with --store PATH, or in BREAKER_FLEET_STORE")
         }

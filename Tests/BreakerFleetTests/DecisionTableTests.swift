@@ -10,7 +10,7 @@ import Testing
             _ state: LinkedCircuit.State, trip: String?, newest: CircuitEvent.Kind?, isHeld: Bool
         ) -> LinkedCircuit {
             func event(_ kind: CircuitEvent.Kind, _ by: String?) -> LinkedCircuit.Event {
-                .init(key: .init(worker: 1, number: 1), kind: kind, age: 3_000_000, by: by)
+                .init(kind: kind, age: 3_000_000, by: by)
             }
             let by = trip == "fleet" ? LinkOrder.fleet : nil
             return LinkedCircuit(
@@ -19,7 +19,8 @@ import Testing
                 counting: .init(failures: 5, window: 60_000_000), recovery: 30_000_000, longestRecovery: 600_000_000,
                 failures: [.init(key: .init(worker: 1, number: 1), age: 5_000_000)],
                 transition: newest.map { event($0, $0 == .probing ? nil : by) },
-                trip: trip.map { _ in event(.tripped, by) })
+                trip: trip.map { _ in event(.tripped, by) },
+                words: isHeld ? [Self.hold] : [])
         }
         return [false, true].flatMap { isHeld in
             let held = isHeld ? ", held" : ""
@@ -38,6 +39,13 @@ import Testing
         }
     }()
 
+    /// The newest, where it is known.
+    private static let hold = LinkWord(kind: .hold, number: 1, saidAt: 7, age: 1_000_000, hold: .open, by: "ann")
+
+    private static func reset(age: Int64) -> LinkWord {
+        LinkWord(kind: .reset, number: 2, saidAt: 6, age: age, by: "ann")
+    }
+
     private static let registers: [(name: String, register: Register)] = {
         var closed = Register(name: "a", generation: 9, state: .closed, age: 4_000_000)
         var open = closed
@@ -46,10 +54,11 @@ import Testing
         open.openFor = 30_000_000
         open.trips = 1
         var reset = closed
-        reset.isReset = true
+        reset.words = [Self.reset(age: 4_000_000)]
         reset.by = "ann"
         var late = reset
         late.age = 1_000_000
+        late.words = [Self.reset(age: 1_000_000)]
         var due = open
         due.left = 0
         var taken = due
@@ -66,7 +75,7 @@ import Testing
         return plain
             + plain.map { name, register in
                 var register = register
-                register.hold = .init(state: .closed, by: "ann")
+                register.words.append(Self.hold)
                 return ("\(name), held", register)
             }
     }()
@@ -74,8 +83,11 @@ import Testing
     private func firstStep(_ file: LinkedCircuit, _ register: Register) -> String {
         var link = CircuitLink(.init(host: "me"))
         link.learn(register, at: 1_000)
-        switch link.next(file, nil, at: 1_000, draw: 0) {
+        switch link.next(file, nil, at: 1_000, serverTime: nil, draw: 0) {
         case nil: return "-"
+        case .order(.obey(let word, let leavesTrip), _, _):
+            return "obeys \(word.kind)" + (leavesTrip ? ", leaves the trip" : "")
+        case .request(.tell(let word)): return "tells \(word.kind)"
         case .order(let order, _, _): return "\(order)".replacing("BreakerStore.HoldState", with: "")
         case .request(let request): return "\(request)".replacing("BreakerFleet.Request.", with: "")
         }
@@ -93,101 +105,101 @@ import Testing
 
     private static let expected = """
         closed | closed | -
-        closed | closed by reset | reset
-        closed | closed by a late reset | reset
+        closed | closed by reset | obeys reset
+        closed | closed by a late reset | obeys reset
         closed | open | open(for: 30000000, trips: 1)
         closed | open anew | open(for: 30000000, trips: 1)
         closed | due | open(for: 10000000, trips: 1)
         closed | due, another probes | open(for: 10000000, trips: 1)
         closed | due, this host probes | open(for: 10000000, trips: 1)
-        closed | closed, held | hold(.closed, for: nil)
-        closed | closed by reset, held | reset
-        closed | closed by a late reset, held | reset
-        closed | open, held | open(for: 30000000, trips: 1)
-        closed | open anew, held | open(for: 30000000, trips: 1)
-        closed | due, held | open(for: 10000000, trips: 1)
-        closed | due, another probes, held | open(for: 10000000, trips: 1)
-        closed | due, this host probes, held | open(for: 10000000, trips: 1)
+        closed | closed, held | obeys hold
+        closed | closed by reset, held | obeys hold
+        closed | closed by a late reset, held | obeys hold
+        closed | open, held | obeys hold
+        closed | open anew, held | obeys hold
+        closed | due, held | obeys hold
+        closed | due, another probes, held | obeys hold
+        closed | due, this host probes, held | obeys hold
         closed by own probe | closed | -
-        closed by own probe | closed by reset | reset
-        closed by own probe | closed by a late reset | reset
+        closed by own probe | closed by reset | obeys reset
+        closed by own probe | closed by a late reset | obeys reset
         closed by own probe | open | -
         closed by own probe | open anew | open(for: 30000000, trips: 1)
         closed by own probe | due | verdict(generation: 9, Verdict.closed, isElected: false)
         closed by own probe | due, another probes | -
         closed by own probe | due, this host probes | verdict(generation: 9, Verdict.closed, isElected: true)
-        closed by own probe | closed, held | hold(.closed, for: nil)
-        closed by own probe | closed by reset, held | reset
-        closed by own probe | closed by a late reset, held | reset
-        closed by own probe | open, held | hold(.closed, for: nil)
-        closed by own probe | open anew, held | open(for: 30000000, trips: 1)
-        closed by own probe | due, held | hold(.closed, for: nil)
-        closed by own probe | due, another probes, held | hold(.closed, for: nil)
-        closed by own probe | due, this host probes, held | hold(.closed, for: nil)
+        closed by own probe | closed, held | obeys hold
+        closed by own probe | closed by reset, held | obeys hold
+        closed by own probe | closed by a late reset, held | obeys hold
+        closed by own probe | open, held | obeys hold
+        closed by own probe | open anew, held | obeys hold
+        closed by own probe | due, held | obeys hold
+        closed by own probe | due, another probes, held | obeys hold
+        closed by own probe | due, this host probes, held | obeys hold
         open, own | closed | -
-        open, own | closed by reset | -
-        open, own | closed by a late reset | reset
+        open, own | closed by reset | obeys reset, leaves the trip
+        open, own | closed by a late reset | obeys reset
         open, own | open | extend(for: 30000000)
         open, own | open anew | extend(for: 30000000)
         open, own | due | extend(for: 10000000)
         open, own | due, another probes | extend(for: 10000000)
         open, own | due, this host probes | extend(for: 10000000)
-        open, own | closed, held | hold(.closed, for: nil)
-        open, own | closed by reset, held | hold(.closed, for: nil)
-        open, own | closed by a late reset, held | reset
-        open, own | open, held | extend(for: 30000000)
-        open, own | open anew, held | extend(for: 30000000)
-        open, own | due, held | extend(for: 10000000)
-        open, own | due, another probes, held | extend(for: 10000000)
-        open, own | due, this host probes, held | extend(for: 10000000)
+        open, own | closed, held | obeys hold
+        open, own | closed by reset, held | obeys hold
+        open, own | closed by a late reset, held | obeys hold
+        open, own | open, held | obeys hold
+        open, own | open anew, held | obeys hold
+        open, own | due, held | obeys hold
+        open, own | due, another probes, held | obeys hold
+        open, own | due, this host probes, held | obeys hold
         open, the fleet's | closed | close
-        open, the fleet's | closed by reset | reset
-        open, the fleet's | closed by a late reset | reset
+        open, the fleet's | closed by reset | obeys reset
+        open, the fleet's | closed by a late reset | obeys reset
         open, the fleet's | open | extend(for: 30000000)
         open, the fleet's | open anew | open(for: 30000000, trips: 1)
         open, the fleet's | due | extend(for: 10000000)
         open, the fleet's | due, another probes | extend(for: 10000000)
         open, the fleet's | due, this host probes | extend(for: 10000000)
-        open, the fleet's | closed, held | close
-        open, the fleet's | closed by reset, held | reset
-        open, the fleet's | closed by a late reset, held | reset
-        open, the fleet's | open, held | extend(for: 30000000)
-        open, the fleet's | open anew, held | open(for: 30000000, trips: 1)
-        open, the fleet's | due, held | extend(for: 10000000)
-        open, the fleet's | due, another probes, held | extend(for: 10000000)
-        open, the fleet's | due, this host probes, held | extend(for: 10000000)
+        open, the fleet's | closed, held | obeys hold
+        open, the fleet's | closed by reset, held | obeys hold
+        open, the fleet's | closed by a late reset, held | obeys hold
+        open, the fleet's | open, held | obeys hold
+        open, the fleet's | open anew, held | obeys hold
+        open, the fleet's | due, held | obeys hold
+        open, the fleet's | due, another probes, held | obeys hold
+        open, the fleet's | due, this host probes, held | obeys hold
         half-open, own | closed | -
-        half-open, own | closed by reset | -
-        half-open, own | closed by a late reset | reset
+        half-open, own | closed by reset | obeys reset, leaves the trip
+        half-open, own | closed by a late reset | obeys reset
         half-open, own | open | open(for: 30000000, trips: 1)
         half-open, own | open anew | open(for: 30000000, trips: 1)
         half-open, own | due | open(for: 10000000, trips: 1)
         half-open, own | due, another probes | open(for: 10000000, trips: 1)
         half-open, own | due, this host probes | -
-        half-open, own | closed, held | hold(.closed, for: nil)
-        half-open, own | closed by reset, held | hold(.closed, for: nil)
-        half-open, own | closed by a late reset, held | reset
-        half-open, own | open, held | open(for: 30000000, trips: 1)
-        half-open, own | open anew, held | open(for: 30000000, trips: 1)
-        half-open, own | due, held | open(for: 10000000, trips: 1)
-        half-open, own | due, another probes, held | open(for: 10000000, trips: 1)
-        half-open, own | due, this host probes, held | hold(.closed, for: nil)
+        half-open, own | closed, held | obeys hold
+        half-open, own | closed by reset, held | obeys hold
+        half-open, own | closed by a late reset, held | obeys hold
+        half-open, own | open, held | obeys hold
+        half-open, own | open anew, held | obeys hold
+        half-open, own | due, held | obeys hold
+        half-open, own | due, another probes, held | obeys hold
+        half-open, own | due, this host probes, held | obeys hold
         half-open, the fleet's | closed | close
-        half-open, the fleet's | closed by reset | reset
-        half-open, the fleet's | closed by a late reset | reset
+        half-open, the fleet's | closed by reset | obeys reset
+        half-open, the fleet's | closed by a late reset | obeys reset
         half-open, the fleet's | open | open(for: 30000000, trips: 1)
         half-open, the fleet's | open anew | open(for: 30000000, trips: 1)
         half-open, the fleet's | due | open(for: 10000000, trips: 1)
         half-open, the fleet's | due, another probes | open(for: 10000000, trips: 1)
         half-open, the fleet's | due, this host probes | -
-        half-open, the fleet's | closed, held | close
-        half-open, the fleet's | closed by reset, held | reset
-        half-open, the fleet's | closed by a late reset, held | reset
-        half-open, the fleet's | open, held | open(for: 30000000, trips: 1)
-        half-open, the fleet's | open anew, held | open(for: 30000000, trips: 1)
-        half-open, the fleet's | due, held | open(for: 10000000, trips: 1)
-        half-open, the fleet's | due, another probes, held | open(for: 10000000, trips: 1)
-        half-open, the fleet's | due, this host probes, held | hold(.closed, for: nil)
+        half-open, the fleet's | closed, held | obeys hold
+        half-open, the fleet's | closed by reset, held | obeys hold
+        half-open, the fleet's | closed by a late reset, held | obeys hold
+        half-open, the fleet's | open, held | obeys hold
+        half-open, the fleet's | open anew, held | obeys hold
+        half-open, the fleet's | due, held | obeys hold
+        half-open, the fleet's | due, another probes, held | obeys hold
+        half-open, the fleet's | due, this host probes, held | obeys hold
         unknown | closed | -
         unknown | closed by reset | -
         unknown | closed by a late reset | -
@@ -204,102 +216,102 @@ import Testing
         unknown | due, held | -
         unknown | due, another probes, held | -
         unknown | due, this host probes, held | -
-        closed, held | closed | release
-        closed, held | closed by reset | reset
-        closed, held | closed by a late reset | reset
-        closed, held | open | open(for: 30000000, trips: 1)
-        closed, held | open anew | open(for: 30000000, trips: 1)
-        closed, held | due | open(for: 10000000, trips: 1)
-        closed, held | due, another probes | open(for: 10000000, trips: 1)
-        closed, held | due, this host probes | open(for: 10000000, trips: 1)
-        closed, held | closed, held | hold(.closed, for: nil)
-        closed, held | closed by reset, held | reset
-        closed, held | closed by a late reset, held | reset
+        closed, held | closed | tells hold
+        closed, held | closed by reset | tells hold
+        closed, held | closed by a late reset | tells hold
+        closed, held | open | tells hold
+        closed, held | open anew | tells hold
+        closed, held | due | tells hold
+        closed, held | due, another probes | tells hold
+        closed, held | due, this host probes | tells hold
+        closed, held | closed, held | -
+        closed, held | closed by reset, held | obeys reset
+        closed, held | closed by a late reset, held | obeys reset
         closed, held | open, held | open(for: 30000000, trips: 1)
         closed, held | open anew, held | open(for: 30000000, trips: 1)
         closed, held | due, held | open(for: 10000000, trips: 1)
         closed, held | due, another probes, held | open(for: 10000000, trips: 1)
         closed, held | due, this host probes, held | open(for: 10000000, trips: 1)
-        closed by own probe, held | closed | release
-        closed by own probe, held | closed by reset | reset
-        closed by own probe, held | closed by a late reset | reset
-        closed by own probe, held | open | release
-        closed by own probe, held | open anew | open(for: 30000000, trips: 1)
-        closed by own probe, held | due | release
-        closed by own probe, held | due, another probes | release
-        closed by own probe, held | due, this host probes | release
-        closed by own probe, held | closed, held | hold(.closed, for: nil)
-        closed by own probe, held | closed by reset, held | reset
-        closed by own probe, held | closed by a late reset, held | reset
-        closed by own probe, held | open, held | hold(.closed, for: nil)
+        closed by own probe, held | closed | tells hold
+        closed by own probe, held | closed by reset | tells hold
+        closed by own probe, held | closed by a late reset | tells hold
+        closed by own probe, held | open | tells hold
+        closed by own probe, held | open anew | tells hold
+        closed by own probe, held | due | tells hold
+        closed by own probe, held | due, another probes | tells hold
+        closed by own probe, held | due, this host probes | tells hold
+        closed by own probe, held | closed, held | -
+        closed by own probe, held | closed by reset, held | obeys reset
+        closed by own probe, held | closed by a late reset, held | obeys reset
+        closed by own probe, held | open, held | -
         closed by own probe, held | open anew, held | open(for: 30000000, trips: 1)
-        closed by own probe, held | due, held | hold(.closed, for: nil)
-        closed by own probe, held | due, another probes, held | hold(.closed, for: nil)
-        closed by own probe, held | due, this host probes, held | hold(.closed, for: nil)
-        open, own, held | closed | release
-        open, own, held | closed by reset | release
-        open, own, held | closed by a late reset | reset
-        open, own, held | open | extend(for: 30000000)
-        open, own, held | open anew | extend(for: 30000000)
-        open, own, held | due | extend(for: 10000000)
-        open, own, held | due, another probes | extend(for: 10000000)
-        open, own, held | due, this host probes | extend(for: 10000000)
-        open, own, held | closed, held | hold(.closed, for: nil)
-        open, own, held | closed by reset, held | hold(.closed, for: nil)
-        open, own, held | closed by a late reset, held | reset
+        closed by own probe, held | due, held | -
+        closed by own probe, held | due, another probes, held | -
+        closed by own probe, held | due, this host probes, held | yield(generation: 9)
+        open, own, held | closed | tells hold
+        open, own, held | closed by reset | tells hold
+        open, own, held | closed by a late reset | tells hold
+        open, own, held | open | tells hold
+        open, own, held | open anew | tells hold
+        open, own, held | due | tells hold
+        open, own, held | due, another probes | tells hold
+        open, own, held | due, this host probes | tells hold
+        open, own, held | closed, held | -
+        open, own, held | closed by reset, held | obeys reset, leaves the trip
+        open, own, held | closed by a late reset, held | obeys reset
         open, own, held | open, held | extend(for: 30000000)
         open, own, held | open anew, held | extend(for: 30000000)
         open, own, held | due, held | extend(for: 10000000)
         open, own, held | due, another probes, held | extend(for: 10000000)
         open, own, held | due, this host probes, held | extend(for: 10000000)
-        open, the fleet's, held | closed | close
-        open, the fleet's, held | closed by reset | reset
-        open, the fleet's, held | closed by a late reset | reset
-        open, the fleet's, held | open | extend(for: 30000000)
-        open, the fleet's, held | open anew | open(for: 30000000, trips: 1)
-        open, the fleet's, held | due | extend(for: 10000000)
-        open, the fleet's, held | due, another probes | extend(for: 10000000)
-        open, the fleet's, held | due, this host probes | extend(for: 10000000)
+        open, the fleet's, held | closed | tells hold
+        open, the fleet's, held | closed by reset | tells hold
+        open, the fleet's, held | closed by a late reset | tells hold
+        open, the fleet's, held | open | tells hold
+        open, the fleet's, held | open anew | tells hold
+        open, the fleet's, held | due | tells hold
+        open, the fleet's, held | due, another probes | tells hold
+        open, the fleet's, held | due, this host probes | tells hold
         open, the fleet's, held | closed, held | close
-        open, the fleet's, held | closed by reset, held | reset
-        open, the fleet's, held | closed by a late reset, held | reset
+        open, the fleet's, held | closed by reset, held | obeys reset
+        open, the fleet's, held | closed by a late reset, held | obeys reset
         open, the fleet's, held | open, held | extend(for: 30000000)
         open, the fleet's, held | open anew, held | open(for: 30000000, trips: 1)
         open, the fleet's, held | due, held | extend(for: 10000000)
         open, the fleet's, held | due, another probes, held | extend(for: 10000000)
         open, the fleet's, held | due, this host probes, held | extend(for: 10000000)
-        half-open, own, held | closed | release
-        half-open, own, held | closed by reset | release
-        half-open, own, held | closed by a late reset | reset
-        half-open, own, held | open | open(for: 30000000, trips: 1)
-        half-open, own, held | open anew | open(for: 30000000, trips: 1)
-        half-open, own, held | due | open(for: 10000000, trips: 1)
-        half-open, own, held | due, another probes | open(for: 10000000, trips: 1)
-        half-open, own, held | due, this host probes | release
-        half-open, own, held | closed, held | hold(.closed, for: nil)
-        half-open, own, held | closed by reset, held | hold(.closed, for: nil)
-        half-open, own, held | closed by a late reset, held | reset
+        half-open, own, held | closed | tells hold
+        half-open, own, held | closed by reset | tells hold
+        half-open, own, held | closed by a late reset | tells hold
+        half-open, own, held | open | tells hold
+        half-open, own, held | open anew | tells hold
+        half-open, own, held | due | tells hold
+        half-open, own, held | due, another probes | tells hold
+        half-open, own, held | due, this host probes | tells hold
+        half-open, own, held | closed, held | -
+        half-open, own, held | closed by reset, held | obeys reset, leaves the trip
+        half-open, own, held | closed by a late reset, held | obeys reset
         half-open, own, held | open, held | open(for: 30000000, trips: 1)
         half-open, own, held | open anew, held | open(for: 30000000, trips: 1)
         half-open, own, held | due, held | open(for: 10000000, trips: 1)
         half-open, own, held | due, another probes, held | open(for: 10000000, trips: 1)
-        half-open, own, held | due, this host probes, held | hold(.closed, for: nil)
-        half-open, the fleet's, held | closed | close
-        half-open, the fleet's, held | closed by reset | reset
-        half-open, the fleet's, held | closed by a late reset | reset
-        half-open, the fleet's, held | open | open(for: 30000000, trips: 1)
-        half-open, the fleet's, held | open anew | open(for: 30000000, trips: 1)
-        half-open, the fleet's, held | due | open(for: 10000000, trips: 1)
-        half-open, the fleet's, held | due, another probes | open(for: 10000000, trips: 1)
-        half-open, the fleet's, held | due, this host probes | release
+        half-open, own, held | due, this host probes, held | yield(generation: 9)
+        half-open, the fleet's, held | closed | tells hold
+        half-open, the fleet's, held | closed by reset | tells hold
+        half-open, the fleet's, held | closed by a late reset | tells hold
+        half-open, the fleet's, held | open | tells hold
+        half-open, the fleet's, held | open anew | tells hold
+        half-open, the fleet's, held | due | tells hold
+        half-open, the fleet's, held | due, another probes | tells hold
+        half-open, the fleet's, held | due, this host probes | tells hold
         half-open, the fleet's, held | closed, held | close
-        half-open, the fleet's, held | closed by reset, held | reset
-        half-open, the fleet's, held | closed by a late reset, held | reset
+        half-open, the fleet's, held | closed by reset, held | obeys reset
+        half-open, the fleet's, held | closed by a late reset, held | obeys reset
         half-open, the fleet's, held | open, held | open(for: 30000000, trips: 1)
         half-open, the fleet's, held | open anew, held | open(for: 30000000, trips: 1)
         half-open, the fleet's, held | due, held | open(for: 10000000, trips: 1)
         half-open, the fleet's, held | due, another probes, held | open(for: 10000000, trips: 1)
-        half-open, the fleet's, held | due, this host probes, held | hold(.closed, for: nil)
+        half-open, the fleet's, held | due, this host probes, held | yield(generation: 9)
         unknown, held | closed | -
         unknown, held | closed by reset | -
         unknown, held | closed by a late reset | -

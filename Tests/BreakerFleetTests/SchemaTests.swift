@@ -16,9 +16,9 @@ import Testing
         try FleetSchema.install(on: registers.connection)
         try FleetSchema.install(on: registers.connection)
         try registers.checkSchema()
-        try registers.connection.run("UPDATE fleet.meta SET version = 1007")
+        try registers.connection.run("UPDATE fleet.meta SET version = 2007")
         try registers.checkSchema()
-        for version in [2_000, 999] {
+        for version in [3_000, 1_000] {
             try registers.connection.run("UPDATE fleet.meta SET version = $1::integer", [String(version)])
             #expect(refusal()?.code == .wrongSchema)
         }
@@ -34,7 +34,7 @@ import Testing
             "DO $$ BEGIN CREATE ROLE breaker LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$",
             "GRANT USAGE ON SCHEMA fleet TO breaker", "GRANT SELECT ON fleet.meta TO breaker",
             """
-            GRANT SELECT, INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link
+            GRANT SELECT, INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate, fleet.link
             TO breaker
             """, "REVOKE ALL ON FUNCTION fleet.now() FROM PUBLIC", "GRANT EXECUTE ON FUNCTION fleet.now() TO breaker",
         ] { try owner.run(statement) }
@@ -48,17 +48,16 @@ import Testing
         try registers.push(new: [.init(circuit: "x", failure: .init(key: .init(worker: 1, number: 1), age: 0))])
         try registers.push(sums: [.init(circuit: "x")])
         _ = try registers.count([.init(circuit: "x")])
-        let key = LinkedCircuit.Key(worker: 1, number: 1)
         for request in [
             Request.elect(generation: generation), .renew(generation: generation), .yield(generation: generation),
             .verdict(generation: generation, .closed, isElected: false),
-            .operate(.reset, key: key, age: 0, by: nil, reason: nil),
+            .tell(try registers.word(.reset)), .tell(try registers.word(.hold(.open, for: 5))),
             .offer(Register(name: "x", generation: 1 << 52, state: .closed, age: 0)),
         ] { #expect(try registers.perform(request, on: "x") != .refused) }
         try registers.sweep(having: ["x"], longestWindow: 1, forgetIdleAfter: 1)
         try registers.leave(link)
         for statement in [
-            "CREATE TABLE fleet.more (a int)", "DROP TABLE fleet.op", "ALTER TABLE fleet.op ADD a int",
+            "CREATE TABLE fleet.more (a int)", "DROP TABLE fleet.rate", "ALTER TABLE fleet.rate ADD a int",
             "UPDATE fleet.meta SET version = 2000",
             "CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql AS 'SELECT 1'",
         ] {
@@ -96,6 +95,65 @@ import Testing
         _ = try registers.beat(other, reading: [])
     }
 
+    /// A host is its file: under another name it is the same host, and what it told by the old one is gone at once.
+    @Test func aRenamedHostCountsOnce() async throws {
+        let database = try await TestDatabase()
+        let (old, new) = (try database.registers(host: "old"), try database.registers(host: "new"))
+        try old.insertMissing(["x"])
+        var link = Registers.Link(session: 1, file: "7", place: "here", program: "p")
+        _ = try old.beat(link, reading: [])
+        func failure(_ number: Int64) -> Registers.Failure {
+            .init(circuit: "x", failure: .init(key: .init(worker: 1, number: number), age: 0))
+        }
+        try old.push(new: [failure(1)], of: "7")
+        try old.push(sums: [.init(circuit: "x", failed: .init(calls: 2, bad: 1))], of: "7")
+        link.session = 2
+        _ = try new.beat(link, reading: [])
+        try new.push(new: [failure(2)], of: "7")
+        let rule = LinkedCircuit.Counting(failures: 9, window: 60_000_000)
+        #expect(try new.count([.init(circuit: "x", counting: rule)])["x"]?.hosts == 1)
+        try new.forgetPushed(by: link)
+        #expect(try new.count([.init(circuit: "x", counting: rule)])["x"]?.failures == 0)
+        #expect(try new.connection.run("SELECT 1 FROM fleet.rate").isEmpty)
+        #expect(try new.hosts().map(\.name) == ["new"])
+        // A file that takes the place of another, as after a set-aside, is the same place's.
+        link.file = "8"
+        _ = try new.beat(link, reading: [])
+        #expect(try new.hosts().map(\.name) == ["new"])
+    }
+
+    /// Somebody has copied a file to another machine: the copy's link is told so, and has changed nothing.
+    @Test func theCopyOfAFileStaysOutside() async throws {
+        let database = try await TestDatabase()
+        let (a, b) = (try database.registers(host: "a"), try database.registers(host: "b"))
+        _ = try a.beat(.init(session: 1, file: "7", place: "here", program: "p"), reading: [])
+        let copy = Registers.Link(session: 2, file: "7", place: "there", program: "p")
+        let error = #expect(throws: FleetError.self) { try b.beat(copy, reading: []) }
+        #expect(error?.code == .duplicateHost && error?.message.contains("copy of the one of the host 'a'") == true)
+        #expect(try b.hosts().map(\.name) == ["a"])
+        // Once the original is gone, the copy is the file.
+        try a.connection.run("UPDATE fleet.link SET beat = beat - 5000000")
+        _ = try b.beat(copy, reading: [])
+    }
+
+    @Test func whatIsRefusedToALinkIsToldToAll() async throws {
+        let registers = try await TestDatabase().registers(host: "a")
+        var link = Registers.Link(session: 1, file: "7", program: "p")
+        link.trouble = "does not tell: no"
+        _ = try registers.beat(link, reading: [])
+        #expect(try registers.hosts().map(\.trouble) == ["does not tell: no"])
+        // Since it began, whatever the link says of it by now.
+        try registers.connection.run("UPDATE fleet.link SET trouble_since = trouble_since - 60000000")
+        link.trouble = "does not obey: neither"
+        _ = try registers.beat(link, reading: [])
+        #expect(try registers.hosts().map(\.trouble) == ["does not obey: neither"])
+        #expect(try registers.hosts().allSatisfy { $0.troubleFor ?? 0 >= 60_000_000 })
+        link.trouble = nil
+        _ = try registers.beat(link, reading: [])
+        #expect(try registers.hosts().map(\.trouble) == [nil])
+        #expect(try registers.hosts().map(\.troubleFor) == [nil])
+    }
+
     @Test func differingRulesAreTold() async throws {
         let database = try await TestDatabase()
         let hosts = try ["a", "b", "c"].map { try database.registers(host: $0) }
@@ -128,31 +186,30 @@ import Testing
                 let key = LinkedCircuit.Key(worker: 1, number: Int64(number))
                 try registers.push(new: [.init(circuit: circuit, failure: .init(key: key, age: 0))])
                 try registers.push(sums: [.init(circuit: circuit)])
-                _ = try registers.perform(.operate(.release, key: key, age: 0, by: nil, reason: nil), on: circuit)
             }
             _ = try registers.beat(.init(session: 1, file: "f", program: "p"), reading: [])
         }
         func counts(_ fleet: String) throws -> [Int64?] {
-            try ["circuit", "failure", "rate", "op", "link"].map { table in
+            try ["circuit", "failure", "rate", "link"].map { table in
                 try a.connection.run("SELECT count(*) FROM fleet.\(table) WHERE fleet = $1", [fleet]).first?.number(0)
             }
         }
         let day: Int64 = 86_400_000_000
         try a.sweep(having: ["mine"], longestWindow: day, forgetIdleAfter: day)
-        #expect(try counts("default") == [3, 2, 2, 2, 1])
+        #expect(try counts("default") == [3, 2, 2, 1])
         // A little over a day later; one of the failures is of a rule with two days.
-        for (table, stamp) in [("op", "at"), ("failure", "at"), ("rate", "at"), ("link", "beat"), ("circuit", "used")] {
+        for (table, stamp) in [("failure", "at"), ("rate", "at"), ("link", "beat"), ("circuit", "used")] {
             try a.connection.run(
                 "UPDATE fleet.\(table) SET \(stamp) = \(stamp) - $1::bigint", [String(day + 60_000_000)])
         }
         try a.connection.run("UPDATE fleet.circuit SET used = fleet.now() WHERE name = 'used'")
         try a.sweep(having: ["mine"], longestWindow: 2 * day, forgetIdleAfter: nil)
-        #expect(try counts("default") == [3, 2, 2, 0, 0])
+        #expect(try counts("default") == [3, 2, 2, 0])
         try a.sweep(having: ["mine"], longestWindow: 0, forgetIdleAfter: day)
-        #expect(try counts("default") == [2, 0, 0, 0, 0])
+        #expect(try counts("default") == [2, 0, 0, 0])
         #expect(Set(try a.read(["mine", "idle", "used"]).registers.map(\.name)) == ["mine", "used"])
         // Another fleet's rows are its own.
-        #expect(try counts("other") == [3, 2, 2, 2, 1])
+        #expect(try counts("other") == [3, 2, 2, 1])
     }
 }
 #endif

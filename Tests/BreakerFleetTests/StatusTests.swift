@@ -41,12 +41,14 @@ import Testing
         let database = try await TestDatabase()
         try database.connect().run(
             """
-            INSERT INTO fleet.link (fleet, host, session, file, program, beat, rules)
-            VALUES ('default', 'x', 1, '', '', \(FleetLimits.stamp), '[1]'), ('default', 'y', 1, '', '', 0, '7')
+            INSERT INTO fleet.link (fleet, host, session, file, place, program, beat, rules)
+            VALUES ('default', 'x', 1, '', '', '', \(FleetLimits.stamp), '[1]'), ('default', 'y', 1, '', '', '', 0, '7')
             """)
         let status = try FleetServer(connection: database.connection).status(of: "default")
         #expect(status.hosts.map(\.name) == ["x", "y"])
         #expect(status.hosts.map(\.circuits) == [0, 0])
+        // A beat from the future is none.
+        #expect(status.hosts.map(\.isJoined) == [false, false])
     }
 
     @Test func theSchemaIsMadeOnceAndChecked() async throws {
@@ -55,11 +57,11 @@ import Testing
         #expect(try server.schemaVersion() == nil)
         #expect(#expect(throws: FleetError.self) { try server.requireSchema() }?.code == .wrongSchema)
         try server.makeSchema()
-        #expect(try server.schemaVersion() == "1.0")
+        #expect(try server.schemaVersion() == "2.0")
         try server.makeSchema()
         #expect(try server.missingRights().isEmpty)
         #expect(try server.mayChangeSchema())
-        try database.connect().run("UPDATE fleet.meta SET version = 2000")
+        try database.connect().run("UPDATE fleet.meta SET version = 3000")
         #expect(#expect(throws: FleetError.self) { try server.makeSchema() }?.code == .wrongSchema)
     }
 
@@ -70,7 +72,7 @@ import Testing
         for statement in [
             "CREATE ROLE \(role) LOGIN", "GRANT USAGE ON SCHEMA fleet TO \(role)",
             "GRANT SELECT ON ALL TABLES IN SCHEMA fleet TO \(role)",
-            "GRANT INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate, fleet.op TO \(role)",
+            "GRANT INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate TO \(role)",
         ] { try owner.run(statement) }
         let server = try FleetServer(connection: database.server.connection(database: database.name, user: role))
         #expect(try server.missingRights() == ["DELETE", "INSERT", "UPDATE"].map { "\($0) on fleet.link" })

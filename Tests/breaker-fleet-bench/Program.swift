@@ -14,6 +14,7 @@ import Darwin
 /// - `prepare FOLDER HOSTS CIRCUITS`: makes the files of the hosts.
 /// - `idle FOLDER HOSTS SECONDS CONNECTION`: only links, one for each of these files, as in the program breaker-fleet.
 /// - `storm FOLDER HOSTS CONNECTION`: each host has one failure at the same moment.
+/// - `words FOLDER HOSTS CONNECTION`: a hold of all circuits of prepared files; a word beside a link that was away.
 /// - `probes FOLDER HOSTS CONNECTION`: all hosts call a service that breaks and comes back.
 @main enum Program {
     static func main() async {
@@ -39,6 +40,9 @@ import Darwin
         case ("storm", 4):
             let hosts = try (0..<count).map { try BenchHost($0, in: folder, words[3]) }
             try await StormFigures(hosts: hosts).tell()
+        case ("words", 4):
+            let hosts = try (0..<count).map { try BenchHost($0, in: folder, words[3]) }
+            try await WordFigures(hosts: hosts, connection: words[3]).tell()
         case ("probes", 4):
             let hosts = try (0..<count).map { try BenchHost($0, in: folder, words[3]) }
             try await ProbeFigures(hosts: hosts).tell()

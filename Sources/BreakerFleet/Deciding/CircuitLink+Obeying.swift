@@ -2,55 +2,54 @@ import BreakerStore
 
 /// What goes up from people on this host, and what the file must obey.
 extension CircuitLink {
-    // MARK: - Operators
-
-    /// What a person did here and the server has not been told.
-    ///
-    /// Only the newest of its kind counts, and a hold only as it is now.
-    mutating func operation(_ file: LinkedCircuit) -> Request? {
-        for (index, event) in file.operations.enumerated() where !self.pushed.contains(event.key) {
-            let later = file.operations[(index + 1)...].map(\.kind)
-            let operation: Request.Operation? =
-                switch event.kind {
-                case .reset where !later.contains(.reset): .reset
-                case .probeAllowed where !later.contains(.probeAllowed) && event.age <= Self.longestProbe: .probe
-                case .held where !later.contains(where: Self.endsHold): file.hold.map { .hold($0.state, left: $0.left) }
-                case .released where !later.contains(where: Self.endsHold): .release
-                default: nil
-                }
-            if let operation {
-                return .operate(operation, key: event.key, age: event.age, by: event.by, reason: event.reason)
-            }
-            self.pushed.insert(event.key)
-        }
-        return nil
-    }
+    // MARK: - Words
 
     /// A probe that was allowed longer ago is over.
     private static let longestProbe: Int64 = 3_600_000_000
 
-    private static func endsHold(_ kind: CircuitEvent.Kind) -> Bool { [.held, .released, .reset].contains(kind) }
+    /// What was said on this host, or heard by it, and the server does not know; a server may have lost it.
+    func telling(_ file: LinkedCircuit, _ register: Register) -> Request? {
+        for kind in [LinkWord.Kind.hold, .reset] {
+            guard let word = file.word(kind), let stamp = word.stamp else { continue }
+            if register.word(kind)?.stamp.map({ $0 < stamp }) ?? true { return .tell(word) }
+        }
+        guard let probe = file.word(.probe), probe.age <= Self.longestProbe, probe.number != self.toldProbe else {
+            return nil
+        }
+        return .tell(probe)
+    }
+
+    /// What was said on another host, and the file has not heard.
+    ///
+    /// The hold comes first: a newer one stays over a reset, and no call goes through between the two.
+    func hearing(_ file: LinkedCircuit, _ register: Register) -> Step? {
+        for kind in [LinkWord.Kind.hold, .reset] {
+            guard let word = register.word(kind), let stamp = word.stamp else { continue }
+            guard file.word(kind)?.stamp.map({ $0 < stamp }) ?? true else { continue }
+            return .order(
+                .obey(word, leavesTrip: kind == .reset && self.hasOpened(file, register, since: word)),
+                by: LinkOrder.fleet(for: word.by), reason: word.reason)
+        }
+        return nil
+    }
+
+    /// Whether this host found out by itself that the service is down, or all hosts did, since a reset was said: the
+    /// reset was meant for what was before.
+    private func hasOpened(_ file: LinkedCircuit, _ register: Register, since word: LinkWord) -> Bool {
+        if register.state == .open, register.age < word.age { return true }
+        return file.state != .closed && file.isOwnTrip && file.trip.map { $0.age < word.age } ?? false
+    }
 
     // MARK: - Obeying
 
-    /// What the file must be told of a register of a new generation; nil when nothing is left to tell.
+    /// What the state beneath a hold must become for a register of a new generation; nil when nothing is left to do.
     mutating func obedience(_ file: LinkedCircuit, _ register: Register) -> Step? {
-        if self.obeyed != register.generation {
-            if let order = self.order(beneath: file, register) {
-                return .order(order, by: LinkOrder.fleet(for: register.by), reason: register.reason)
-            }
-            self.obeyed = register.generation
+        guard self.obeyed != register.generation else { return nil }
+        if let order = self.order(beneath: file, register) {
+            return .order(order, by: LinkOrder.fleet(for: register.by), reason: register.reason)
         }
-        switch (register.hold, file.hold) {
-        case (let hold?, let own) where !hold.isTheSame(as: own):
-            return .order(.hold(hold.state, for: hold.left), by: LinkOrder.fleet(for: hold.by), reason: hold.reason)
-        case (nil, let own?) where LinkOrder.isOfFleet(own.by) || file.operations.contains { $0.kind == .held }:
-            // A hold that no event tells of was never offered to the others, and stays this host's own.
-            // A reset ends a hold, too.
-            let word = register.release ?? (register.isReset ? .init(by: register.by, reason: register.reason) : nil)
-            return .order(.release, by: LinkOrder.fleet(for: word?.by), reason: word?.reason)
-        default: return nil
-        }
+        self.obeyed = register.generation
+        return nil
     }
 
     /// What the state beneath a hold must become.
@@ -64,10 +63,7 @@ extension CircuitLink {
         case (.open, .open) where file.isOwnTrip || self.hasHeard(file, of: register, [.tripped, .reopened]):
             return self.extension(file, register)
         case (.open, _): return .open(for: self.target(file, register), trips: register.trips)
-        case (.closed, .closed) where !register.isReset: return nil
-        case (.closed, .closed) where file.failures.allSatisfy { $0.age < register.age }: return nil
-        case (.closed, _) where register.isReset && !self.hasTripped(file, since: register):
-            return self.hasHeard(file, of: register, [.reset]) ? nil : .reset
+        case (.closed, .closed): return nil
         case (.closed, .open(let left)) where file.isOwnTrip:
             // The fleet kept this circuit open for longer than its own time. What it found out by itself stays, but the
             // others have found the service well.
@@ -75,12 +71,6 @@ extension CircuitLink {
         case (.closed, .halfOpen) where file.isOwnTrip: return nil
         case (.closed, _): return .close
         }
-    }
-
-    /// Whether this host found out by itself, since the register was reset, that the service is down: the reset was
-    /// meant for what was before.
-    private func hasTripped(_ file: LinkedCircuit, since register: Register) -> Bool {
-        file.state != .closed && file.isOwnTrip && file.trip.map { $0.age < register.age } ?? false
     }
 
     /// Whether the file's newest transition is one of these, and not older than the register's.
@@ -104,10 +94,10 @@ extension CircuitLink {
         return transition.kind == .closed && !LinkOrder.isOfFleet(transition.by)
     }
 
-    /// The file is held and the register is not: the file's hold ends a little later, or is this host's own.
+    /// While the file is held no call can probe here, so the right to do that is another's.
     ///
-    /// No call can probe here, so the right to do that is another's.
-    mutating func whileHeldAlone(
+    /// The state beneath is obeyed all the same: when the hold ends, no call may probe without the right to.
+    mutating func whileHeld(
         _ hold: LinkedCircuit.Hold, _ file: LinkedCircuit, _ register: Register, at now: Int64
     ) -> Step? {
         if let step = self.prolongation(file, register, at: now) { return step }

@@ -71,8 +71,8 @@ struct CircuitLink: Sendable, Hashable {
     var refusals: UInt64 = 0
     /// Whether this host has had the right to probe and no call has come.
     var wasUnused = false
-    /// The operations that the server has been told.
-    var pushed: Set<LinkedCircuit.Key> = []
+    /// The probe of a person that the server has been told.
+    private(set) var toldProbe: Int64?
 
     init(_ settings: Settings) { self.settings = settings }
 
@@ -84,11 +84,6 @@ struct CircuitLink: Sendable, Hashable {
         self.register = register
         self.readAt = now
         self.needsRead = false
-        if let told = self.told, told.generation == register.generation, told.state != register.state {
-            // A reset of this host has come too late for the state, and ended a hold alone.
-            self.told = nil
-            self.obeyed = nil
-        }
         if register.lease != nil { self.freeSince = nil }
     }
 
@@ -103,10 +98,10 @@ struct CircuitLink: Sendable, Hashable {
     /// The server lacks the register: what is known may have changed.
     mutating func doubt() { self.needsRead = true }
 
-    /// The connection is another one: what the server was told may be lost, and is told once more.
+    /// The connection is another one: what the server was told may be lost.
     mutating func reconnected() {
         self.doubt()
-        self.pushed = []
+        self.toldProbe = nil
     }
 
     /// The register as it must be by now, unless it has changed.
@@ -114,11 +109,9 @@ struct CircuitLink: Sendable, Hashable {
         guard var register = self.register else { return nil }
         let passed = max(0, now.subtractingSaturating(self.readAt))
         register.age = register.age.addingSaturating(passed)
-        register.wordAge = register.wordAge?.addingSaturating(passed)
         register.left = max(0, register.left.subtractingSaturating(passed))
-        if let left = register.hold?.left {
-            register.hold?.left = left.subtractingSaturating(passed)
-            if left <= passed { register.hold = nil }
+        for index in register.words.indices {
+            register.words[index].age = register.words[index].age.addingSaturating(passed)
         }
         if let lease = register.lease {
             register.lease?.left = lease.left.subtractingSaturating(passed)
@@ -132,29 +125,36 @@ struct CircuitLink: Sendable, Hashable {
     /// - Parameters:
     ///   - file: what the file says now.
     ///   - count: what the server has counted after this host's own failures were committed there.
+    ///   - serverTime: the server's time now, as far as that is known.
     ///   - draw: a random number in `0..<1`.
-    mutating func next(_ file: LinkedCircuit, _ count: Count?, at now: Int64, draw: Double) -> Step? {
+    mutating func next(
+        _ file: LinkedCircuit, _ count: Count?, at now: Int64, serverTime: Int64?, draw: Double
+    ) -> Step? {
         self.wakesAt = nil
-        self.pushed.formIntersection(file.operations.map(\.key))
         guard !self.needsRead, let register = self.register(at: now), file.state != .unknown else { return nil }
-        if let request = self.operation(file) { return .request(request) }
+        // Words go up before orders are obeyed.
+        if file.words.contains(where: { $0.saidAt == nil }) {
+            return serverTime.map { time in
+                // A word that was said after the file had obeyed the register is about nothing older.
+                let isObeyed = self.told?.generation == register.generation
+                // A clock that was set back since would place the word far ahead.
+                let notBefore = isObeyed ? min(register.since, time.addingSaturating(Settings.onTheWay)) : 0
+                return .order(.stamp(serverTime: time, notBefore: notBefore), by: LinkOrder.fleet, reason: nil)
+            }
+        }
+        if let request = self.telling(file, register) { return .request(request) }
+        if let step = self.hearing(file, register) { return step }
         if self.told?.generation != register.generation {
             if let step = self.obedience(file, register) { return step }
             self.take(register, file, draw: draw)
         }
-        if let hold = register.hold {
-            if file.hold == nil, hold.left.map({ $0 > Settings.unused }) ?? true {
-                // A shorter hold of this host alone had taken the place of the fleet's, and is over.
-                self.told = nil
-                return self.obedience(file, register)
-            }
-            // Also beneath a hold, which may end by itself: then no call may probe without the right to.
-            return register.state == .open ? self.prolongation(file, register, at: now) : nil
-        }
         switch register.state {
-        case .closed: return now < self.quietUntil ? nil : self.trip(file, register, count).map(Step.request)
+        case .closed:
+            guard file.hold == nil, now >= self.quietUntil else { return nil }
+            return self.trip(file, register, count).map(Step.request)
         case .open:
-            if let hold = file.hold { return self.whileHeldAlone(hold, file, register, at: now) }
+            // A hold ends by the file's own clock: the server's may be set.
+            if let hold = file.hold { return self.whileHeld(hold, file, register, at: now) }
             return self.whileOpen(file, register, at: now)
         }
     }
@@ -319,9 +319,9 @@ struct CircuitLink: Sendable, Hashable {
         guard let epoch else { return }
         let isNew = self.told?.generation != self.register?.generation
         switch order {
-        case .hold, .release: break
+        case .obey, .stamp: break
         case _ where isNew: self.obeyed = self.register?.generation
-        case .close, .reset, .extend: break
+        case .close, .extend: break
         case .open:
             // The gate of a half-open file was closed; the right to probe is given back next.
             self.told?.epoch = epoch
@@ -345,6 +345,14 @@ struct CircuitLink: Sendable, Hashable {
         let passed = max(0, now.subtractingSaturating(self.readAt))
         self.register?.lease = Register.Lease(
             host: self.settings.host, left: self.settings.lease.addingSaturating(passed))
+    }
+
+    /// The register has this word now; its age is kept as of the last reading.
+    private mutating func note(_ word: LinkWord, at now: Int64) {
+        var word = word
+        word.age = word.age.subtractingSaturating(now.subtractingSaturating(self.readAt))
+        self.register?.words.removeAll { $0.kind == word.kind }
+        self.register?.words.append(word)
     }
 
     /// A request was answered.
@@ -371,22 +379,16 @@ struct CircuitLink: Sendable, Hashable {
             self.probing = nil
             self.needsRead = true
             self.quietUntil = now.addingSaturating(Settings.quiet)
-        case (.operate(let operation, let key, _, _, _), .accepted(let generation)):
-            self.pushed.insert(key)
-            self.needsRead = true
+        case (.tell(let word), .accepted(self.register?.generation)) where word.kind == .hold:
+            // Nothing else has changed: the register need not be read for each of many words.
             self.probing = nil
-            // A reset leaves nothing of what was before; a hold that the file has got since is another word. To another
-            // word somebody may have added something that this link has not read: the file obeys it all.
-            let isReset = operation == .reset
-            self.told =
-                isReset && file.hold == nil ? Told(generation: generation, epoch: file.epoch, state: .closed) : nil
-            self.obeyed = isReset ? generation : nil
-        case (.operate(_, let key, _, _, _), .refused):
-            // Somebody has said something newer, which the file must obey.
-            self.pushed.insert(key)
-            self.told = nil
-            self.obeyed = nil
+            self.register?.lease = nil
+            self.note(word, at: now)
+        case (.tell(let word), _):
+            // Refused: somebody has said something newer.
             self.needsRead = true
+            if word.kind == .probe { self.toldProbe = word.number }
+            if case .accepted = outcome { self.probing = nil }
         case (.trip, .refused), (.elect, .refused), (.renew, .refused):
             self.needsRead = true
             self.quietUntil = now.addingSaturating(Settings.quiet)

@@ -4,28 +4,6 @@ import BreakerStore
 struct Register: Sendable, Hashable {
     enum State: String, Sendable, Hashable { case closed, open }
 
-    struct Hold: Sendable, Hashable {
-        var state: HoldState
-        var left: Int64?
-        var by: String?
-        var reason: String?
-
-        /// Whether a file that has the other hold needs none; the ends are told in durations, at different moments.
-        func isTheSame(as other: LinkedCircuit.Hold?) -> Bool {
-            guard let other, other.state == self.state else { return false }
-            switch (self.left, other.left) {
-            case (nil, nil): return true
-            case (let left?, let others?): return abs(left.subtractingSaturating(others)) < 2_000_000
-            default: return false
-            }
-        }
-    }
-
-    struct Release: Sendable, Hashable {
-        var by: String?
-        var reason: String?
-    }
-
     /// The right to probe.
     struct Lease: Sendable, Hashable {
         var host: String
@@ -33,11 +11,13 @@ struct Register: Sendable, Hashable {
     }
 
     var name: String
-    /// The highest wins; it rises with each change but those of the lease.
+    /// The highest wins; it rises with each change of the state.
     var generation: Int64
     var state: State
     /// How long ago the state was entered.
     var age: Int64
+    /// When the state was entered, by the server's clock: nothing but the stamp of a word is compared with it.
+    var since: Int64 = 0
     /// For how long an open circuit refuses calls yet; 0 when a probe is due.
     var left: Int64 = 0
     /// For how long it was opened in all.
@@ -46,14 +26,18 @@ struct Register: Sendable, Hashable {
     /// Why it is in this state, and who said so if a person did.
     var reason: String?
     var by: String?
-    /// Whether a person's reset closed it.
-    var isReset = false
-    var hold: Hold?
-    /// Who released the last hold, and why; nil while there is one, and where nobody did.
-    var release: Release?
-    /// How long ago the newest word of a person was said.
-    var wordAge: Int64?
+    /// What people have said: the newest hold or release, and the newest reset.
+    var words: [LinkWord] = []
     var lease: Lease?
+
+    func word(_ kind: LinkWord.Kind) -> LinkWord? { self.words.first { $0.kind == kind } }
+
+    /// The hold that is in force.
+    var hold: LinkWord? {
+        guard let word = self.word(.hold), word.hold != nil, word.left != 0 else { return nil }
+        guard let reset = self.word(.reset)?.stamp, let stamp = word.stamp else { return word }
+        return stamp > reset ? word : nil
+    }
 }
 
 /// What was counted of all hosts for one circuit, in the windows of this host's own rules.

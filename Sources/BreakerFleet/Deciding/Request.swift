@@ -12,21 +12,14 @@ enum Request: Sendable, Hashable {
     case yield(generation: Int64)
     /// A probe has ended. With the right to probe if `isElected`; else only if the register is due and nobody has it.
     case verdict(generation: Int64, Verdict, isElected: Bool)
-    /// What a person did on this host, so long ago; once for each key, and only if nothing newer was said.
-    case operate(Operation, key: LinkedCircuit.Key, age: Int64, by: String?, reason: String?)
+    /// What a person has said, if nothing newer of that kind was said.
+    case tell(LinkWord)
     /// The register as this link knows it, for a server that has an older one or none.
     case offer(Register)
 
     enum Verdict: Sendable, Hashable {
         case closed
         case open(for: Int64)
-    }
-
-    enum Operation: Sendable, Hashable {
-        case reset
-        case hold(HoldState, left: Int64?)
-        case release
-        case probe
     }
 }
 

@@ -9,6 +9,12 @@ package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
     /// One line.
     package var description: String { "\(self.circuit.quoted) \(self.text)" }
 
+    /// Somebody has written numbers into the server's row that no host can beat.
+    init(ofDamage circuit: String) {
+        self.circuit = circuit
+        self.text = "had a row at the server that made no sense: the hosts write it anew"
+    }
+
     /// An order that the file has obeyed; nil for what is done again and again while nothing changes.
     init?(_ order: LinkOrder, on circuit: String, by who: String, reason: String?) {
         let why = reason.map { ": \($0.escaped)" } ?? ""
@@ -19,12 +25,8 @@ package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
             // Without a reason the gate of a half-open file was closed, or a probe's time is over.
             case .open: reason.map { "is opened by \(person): \($0.escaped)" }
             case .close: "is closed by \(person)\(why)"
-            case .reset: "is reset by \(person)\(why)"
-            case .hold(let state, let left):
-                "is held \(state.rawValue) by \(person)"
-                    + (left.map { " for \(Duration.microseconds($0).readable)" } ?? "") + why
-            case .release: "is released by \(person)\(why)"
-            case .extend, .probe: nil
+            case .obey(let word, _): "is \(word.inWords) by \(person)\(why)"
+            case .extend, .probe, .stamp: nil
             }
         guard let text else { return nil }
         self.circuit = circuit
@@ -41,8 +43,7 @@ package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
             case .verdict(_, .closed, _): "is closed on all hosts: the probe here succeeded"
             case .verdict(_, .open(let left), _):
                 "stays open on all hosts for \(Duration.microseconds(left).readable): the probe here failed"
-            case .operate(let operation, _, _, let by, _):
-                "is \(operation.word) on all hosts\(by.map { " by \($0.escaped)" } ?? "")"
+            case .tell(let word): "is \(word.inWords) on all hosts\(word.by.map { " by \($0.escaped)" } ?? "")"
             case .offer: "was lost by the server, which is told of it anew"
             case .renew, .yield: nil
             }
@@ -52,13 +53,14 @@ package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-extension Request.Operation {
-    fileprivate var word: String {
-        switch self {
-        case .reset: "reset"
-        case .hold(let state, _): "held \(state.rawValue)"
-        case .release: "released"
-        case .probe: "let probe"
+extension LinkWord {
+    fileprivate var inWords: String {
+        switch (self.kind, self.hold) {
+        case (.reset, _): "reset"
+        case (.probe, _): "let probe"
+        case (.hold, nil): "released"
+        case (.hold, let state?):
+            "held \(state.rawValue)" + (self.left.map { " for \(Duration.microseconds($0).readable)" } ?? "")
         }
     }
 }

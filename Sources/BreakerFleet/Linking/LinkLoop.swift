@@ -13,13 +13,8 @@ final class LinkLoop {
     private static let poll: Duration = .milliseconds(15)
     /// How often a link that stands by asks for the seat.
     private static let patience: Duration = .milliseconds(400)
-    /// The longest wait before the next try to connect.
-    ///
-    /// A server that is back is noticed soon. One that does not let the link in, or has not what the link needs, waits
-    /// for somebody to do something.
-    private static func longestBackOff(after error: FleetError) -> Duration {
-        [.refused, .wrongSchema].contains(error.code) ? .seconds(5) : .seconds(1)
-    }
+    /// The longest time from one try to connect to the next: a server that is back is noticed soon.
+    private static let longestBackOff: Duration = .seconds(1)
 
     private let store: CircuitStore
     private let settings: ConnectionSettings
@@ -80,12 +75,15 @@ final class LinkLoop {
                 _ = self.wakeUp.wait(for: Self.patience)
                 continue
             }
+            let began = ContinuousClock.now
             do throws(FleetError) {
                 try self.join { backOff = .milliseconds(50) }
             } catch {
                 self.sayCutOff(error)
-                _ = self.wakeUp.wait(for: backOff * Double.random(in: 0.5...1))
-                backOff = min(backOff * 2, Self.longestBackOff(after: error))
+                // A try that has taken its time, as one into a black hole, is followed by the next at once.
+                let pause = backOff * Double.random(in: 0.5...1) - began.duration(to: .now)
+                if pause > .zero { _ = self.wakeUp.wait(for: pause) }
+                backOff = min(backOff * 2, Self.longestBackOff)
             }
             if self.store.isClosed { return }
         }
@@ -126,7 +124,9 @@ final class LinkLoop {
             defer { self.count(connection.statements - before) }
             try self.circuits.keepTogether(with: registers)
             onJoined()
-            if self.circuits.seeTheirFile {
+            if let trouble = self.circuits.trouble {
+                self.sayCutOff(FleetError(code: trouble.code, message: "the link \(trouble.text)"))
+            } else if self.circuits.seeTheirFile {
                 self.cutOffSince = nil
                 self.say(.joined)
             } else {

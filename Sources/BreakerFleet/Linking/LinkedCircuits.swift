@@ -17,6 +17,12 @@ final class LinkedCircuits {
     private let tell: ((FleetNews) -> Void)?
     private let started = ContinuousClock.now
 
+    struct Trouble: Hashable {
+        /// For people, after the name of the link.
+        var text: String
+        var code: FleetError.Code
+    }
+
     /// The file, as it was looked at last.
     private var files: ByName<LinkedCircuit> { self.file.circuits }
     private var file: LookedFile
@@ -31,13 +37,17 @@ final class LinkedCircuits {
     /// Whether what an earlier connection has told is to be deleted.
     private var mustForgetPushed = true
     private var nextSweep = Int64.random(in: 60_000_000...600_000_000)
+    /// What is refused to this link, which goes on with all else; told with the next heartbeat.
+    private(set) var trouble: Trouble?
+    /// The same of the turn that is under way.
+    private var newTrouble: Trouble?
     /// Circuits for which a turn had no time left.
     private var left: Set<String> = []
     private var toldRules: [String: String]?
     /// The whole look that the rules were taken from.
     private var rulesOf: Int64?
-    /// The server's time at the last beat, and when that was sent.
-    private var serverTime: (time: Int64, sentAt: Int64)?
+    /// How far the server's clock is ahead of this link's.
+    private var serverClock = ServerClock()
     private let session = Int64.random(in: 1...Int64.max)
 
     init(
@@ -75,7 +85,7 @@ final class LinkedCircuits {
         self.mirror = FailureMirror()
         self.seen = nil
         self.lastBeat = .min
-        self.serverTime = nil
+        self.serverClock = ServerClock()
         self.mustForgetPushed = true
         self.toldRules = nil
         self.rulesOf = nil
@@ -88,6 +98,14 @@ final class LinkedCircuits {
         let isBeat = self.now.subtractingSaturating(self.lastBeat) >= Self.heartbeat
         let woken = self.woken
         let changed = self.look(isForced: isBeat || !woken.isEmpty)
+        // Before the file was read once nobody knows which host this is.
+        guard self.file.number != nil else {
+            self.lastBeat = self.now
+            return
+        }
+        self.newTrouble = nil
+        // With a heartbeat all is tried again.
+        defer { if isBeat || self.newTrouble != nil { self.trouble = self.newTrouble } }
         if isBeat {
             self.unreadable = []
             try self.beat(registers)
@@ -98,7 +116,14 @@ final class LinkedCircuits {
         let concerned = isBeat ? all : changed.union(told).union(woken).union(self.left)
         // What was seen too long ago says nothing of now: the host guards itself.
         guard !concerned.isEmpty, self.seeTheirFile else { return }
-        let counts = try self.push(registers, of: concerned, isBeat: isBeat)
+        var counts: [String: Count] = [:]
+        do throws(FleetError) {
+            counts = try self.push(registers, of: concerned, isBeat: isBeat)
+        } catch {
+            // A link that may not tell of failures still obeys.
+            guard registers.connection.isOpen, error.code == .refused else { throw error }
+            self.newTrouble = Trouble(text: "does not tell its failures: \(error.message)", code: error.code)
+        }
         try self.decide(concerned, counts, registers)
     }
 
@@ -119,7 +144,14 @@ final class LinkedCircuits {
 
     /// Looks at the file if it has changed; returns the circuits that have.
     private func look(isForced: Bool) -> Set<String> {
+        let number = self.file.number
         guard let changed = self.file.look(isForced: isForced, at: self.now) else { return [] }
+        if self.file.number != number {
+            // Another file has taken the place: the server has what the one before has told.
+            self.mustForgetPushed = true
+            self.mirror = FailureMirror()
+            self.lastBeat = .min
+        }
         for name in self.links.keys where self.files[name] == nil { self.links[name] = nil }
         for name in self.files.keys where self.links[name] == nil { self.links[name] = CircuitLink(self.settings) }
         return changed
@@ -127,7 +159,9 @@ final class LinkedCircuits {
 
     /// By which the server knows this link.
     private var link: Registers.Link {
-        Registers.Link(session: self.session, file: self.store.linkIdentity, program: self.store.linkProgram)
+        Registers.Link(
+            session: self.session, file: String(self.file.number ?? 0), place: self.store.linkPlace,
+            program: self.store.linkProgram, trouble: self.trouble?.text)
     }
 
     private var rulesInWords: [String: String] {
@@ -143,7 +177,7 @@ final class LinkedCircuits {
             changedSince: self.seen)
         (self.toldRules, self.rulesOf) = (rules, self.file.wholeAt)
         self.lastBeat = self.now
-        self.serverTime = (reading.time, sent)
+        self.serverClock.answered(reading.time, to: sent)
         self.seen = reading.seen
         if self.mustForgetPushed { try registers.forgetPushed(by: self.link) }
         self.mustForgetPushed = false
@@ -167,7 +201,7 @@ final class LinkedCircuits {
         var found = try registers.read(wanted).registers
         let missing = wanted.subtracting(found.map(\.name))
         if !missing.isEmpty {
-            try registers.deleteDamaged(missing.sorted())
+            for name in try registers.deleteDamaged(missing.sorted()) { self.tell?(FleetNews(ofDamage: name)) }
             // What this link knows, and the server does not, was lost there.
             for name in missing.sorted() {
                 guard let offer = self.links[name]?.offer(to: nil, at: self.now) else { continue }
@@ -202,8 +236,9 @@ final class LinkedCircuits {
             !file.isObserving && self.links[file.name]?.register?.state == .closed
         }
         let changes = self.mirror.changes(in: files, isBeat: isBeat)
-        try registers.push(new: changes.new, gone: changes.gone)
-        if !changes.sums.isEmpty { try registers.push(sums: changes.sums) }
+        let file = String(self.file.number ?? 0)
+        try registers.push(new: changes.new, gone: changes.gone, of: file)
+        if !changes.sums.isEmpty { try registers.push(sums: changes.sums, of: file) }
         self.mirror.apply(changes, of: files)
         let counted = files.filter { $0.hasBadCalls && (isBeat || changes.names.contains($0.name)) }
         // Of those that others have told of just now the registers are read first: they may be open.
@@ -222,7 +257,9 @@ final class LinkedCircuits {
         defer { self.links[name] = link }
         for _ in 0..<Self.mostSteps {
             guard let file = self.file.circuit(name, at: self.now),
-                let step = link.next(file, count, at: self.now, draw: .random(in: 0..<1))
+                let step = link.next(
+                    file, count, at: self.now, serverTime: self.serverClock.time(at: self.now),
+                    draw: .random(in: 0..<1))
             else { return }
             switch step {
             case .order(let order, let who, let reason):
@@ -231,6 +268,7 @@ final class LinkedCircuits {
                     epoch = try self.store.obey(order, on: name, ifEpoch: file.epoch, by: who, reason: reason)
                 } catch {
                     // The host guards itself; another one should probe meanwhile.
+                    self.newTrouble = Trouble(text: "does not obey: \(error.message)", code: .unavailable)
                     link.failed(at: self.now)
                     return
                 }
@@ -244,11 +282,11 @@ final class LinkedCircuits {
             case .request(let request):
                 let outcome: Outcome
                 do throws(FleetError) {
-                    outcome = try registers.perform(
-                        request, on: name, at: self.serverTime.map { $0.time + self.now - $0.sentAt })
+                    outcome = try registers.perform(request, on: name)
                 } catch {
                     // What the server refuses for one circuit keeps no other from the fleet.
                     guard registers.connection.isOpen else { throw error }
+                    self.newTrouble = Trouble(text: "does not tell: \(error.message)", code: error.code)
                     link.failed(at: self.now)
                     return
                 }

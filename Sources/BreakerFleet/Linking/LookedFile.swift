@@ -7,6 +7,8 @@ struct LookedFile {
     private static let wholeTime: Int64 = 10_000_000
 
     private(set) var circuits = ByName<LinkedCircuit>()
+    /// The file's own number; nil before the first look.
+    private(set) var number: Int64?
 
     private let store: CircuitStore
     private let pattern: String
@@ -87,6 +89,7 @@ struct LookedFile {
             self.wholeAt = now
         }
         self.newestEvent = found.newestEvent
+        self.number = found.file
         self.lookedAt = now
         return circuits
     }
@@ -103,7 +106,11 @@ extension LinkedCircuit {
         var later = self
         later.transition = self.transition.map(older)
         later.trip = self.trip.map(older)
-        later.operations = self.operations.map(older)
+        later.words = self.words.map { word in
+            var word = word
+            word.age = word.age.addingSaturating(passed)
+            return word
+        }
         later.failures = self.failures.map { Failure(key: $0.key, age: $0.age.addingSaturating(passed)) }
         return later
     }
@@ -112,7 +119,6 @@ extension LinkedCircuit {
     fileprivate mutating func take(historyOf before: LinkedCircuit, passed: Int64) {
         let before = before.later(by: passed)
         self.transition = self.transition ?? before.transition
-        self.operations = Array((before.operations + self.operations).suffix(16))
     }
 
     /// Whether an earlier look says the same, though time has passed since.
@@ -120,7 +126,8 @@ extension LinkedCircuit {
         guard let before else { return false }
         return before.epoch == self.epoch && before.state.isSame(as: self.state) && before.refusals == self.refusals
             && before.failures.map(\.key) == self.failures.map(\.key) && before.failed == self.failed
-            && before.slow == self.slow && before.operations.map(\.key) == self.operations.map(\.key)
+            && before.slow == self.slow && before.words.map(\.stamp) == self.words.map(\.stamp)
+            && before.words.map(\.number) == self.words.map(\.number)
     }
 }
 

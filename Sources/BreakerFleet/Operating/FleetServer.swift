@@ -44,10 +44,12 @@ package struct FleetServer {
         }
     }
 
-    /// Makes the schema where there is none; one that is there stays as it is.
+    /// Makes the schema where there is none, and moves an older one; one of this major stays as it is.
     package func makeSchema() throws(FleetError) {
-        if try self.schemaVersion() != nil { return try self.requireSchema() }
-        try FleetSchema.install(on: self.connection)
+        let isOfUse = try self.schemaVersion().map { version in
+            Int64(version.prefix { $0 != "." }).map { $0 >= FleetSchema.major } ?? true
+        }
+        if isOfUse != true { try FleetSchema.install(on: self.connection) }
         try self.requireSchema()
     }
 
@@ -66,7 +68,7 @@ package struct FleetServer {
                 SELECT 'EXECUTE' AS what, 'fleet.now()' AS place, has_function_privilege('fleet.now()', 'EXECUTE') AS has
                 UNION ALL SELECT 'SELECT', 'fleet.meta', has_table_privilege('fleet.meta', 'SELECT')
                 UNION ALL SELECT what, place, has_table_privilege(place, what)
-                FROM unnest(ARRAY['fleet.circuit', 'fleet.failure', 'fleet.rate', 'fleet.op', 'fleet.link']) AS place,
+                FROM unnest(ARRAY['fleet.circuit', 'fleet.failure', 'fleet.rate', 'fleet.link']) AS place,
                 unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS what
             ) AS r WHERE NOT r.has ORDER BY 1
             """)

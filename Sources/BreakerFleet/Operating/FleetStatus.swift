@@ -10,10 +10,16 @@ package struct FleetStatus: Sendable, Hashable {
         package var program: String
         /// Of one run of the link.
         package var session: String
+        /// The number of the host's file.
+        package var file: String
         /// How long ago the link last said that it is there.
         package var beat: Int64
         /// How many circuits the link joins.
         package var circuits: Int
+        /// What the server, or the host's file, refuses to the link.
+        package var trouble: String?
+        /// For how long that has been so.
+        package var troubleFor: Int64?
 
         /// Whether others count on the link: one that is gone or cut off says nothing.
         package var isJoined: Bool { self.beat < Registers.beatHolds }
@@ -56,11 +62,11 @@ package struct FleetCircuit: Sendable, Hashable {
     /// The person who said so, if one did.
     package var by: String? { self.register.by }
     package var hold: (state: HoldState, left: Int64?, by: String?, reason: String?)? {
-        self.register.hold.map { ($0.state, $0.left, $0.by, $0.reason) }
+        self.register.hold.flatMap { word in word.hold.map { ($0, word.left, word.by, word.reason) } }
     }
     /// The host that may probe, and for how long yet.
     package var lease: (host: String, left: Int64)? { self.register.lease.map { ($0.host, $0.left) } }
     /// Whether all calls of all hosts are let through.
-    package var letsThrough: Bool { self.register.hold.map { $0.state == .closed } ?? !self.isOpen }
+    package var letsThrough: Bool { self.register.hold.map { $0.hold == .closed } ?? !self.isOpen }
 }
 #endif

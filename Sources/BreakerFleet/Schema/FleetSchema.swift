@@ -8,8 +8,8 @@ package enum FleetSchema {
     /// Major times 1,000, plus minor.
     ///
     /// A minor adds; a link refuses another major.
-    static let version: Int64 = 1_000
-    static let major: Int64 = 1
+    static let version: Int64 = 2_000
+    static let major: Int64 = 2
 
     /// The channel that transitions are notified on.
     static let channel = "fleet"
@@ -29,12 +29,13 @@ package enum FleetSchema {
             --
             --     psql -v ON_ERROR_STOP=1 -f docs/fleet.sql
             --
-            -- A schema that is there stays as it is. The role of the links makes nothing, and needs no more than this:
+            -- A schema that is there stays as it is; `breaker-fleet schema apply` also moves one of version 1 to this version.
+            -- The role of the links makes nothing, and needs no more than this:
             --
             \(grants)
             BEGIN;
 
-            \(self.statements.joined(separator: ";\n\n"));
+            \((self.statements + self.indexes).joined(separator: ";\n\n"));
 
             COMMIT;
 
@@ -45,15 +46,21 @@ package enum FleetSchema {
     private static let grants = [
         "GRANT USAGE ON SCHEMA fleet TO breaker",
         "GRANT SELECT ON fleet.meta TO breaker",
-        "GRANT SELECT, INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate, fleet.op, fleet.link TO breaker",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate, fleet.link TO breaker",
         "GRANT EXECUTE ON FUNCTION fleet.now() TO breaker",
     ]
 
-    /// Makes the schema where there is none; one that is there stays as it is.
+    /// Makes the schema where there is none, and moves an older one to this version: in one transaction.
     package static func install(on connection: ServerConnection) throws(FleetError) {
         try connection.run("BEGIN")
         do throws(FleetError) {
             for statement in self.statements { try connection.run(statement) }
+            // Whoever else does the same waits here, and then finds the new version.
+            let version = try connection.run("SELECT version FROM fleet.meta FOR UPDATE").first?.number(0)
+            if version.map({ $0 / 1_000 == 1 }) ?? false {
+                for statement in self.fromVersion1 { try connection.run(statement) }
+            }
+            for statement in self.indexes { try connection.run(statement) }
             try connection.run("COMMIT")
         } catch {
             // What the first error says counts.
@@ -78,14 +85,55 @@ package enum FleetSchema {
         CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
         AS 'SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint'
         """,
-        circuit, circuitChanged, failure, rate, op, link,
+        circuit, failure, rate, link,
+    ]
+
+    /// Made last: a schema of version 1 has their columns only then.
+    static let indexes = [
+        "CREATE INDEX IF NOT EXISTS circuit_changed ON fleet.circuit (fleet, changed)",
+        "CREATE INDEX IF NOT EXISTS link_file ON fleet.link (fleet, file)",
+    ]
+
+    /// What moves a schema of version 1, which had one register for the state and for what people said.
+    ///
+    /// What the hosts mirror goes: links of version 1 are shut out, and those of version 2 tell all of it at once.
+    private static let fromVersion1 = [
+        """
+        ALTER TABLE fleet.circuit
+        ADD COLUMN hold_said bigint CHECK (hold_said \(stamps)), ADD COLUMN hold_number bigint,
+        ADD COLUMN reset_said bigint CHECK (reset_said \(stamps)), ADD COLUMN reset_number bigint,
+        ADD COLUMN reset_by text, ADD COLUMN reset_reason text
+        """,
+        """
+        UPDATE fleet.circuit SET hold_said = op_at, hold_number = 0,
+        hold_for = CASE WHEN hold_until IS NOT NULL THEN greatest(0, hold_until - op_at) END
+        WHERE op_at > 0 AND (hold IS NOT NULL OR hold_by IS NOT NULL OR hold_reason IS NOT NULL)
+        """,
+        """
+        UPDATE fleet.circuit SET reset_said = since, reset_number = 0, reset_by = said_by, reset_reason = reason
+        WHERE is_reset AND state = 'closed'
+        """,
+        "UPDATE fleet.circuit SET hold = NULL WHERE hold_said IS NULL",
+        "ALTER TABLE fleet.circuit DROP COLUMN is_reset, DROP COLUMN hold_until, DROP COLUMN op_at",
+        "DROP TABLE fleet.op",
+        "TRUNCATE fleet.failure, fleet.rate, fleet.link",
+        "ALTER TABLE fleet.failure ADD COLUMN file text NOT NULL",
+        "ALTER TABLE fleet.rate ADD COLUMN file text NOT NULL",
+        "ALTER TABLE fleet.rate DROP CONSTRAINT rate_pkey, ADD PRIMARY KEY (fleet, circuit, file)",
+        """
+        ALTER TABLE fleet.link
+        ADD COLUMN place text NOT NULL, ADD COLUMN trouble text,
+        ADD COLUMN trouble_since bigint CHECK (trouble_since \(stamps))
+        """,
+        "UPDATE fleet.meta SET version = \(version)",
     ]
 
     /// The registers.
     ///
     /// - `changed`: the transaction that changed the row last, by which links read only what is new.
     /// - `used`: when a host last said that it has the circuit. Not indexed, and no change: it is told for all at once.
-    /// - `op_at`: when the newest operator's word was said.
+    /// - `hold_…`, `reset_…`: the newest hold or release, and the newest reset, that people have said. Each has its own
+    ///   time, and the generation says nothing of them.
     private static let circuit = """
         CREATE TABLE IF NOT EXISTS fleet.circuit (
             fleet text NOT NULL, name text NOT NULL,
@@ -94,27 +142,27 @@ package enum FleetSchema {
             since bigint NOT NULL CHECK (since \(stamps)),
             open_until bigint CHECK (open_until \(stamps)), open_for bigint CHECK (open_for \(durations)),
             trips integer NOT NULL DEFAULT 0 CHECK (trips >= 0),
-            reason text, said_by text, is_reset boolean NOT NULL DEFAULT false,
-            hold text CHECK (hold IN ('open', 'closed')), hold_until bigint CHECK (hold_until \(stamps)),
-            hold_for bigint CHECK (hold_for \(durations)), hold_by text, hold_reason text,
-            op_at bigint NOT NULL DEFAULT 0 CHECK (op_at \(stamps)),
+            reason text, said_by text,
+            hold_said bigint CHECK (hold_said \(stamps)), hold_number bigint,
+            hold text CHECK (hold IN ('open', 'closed')), hold_for bigint CHECK (hold_for \(durations)),
+            hold_by text, hold_reason text,
+            reset_said bigint CHECK (reset_said \(stamps)), reset_number bigint, reset_by text, reset_reason text,
             lease_host text, lease_ends bigint CHECK (lease_ends \(stamps)), lease_for bigint CHECK (lease_for \(durations)),
             changed xid8 NOT NULL DEFAULT pg_current_xact_id(),
             used bigint NOT NULL CHECK (used \(stamps)),
             PRIMARY KEY (fleet, name),
             CHECK ((state = 'open') = (open_until IS NOT NULL) AND (open_until IS NULL) = (open_for IS NULL)),
-            CHECK ((hold_until IS NULL) = (hold_for IS NULL) AND (hold IS NOT NULL OR hold_until IS NULL)),
             CHECK ((lease_host IS NULL) = (lease_ends IS NULL) AND (lease_ends IS NULL) = (lease_for IS NULL))
         ) WITH (fillfactor = 50)
         """
 
-    private static let circuitChanged = "CREATE INDEX IF NOT EXISTS circuit_changed ON fleet.circuit (fleet, changed)"
-
     /// A mirror of the failures in the files of the hosts.
+    ///
+    /// A host is its file, by whatever name it goes: `file` is the file's own number.
     private static let failure = """
         CREATE TABLE IF NOT EXISTS fleet.failure (
             fleet text NOT NULL, circuit text NOT NULL, worker bigint NOT NULL, number bigint NOT NULL,
-            host text NOT NULL, at bigint NOT NULL CHECK (at \(stamps)),
+            host text NOT NULL, file text NOT NULL, at bigint NOT NULL CHECK (at \(stamps)),
             PRIMARY KEY (fleet, circuit, worker, number)
         )
         """
@@ -122,30 +170,24 @@ package enum FleetSchema {
     /// The calls of each host within the windows of its rules, as of `at`.
     private static let rate = """
         CREATE TABLE IF NOT EXISTS fleet.rate (
-            fleet text NOT NULL, circuit text NOT NULL, host text NOT NULL,
+            fleet text NOT NULL, circuit text NOT NULL, host text NOT NULL, file text NOT NULL,
             failed_calls bigint NOT NULL CHECK (failed_calls >= 0), failed_bad bigint NOT NULL CHECK (failed_bad >= 0),
             slow_calls bigint NOT NULL CHECK (slow_calls >= 0), slow_bad bigint NOT NULL CHECK (slow_bad >= 0),
             at bigint NOT NULL CHECK (at \(stamps)),
-            PRIMARY KEY (fleet, circuit, host)
+            PRIMARY KEY (fleet, circuit, file)
         ) WITH (fillfactor = 50)
-        """
-
-    /// The keys of operators' words that have arrived, for a day.
-    private static let op = """
-        CREATE TABLE IF NOT EXISTS fleet.op (
-            fleet text NOT NULL, circuit text NOT NULL, worker bigint NOT NULL, number bigint NOT NULL,
-            at bigint NOT NULL CHECK (at \(stamps)),
-            PRIMARY KEY (fleet, circuit, worker, number)
-        )
         """
 
     /// The links: one row a host.
     ///
-    /// `rules` has each circuit's rule as the host's file has it.
+    /// - `place`: the same for all links of a file on its machine, so that one takes another's place.
+    /// - `trouble`: what the server, or the file, refuses to the link, and since when.
+    /// - `rules`: each circuit's rule as the host's file has it.
     private static let link = """
         CREATE TABLE IF NOT EXISTS fleet.link (
-            fleet text NOT NULL, host text NOT NULL, session bigint NOT NULL, file text NOT NULL, program text NOT NULL,
-            beat bigint NOT NULL CHECK (beat \(stamps)), rules jsonb NOT NULL DEFAULT '{}',
+            fleet text NOT NULL, host text NOT NULL, session bigint NOT NULL, file text NOT NULL, place text NOT NULL,
+            program text NOT NULL, beat bigint NOT NULL CHECK (beat \(stamps)), rules jsonb NOT NULL DEFAULT '{}',
+            trouble text, trouble_since bigint CHECK (trouble_since \(stamps)),
             PRIMARY KEY (fleet, host)
         ) WITH (fillfactor = 50)
         """

@@ -9,15 +9,20 @@ extension Registers {
     struct Link: Sendable, Hashable {
         /// Of this run of the link.
         var session: Int64
-        /// Which file it is for: the same for all links of a file, another one for each other file.
+        /// The file's own number: a host is its file, by whatever name it goes.
         var file: String
+        /// The same for all links of a file on its machine, so that one takes another's place at once.
+        var place: String
         /// The program and its version.
         var program: String
+        /// What the server, or the file, refuses to the link.
+        var trouble: String?
     }
 
     /// Says that this host is there, and reads as `read` does, in one statement.
     ///
-    /// Throws `duplicateHost` while the link of another file goes by this host's name.
+    /// Throws `duplicateHost` while the link of another file goes by this host's name, and while a copy of this file is
+    /// joined. Then nothing of this link is written.
     ///
     /// - Parameter rules: the rule of each circuit in words, which are held against those of other hosts; nil for as
     ///   they were told last.
@@ -32,23 +37,39 @@ extension Registers {
             """
             WITH \(Self.seen(at: 3)),
             told AS (SELECT jsonb_object_agg(circuit, rule) AS rules FROM unnest($8::text[], $9::text[]) AS r (circuit, rule)),
+            copy AS (
+                SELECT host FROM fleet.link, t WHERE fleet = $1 AND file = $6 AND host <> $4 AND place <> $10
+                AND abs(t.now - beat) < \(Self.beatHolds) LIMIT 1
+            ),
             beat AS (
-                INSERT INTO fleet.link AS l (fleet, host, session, file, program, beat, rules)
-                SELECT $1, $4, $5::bigint, $6, $7, t.now, coalesce(told.rules, '{}') FROM t, told
+                INSERT INTO fleet.link AS l (fleet, host, session, file, place, program, beat, rules, trouble, trouble_since)
+                SELECT $1, $4, $5::bigint, $6, $10, $7, t.now, coalesce(told.rules, '{}'), $11,
+                CASE WHEN $11 IS NOT NULL THEN t.now END FROM t, told
+                WHERE NOT EXISTS (SELECT 1 FROM copy)
                 ON CONFLICT (fleet, host) DO UPDATE SET session = excluded.session, file = excluded.file,
-                program = excluded.program, beat = excluded.beat,
+                place = excluded.place, program = excluded.program, beat = excluded.beat, trouble = excluded.trouble,
+                trouble_since = CASE WHEN excluded.trouble IS NOT NULL AND l.trouble IS NOT NULL THEN l.trouble_since
+                ELSE excluded.trouble_since END,
                 rules = CASE WHEN $8::text[] IS NULL AND l.file = excluded.file THEN l.rules ELSE excluded.rules END
-                WHERE l.file = excluded.file OR abs(excluded.beat - l.beat) >= \(Self.beatHolds) RETURNING 1
+                WHERE l.place = excluded.place OR abs(excluded.beat - l.beat) >= \(Self.beatHolds) RETURNING 1
             )
-            SELECT \(Self.columns), EXISTS (SELECT 1 FROM beat) FROM t LEFT JOIN fleet.circuit AS c ON \(Self.wanted)
+            SELECT \(Self.columns), EXISTS (SELECT 1 FROM beat), (SELECT host FROM copy)
+            FROM t LEFT JOIN fleet.circuit AS c ON \(Self.wanted)
             """,
             [
                 self.fleet, seen == nil ? ServerText.array(names.sorted()) : nil, seen, self.host, String(link.session),
                 link.file, link.program, circuits.map { ServerText.array($0.map(\.key)) },
-                circuits.map { ServerText.array($0.map { ServerText.cut($0.value) }) },
+                circuits.map { ServerText.array($0.map { ServerText.cut($0.value) }) }, link.place,
+                link.trouble.map { ServerText.cut($0) },
             ])
         let reading = try self.reading(rows, of: names, sent: sent)
         guard rows.first?.flag(Self.columnCount) == true else {
+            if let original = rows.first?.text(Self.columnCount + 1) {
+                throw FleetError(
+                    code: .duplicateHost,
+                    message: "this file is a copy of the one of the host \(ServerText.told(original).quoted); move it, "
+                        + "its -wal and -shm away, and services start a new one")
+            }
             throw FleetError(
                 code: .duplicateHost, message: "another file's link goes by the host name \(self.host.quoted)")
         }
@@ -58,8 +79,8 @@ extension Registers {
     /// Says that this host is there no longer: another file may take its name at once.
     func leave(_ link: Link) throws(FleetError) {
         try self.connection.run(
-            "DELETE FROM fleet.link WHERE fleet = $1 AND host = $2 AND file = $3 AND session = $4::bigint",
-            [self.fleet, self.host, link.file, String(link.session)])
+            "DELETE FROM fleet.link WHERE fleet = $1 AND host = $2 AND session = $3::bigint",
+            [self.fleet, self.host, String(link.session)])
     }
 }
 #endif

@@ -32,7 +32,7 @@ extension Registers {
             )
             SELECT w.name, w.generation, f.count, f.hosts, r.calls, r.bad, r.hosts, s.calls, s.bad, s.hosts FROM t, w,
             LATERAL (
-                SELECT count(*) AS count, count(DISTINCT host) AS hosts FROM fleet.failure
+                SELECT count(*) AS count, count(DISTINCT file) AS hosts FROM fleet.failure
                 WHERE w.counts AND fleet = $1 AND circuit = w.name AND at <= t.now + \(Self.slack)
                 AND at >= greatest(w.since, t.now - w.failures)
             ) AS f,

@@ -24,43 +24,53 @@ extension Registers {
     /// So many rows go up in one statement: any number of them must not take longer than a statement may.
     private static let most = 5_000
 
-    /// Deletes what this host has told before: an earlier connection may have told what its file no longer has.
+    /// Deletes what this host has told before, also by another name or of another file: an earlier connection may have
+    /// told what its file no longer has.
     ///
     /// Only the link that has the host's name may: another file's would delete what the host's own file counts.
     func forgetPushed(by link: Link) throws(FleetError) {
+        let own = "l.fleet = $1 AND l.host = $2 AND l.session = $3::bigint"
         for table in ["failure", "rate"] {
             try self.connection.run(
                 """
                 DELETE FROM fleet.\(table) AS told USING fleet.link AS l
-                WHERE told.fleet = $1 AND told.host = $2 AND l.fleet = $1 AND l.host = $2 AND l.session = $3::bigint
+                WHERE told.fleet = $1 AND (told.host = $2 OR told.file = l.file) AND \(own)
                 """,
                 [self.fleet, self.host, String(link.session)])
         }
+        // The name by which the file, or the one that was here before, went until now.
+        try self.connection.run(
+            """
+            DELETE FROM fleet.link AS old USING fleet.link AS l
+            WHERE old.fleet = $1 AND old.host <> $2 AND (old.file = l.file OR old.place = l.place) AND \(own)
+            """,
+            [self.fleet, self.host, String(link.session)])
     }
 
     /// Adds the failures that are new in this host's file, and deletes those that the file no longer has.
     ///
     /// A failure that is pushed twice counts once. Its time is the server's less its age.
-    func push(new: [Failure], gone: [Gone] = []) throws(FleetError) {
+    func push(new: [Failure], gone: [Gone] = [], of file: String) throws(FleetError) {
         let fresh = Set(new.map { Gone(circuit: $0.circuit, key: $0.failure.key) })
         let gone = gone.filter { !fresh.contains($0) }
         var place = 0
         while place < max(new.count, gone.count) {
-            try self.push(new.dropFirst(place).prefix(Self.most), gone: gone.dropFirst(place).prefix(Self.most))
+            try self.push(
+                new.dropFirst(place).prefix(Self.most), gone: gone.dropFirst(place).prefix(Self.most), of: file)
             place += Self.most
         }
     }
 
-    private func push(_ new: ArraySlice<Failure>, gone: ArraySlice<Gone>) throws(FleetError) {
+    private func push(_ new: ArraySlice<Failure>, gone: ArraySlice<Gone>, of file: String) throws(FleetError) {
         try self.connection.run(
             """
             WITH \(Self.time),
             gone AS (
                 DELETE FROM fleet.failure AS f USING unnest($3::text[], $4::bigint[], $5::bigint[]) AS g (circuit, worker, number)
-                WHERE f.fleet = $1 AND f.host = $2 AND f.circuit = g.circuit AND f.worker = g.worker AND f.number = g.number
+                WHERE f.fleet = $1 AND f.file = $10 AND f.circuit = g.circuit AND f.worker = g.worker AND f.number = g.number
             )
-            INSERT INTO fleet.failure (fleet, host, circuit, worker, number, at)
-            SELECT $1, $2, n.circuit, n.worker, n.number, greatest(0, t.now - n.age)
+            INSERT INTO fleet.failure (fleet, host, file, circuit, worker, number, at)
+            SELECT $1, $2, $10, n.circuit, n.worker, n.number, greatest(0, t.now - n.age)
             FROM t, unnest($6::text[], $7::bigint[], $8::bigint[], $9::bigint[]) AS n (circuit, worker, number, age)
             ON CONFLICT DO NOTHING
             """,
@@ -68,12 +78,12 @@ extension Registers {
                 self.fleet, self.host, ServerText.array(gone.map(\.circuit)), ServerText.array(gone.map(\.key.worker)),
                 ServerText.array(gone.map(\.key.number)), ServerText.array(new.map(\.circuit)),
                 ServerText.array(new.map(\.failure.key.worker)), ServerText.array(new.map(\.failure.key.number)),
-                ServerText.array(new.map { FleetLimits.duration($0.failure.age) }),
+                ServerText.array(new.map { FleetLimits.duration($0.failure.age) }), file,
             ])
     }
 
     /// Tells the sums of this host, in place of those that it told before.
-    func push(sums: [Sums]) throws(FleetError) {
+    func push(sums: [Sums], of file: String) throws(FleetError) {
         guard !sums.isEmpty else { return }
         func numbers(_ part: (Sums) -> Int64?) -> String {
             ServerText.array(sums.map { min(max(0, part($0) ?? 0), FleetLimits.calls) })
@@ -81,17 +91,17 @@ extension Registers {
         try self.connection.run(
             """
             WITH \(Self.time)
-            INSERT INTO fleet.rate AS r (fleet, host, circuit, failed_calls, failed_bad, slow_calls, slow_bad, at)
-            SELECT DISTINCT ON (n.circuit) $1, $2, n.circuit, n.failed_calls, n.failed_bad, n.slow_calls, n.slow_bad, t.now
+            INSERT INTO fleet.rate AS r (fleet, host, file, circuit, failed_calls, failed_bad, slow_calls, slow_bad, at)
+            SELECT DISTINCT ON (n.circuit) $1, $2, $8, n.circuit, n.failed_calls, n.failed_bad, n.slow_calls, n.slow_bad, t.now
             FROM t, unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
             AS n (circuit, failed_calls, failed_bad, slow_calls, slow_bad)
-            ON CONFLICT (fleet, circuit, host) DO UPDATE SET failed_calls = excluded.failed_calls,
+            ON CONFLICT (fleet, circuit, file) DO UPDATE SET host = excluded.host, failed_calls = excluded.failed_calls,
             failed_bad = excluded.failed_bad, slow_calls = excluded.slow_calls, slow_bad = excluded.slow_bad,
             at = excluded.at
             """,
             [
                 self.fleet, self.host, ServerText.array(sums.map(\.circuit)), numbers { $0.failed?.calls },
-                numbers { $0.failed?.bad }, numbers { $0.slow?.calls }, numbers { $0.slow?.bad },
+                numbers { $0.failed?.bad }, numbers { $0.slow?.calls }, numbers { $0.slow?.bad }, file,
             ])
     }
 }

@@ -44,10 +44,10 @@ extension Registers {
     /// Stamps as they are, beside the server's time: what a bad one would do to a difference is seen to here.
     static let columns = """
         t.seen::text, t.now, c.name, c.generation, c.state, c.since, c.open_until, c.open_for, c.trips, c.reason,
-        c.said_by, c.is_reset, c.hold, c.hold_until, c.hold_for, c.hold_by, c.hold_reason, c.lease_host, c.lease_ends,
-        c.lease_for, nullif(c.op_at, 0)
+        c.said_by, c.lease_host, c.lease_ends, c.lease_for, c.hold_said, c.hold_number, c.hold, c.hold_for, c.hold_by,
+        c.hold_reason, c.reset_said, c.reset_number, c.reset_by, c.reset_reason
         """
-    static let columnCount = 21
+    static let columnCount = 24
 
     func reading(
         _ rows: [ServerRow], of names: Set<String>, sent: ContinuousClock.Instant
@@ -78,8 +78,9 @@ extension Register {
             let generation = row.number(3), (1...FleetLimits.readableGeneration).contains(generation),
             let state = row.text(4).flatMap({ State(rawValue: $0) })
         else { return nil }
-        let since = Self.age(of: row.number(5), at: now)
-        self.init(name: name, generation: generation, state: state, age: since)
+        let since = row.number(5)
+        self.init(
+            name: name, generation: generation, state: state, age: Self.age(of: since, at: now), since: since ?? 0)
         if state == .open {
             self.openFor = FleetLimits.duration(row.number(7) ?? 0)
             self.left = Self.left(until: row.number(6), of: self.openFor, at: now)
@@ -87,25 +88,27 @@ extension Register {
         self.trips = Int(min(max(0, row.number(8) ?? 0), FleetLimits.trips))
         self.reason = row.text(9).map { ServerText.told($0) }
         self.by = row.text(10).map { ServerText.told($0) }
-        self.isReset = row.flag(11)
-        if let word = row.text(12) {
-            guard let state = HoldState(rawValue: word) else { return nil }
-            let left = row.text(13).map { _ in
-                Self.left(until: row.number(13), of: FleetLimits.duration(row.number(14) ?? 0), at: now)
-            }
-            if left != 0 {
-                self.hold = Hold(
-                    state: state, left: left, by: row.text(15).map { ServerText.told($0) },
-                    reason: row.text(16).map { ServerText.told($0) })
-            }
+        let leaseLeft = Self.left(until: row.number(12), of: min(row.number(13) ?? 0, FleetLimits.lease), at: now)
+        if let host = row.text(11), leaseLeft > 0 { self.lease = Lease(host: host, left: leaseLeft) }
+        guard row.text(16) == nil || HoldState(rawValue: row.text(16) ?? "") != nil else { return nil }
+        if var word = Self.word(.hold, row, said: 14, by: 18, reason: 19, at: now) {
+            word.hold = row.text(16).flatMap { HoldState(rawValue: $0) }
+            word.holdFor = row.number(17).map { FleetLimits.duration($0) }
+            self.words.append(word)
         }
-        if row.text(12) == nil, row.text(15) != nil || row.text(16) != nil {
-            self.release = Release(
-                by: row.text(15).map { ServerText.told($0) }, reason: row.text(16).map { ServerText.told($0) })
+        if let word = Self.word(.reset, row, said: 20, by: 22, reason: 23, at: now) { self.words.append(word) }
+        for column in [14, 20] {
+            if let said = row.number(column), said > LinkWord.latest { return nil }
         }
-        self.wordAge = row.text(20).map { _ in Self.age(of: row.number(20), at: now) }
-        let leaseLeft = Self.left(until: row.number(18), of: min(row.number(19) ?? 0, FleetLimits.lease), at: now)
-        if let host = row.text(17), leaseLeft > 0 { self.lease = Lease(host: host, left: leaseLeft) }
+    }
+
+    private static func word(
+        _ kind: LinkWord.Kind, _ row: ServerRow, said: Int, by: Int, reason: Int, at now: Int64
+    ) -> LinkWord? {
+        guard let saidAt = row.number(said), let number = row.number(said + 1) else { return nil }
+        return LinkWord(
+            kind: kind, number: number, saidAt: saidAt, age: Self.age(of: saidAt, at: now),
+            by: row.text(by).map { ServerText.told($0) }, reason: row.text(reason).map { ServerText.told($0) })
     }
 
     /// What is left of a span; 0 when more is left than the whole was: then the server's clock was set back.

@@ -6,10 +6,7 @@ extension Registers {
     ///
     /// The register is compared and set in one statement. Of two that race, the later one waits for the row and then
     /// looks at it again ("Transaction Isolation", Read Committed), so only one is accepted.
-    ///
-    /// - Parameter time: the server's time as the request is sent, as far as the link knows. A request that is stuck on
-    ///   its way grows old by it.
-    func perform(_ request: Request, on name: String, at time: Int64? = nil) throws(FleetError) -> Outcome {
+    func perform(_ request: Request, on name: String) throws(FleetError) -> Outcome {
         switch request {
         case .trip(let generation, let openFor, let reason):
             return try self.trip(name, generation, openFor, reason)
@@ -17,10 +14,8 @@ extension Registers {
             // No hold is in force, the time has come, and nobody else has the right.
             return try self.change(
                 name, at: generation, to: Self.ownLease,
-                where: """
-                    state = 'open' AND (hold IS NULL OR hold_until IS NOT NULL AND \(Self.isOver("hold_until", "hold_for")))
-                    AND \(Self.isDue) AND \(Self.isLeaseFree)
-                    """, [String(self.lease)])
+                where: "state = 'open' AND NOT \(Self.isHeld) AND \(Self.isDue) AND \(Self.isLeaseFree)",
+                [String(self.lease)])
         case .renew(let generation):
             return try self.change(
                 name, at: generation, to: Self.ownLease, where: "state = 'open' AND lease_host = $4",
@@ -29,8 +24,8 @@ extension Registers {
             return try self.change(name, at: generation, to: Self.noLease, where: "lease_host = $4", [])
         case .verdict(let generation, let verdict, let isElected):
             return try self.judge(name, generation, verdict, isElected: isElected)
-        case .operate(let operation, let key, let age, let by, let reason):
-            return try self.operate(name, operation, key: key, age: age, sentAt: time, by: by, reason: reason)
+        case .tell(let word):
+            return try self.tell(word, of: name)
         case .offer(let register):
             return try self.offer(register, as: name)
         }
@@ -81,7 +76,7 @@ extension Registers {
             done AS (
                 UPDATE fleet.circuit SET \(Self.next), state = 'open', since = t.now, open_until = t.now + $5::bigint,
                 open_for = $5::bigint, trips = least(trips, \(FleetLimits.trips)) + 1, reason = $6, said_by = NULL,
-                is_reset = false, \(Self.noLease)
+                \(Self.noLease)
                 FROM t WHERE fleet = $1 AND name = $2 AND generation = $3::bigint AND state = 'closed'
                 RETURNING generation
             ),
@@ -114,7 +109,7 @@ extension Registers {
                 UPDATE fleet.circuit SET \(Self.next), state = CASE WHEN $6::bigint IS NULL THEN 'closed' ELSE 'open' END,
                 since = t.now, open_until = t.now + $6::bigint, open_for = $6::bigint,
                 trips = CASE WHEN $6::bigint IS NULL THEN 0 ELSE least(trips, \(FleetLimits.trips)) + 1 END, reason = $7,
-                said_by = NULL, is_reset = false, \(Self.noLease)
+                said_by = NULL, \(Self.noLease)
                 FROM t WHERE fleet = $1 AND name = $2 AND generation = $3::bigint AND state = 'open'
                 AND \(isElected ? "lease_host = $4" : "\(Self.isDue) AND \(Self.isLeaseFree)")
                 RETURNING generation

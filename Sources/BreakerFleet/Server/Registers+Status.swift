@@ -11,16 +11,20 @@ extension Registers {
         let rows = try self.connection.run(
             """
             WITH \(Self.time)
-            SELECT host, program, session::text, greatest(0, t.now - beat),
-            (SELECT count(*) FROM jsonb_object_keys(CASE jsonb_typeof(rules) WHEN 'object' THEN rules ELSE '{}' END))
-            FROM fleet.link, t WHERE fleet = $1 ORDER BY t.now - beat >= \(Self.beatHolds), host LIMIT \(Self.most)
+            SELECT host, program, session::text, abs(t.now - beat),
+            (SELECT count(*) FROM jsonb_object_keys(CASE jsonb_typeof(rules) WHEN 'object' THEN rules ELSE '{}' END)),
+            trouble, t.now - trouble_since, file
+            FROM fleet.link, t WHERE fleet = $1 ORDER BY abs(t.now - beat) >= \(Self.beatHolds), host LIMIT \(Self.most)
             """, [self.fleet])
         return rows.compactMap { row in
             guard let host = row.text(0) else { return nil }
             return FleetStatus.Host(
                 name: ServerText.told(host), program: ServerText.told(row.text(1) ?? ""),
-                session: ServerText.told(row.text(2) ?? ""), beat: FleetLimits.duration(row.number(3) ?? .max),
-                circuits: Int(min(max(0, row.number(4) ?? 0), Int64(FleetLimits.registers))))
+                session: ServerText.told(row.text(2) ?? ""),
+                file: ServerText.told(row.text(7) ?? ""), beat: FleetLimits.duration(row.number(3) ?? .max),
+                circuits: Int(min(max(0, row.number(4) ?? 0), Int64(FleetLimits.registers))),
+                trouble: row.text(5).map { ServerText.told($0) },
+                troubleFor: row.number(6).map { FleetLimits.duration($0) })
         }
     }
 
@@ -29,7 +33,7 @@ extension Registers {
         let rows = try self.connection.run(
             """
             WITH \(Self.seen(at: 2)) SELECT \(Self.columns) FROM t JOIN fleet.circuit AS c ON c.fleet = $1
-            ORDER BY c.state = 'open' OR c.hold IS NOT NULL DESC, c.name LIMIT \(FleetLimits.registers)
+            ORDER BY c.state = 'open' OR \(Self.isHeld) DESC, c.name LIMIT \(FleetLimits.registers)
             """, [self.fleet, nil])
         return rows.compactMap { Register(row: $0).map { FleetCircuit($0) } }
     }

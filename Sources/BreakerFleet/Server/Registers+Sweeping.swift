@@ -6,7 +6,7 @@ extension Registers {
     /// Says that this host has these circuits, and deletes what nobody needs any more; for a link that is there, about
     /// once an hour.
     ///
-    /// - Keys of operators' words that are older than a day; links that were not seen for a day.
+    /// - Links that were not seen for a day.
     /// - Failures and sums older than the longest window of this host's rules, and than a day: other hosts may have
     ///   longer windows. A host that is there deletes its own failures by itself, so these are of hosts that went.
     /// - Registers that no host has had for `forgetIdleAfter`; none where that is nil.
@@ -19,7 +19,7 @@ extension Registers {
             """, [self.fleet, ServerText.array(names.sorted())])
         let window = max(FleetLimits.duration(longestWindow), Self.day)
         for (table, stamp, age) in [
-            ("op", "at", Self.day), ("link", "beat", Self.day), ("failure", "at", window), ("rate", "at", window),
+            ("link", "beat", Self.day), ("failure", "at", window), ("rate", "at", window),
         ] {
             try self.delete(from: table, where: "\(stamp) < t.now - $2::bigint", [String(age)])
         }

@@ -33,10 +33,15 @@ struct Registers {
     ///
     /// Where the clock was set back, the old generation leads on. If a failover then loses commits, two histories go on
     /// from one generation, and the next one must not be the same in both.
-    static let next =
-        "generation = greatest(generation + 1 + (random() * 1000)::bigint, t.now), changed = pg_current_xact_id()"
+    static let nextGeneration = "greatest(generation + 1 + (random() * 1000)::bigint, t.now)"
+    static let next = "generation = \(nextGeneration), changed = pg_current_xact_id()"
     static let noLease = "lease_host = NULL, lease_ends = NULL, lease_for = NULL"
-    static let noHold = "hold = NULL, hold_until = NULL, hold_for = NULL, hold_by = NULL, hold_reason = NULL"
+
+    /// Whether a hold is in force: newer than the newest reset, and not over.
+    static let isHeld = """
+        (hold IS NOT NULL AND (reset_said IS NULL OR (hold_said, hold_number) > (reset_said, reset_number))
+        AND (hold_for IS NULL OR fleet.now() BETWEEN hold_said - \(slack) AND hold_said + hold_for))
+        """
 
     /// Whether a span is over: its end has come, or lies further ahead than the span is long.
     ///
@@ -90,15 +95,18 @@ struct Registers {
             """, [self.fleet, ServerText.array(names)])
     }
 
-    /// Deletes those of the registers that nobody of this library can have written.
+    /// Deletes those of the registers that nobody of this library can have written, and returns their names.
     ///
     /// A generation beyond all others would take the circuit out of everybody's hands.
-    func deleteDamaged(_ names: [String]) throws(FleetError) {
-        try self.connection.run(
+    func deleteDamaged(_ names: [String]) throws(FleetError) -> [String] {
+        let rows = try self.connection.run(
             """
             DELETE FROM fleet.circuit WHERE fleet = $1 AND name = ANY ($2::text[])
-            AND generation > \(FleetLimits.readableGeneration)
+            AND (generation > \(FleetLimits.readableGeneration) OR hold_said > \(LinkWord.latest)
+            OR reset_said > \(LinkWord.latest))
+            RETURNING name
             """, [self.fleet, ServerText.array(names)])
+        return rows.compactMap { $0.text(0) }
     }
 
     /// Takes notifications from now on.

@@ -46,6 +46,18 @@ extension Circuit {
         return true
     }
 
+    /// A person has reset the circuit on another host, before now: nothing from before that counts any more.
+    ///
+    /// A closed circuit in which nothing from before counts stays as it is.
+    mutating func resetOrdered(saidAt time: StoreTime, endsHold: Bool, reason: String?, at now: StoreTime) {
+        if self.state == .closed, self.hold == nil || !endsHold {
+            let hasFailures = self.tally.oldest.map { $0 <= time } ?? false
+            let hasCalls = self.rules.longestShareWindow.map { now.subtracting($0) < time } ?? false
+            guard hasFailures || hasCalls else { return }
+        }
+        self.reset(at: now, endsHold: endsHold, reason: reason)
+    }
+
     /// This host is to probe for all: its open circuit lets the probes through from now on.
     ///
     /// The new epoch tells this stay from the one in which another host was to probe. The history does not: hosts take

@@ -1,11 +1,11 @@
 /// What an operator does to a circuit.
 extension Circuit {
-    mutating func reset(at now: StoreTime, reason: String?) {
+    mutating func reset(at now: StoreTime, endsHold: Bool = true, reason: String?) {
         let from = self.word
         self.forgetFailures()
         self.forgottenUntil = nil
         self.tripsInARow = 0
-        self.hold = nil
+        if endsHold { self.hold = nil }
         self.enter(.closed, at: now)
         self.record(.reset, from: from, reason: reason)
     }

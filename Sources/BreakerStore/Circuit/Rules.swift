@@ -53,6 +53,12 @@ struct Rules: Hashable, Sendable {
         }
     }
 
+    /// The longest window in which calls are counted; nil where none are.
+    var longestShareWindow: Int64? {
+        let trip: Int64? = if case .failureRate(_, let window) = self.trip { window } else { nil }
+        return [trip, self.slow?.window].compactMap(\.self).max()
+    }
+
     /// Whether a success forgets the failures.
     var isConsecutive: Bool {
         switch self.trip {

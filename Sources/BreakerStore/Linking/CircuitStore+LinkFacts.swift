@@ -8,12 +8,17 @@ import Darwin
 
 /// What a link says of its file, and asks of its store.
 extension CircuitStore {
-    /// The same for all links of this file on this host, and another one for each other file.
+    /// The same for all links of this file on this machine, and another one for each other place.
     ///
     /// The lock file stays when the database is set aside and made anew.
-    package var linkIdentity: String {
+    package var linkPlace: String {
         let number = FileNumber(self.backend.file.lock)
         return "\(self.configuration.clock.bootID) \(number.map { "\($0.device):\($0.inode)" } ?? self.path)"
+    }
+
+    /// The file's own number, by which the server tells hosts apart; nil in a file that was just made by hand.
+    package func linkFileNumber() throws(BreakerStoreError) -> Int64? {
+        try self.view { (view) throws(BreakerStoreError) in try ClockRow.read(view.database)?.birth }
     }
 
     /// By which people know the process that a link runs in.

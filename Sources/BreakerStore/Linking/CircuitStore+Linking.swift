@@ -17,15 +17,16 @@ extension CircuitStore {
     ///   - pattern: which circuits.
     ///   - event: the number that the look before has returned. If another file has taken the store's place since,
     ///     which has not reached this number, all of the history is told.
-    /// - Returns: the circuits, and the number of the newest event at that instant.
+    /// - Returns: the circuits, and the number of the newest event at that instant; the file's own number.
     package func linkedCircuits(
         matching pattern: String, eventsAfter event: Int64
-    ) throws(BreakerStoreError) -> (circuits: [LinkedCircuit], newestEvent: Int64) {
+    ) throws(BreakerStoreError) -> (circuits: [LinkedCircuit], newestEvent: Int64, file: Int64) {
         try Validation.pattern(pattern)
         return try self.view { (view) throws(BreakerStoreError) in
             let newest = try view.database.newestEvent()
             let start = event <= newest ? event : 0
-            return (try LinkReading(view, eventsAfter: start).circuits(matching: pattern), newest)
+            let reading = try LinkReading(view, eventsAfter: start)
+            return (try reading.circuits(matching: pattern), newest, reading.birth ?? 0)
         }
     }
 
@@ -45,9 +46,24 @@ extension CircuitStore {
         _ order: LinkOrder, on name: String, ifEpoch epoch: Int64, by who: String?, reason: String?
     ) throws(BreakerStoreError) -> Int64? {
         let (who, reason) = (who.map(LinkText.cut), reason.map(LinkText.cut))
+        let asked = ContinuousClock.now
         return try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
             // Asked first: an order that comes too late must not even count the circuit's failures.
             guard try transaction.circuit(name)?.epoch == epoch else { return nil }
+            switch order {
+            case .obey(let word, let leavesTrip):
+                guard try transaction.obey(word, on: name, by: who, leavesTrip: leavesTrip) else { return nil }
+                let after = try transaction.circuit(name)?.epoch
+                if after != epoch { transaction.noteTransition() }
+                return after
+            case .stamp(let serverTime, let notBefore):
+                // The words grew older while this waited for the file.
+                let waited = asked.duration(to: .now).saturatingMicroseconds
+                let isStamped = try transaction.stampWords(
+                    of: name, serverTime: serverTime.addingSaturating(waited), notBefore: notBefore)
+                return isStamped ? epoch : nil
+            default: break
+            }
             let change = try transaction.change(name, by: who) { circuit, moment, _ -> Int64? in
                 circuit.obey(order, by: who, reason: reason, at: moment.now) ? circuit.epoch : nil
             }
@@ -68,19 +84,10 @@ extension Circuit {
             return self.extensionOrdered(for: duration, at: now)
         case .close:
             return self.closeOrdered(reason: reason, at: now)
-        case .reset:
-            self.reset(at: now, reason: reason)
-            return true
-        case .hold(let state, let duration):
-            // A hold of another host that is over by now.
-            if let duration, duration <= 0 { return false }
-            let longest = Duration.longestAllowed.saturatingMicroseconds
-            self.held(state, for: duration.map { min($0, longest) }, by: who, reason: reason, at: now)
-            return true
-        case .release:
-            return self.released(at: now, reason: reason)
         case .probe:
             return self.probeOrdered(at: now)
+        case .obey, .stamp:
+            return false
         }
     }
 }

@@ -8,10 +8,12 @@ package enum LinkOrder: Sendable, Hashable {
     case extend(for: Int64)
     /// Closes the circuit and forgets its failures; a hold stays.
     case close
-    /// As an operator of another host did.
-    case reset
-    case hold(HoldState, for: Int64?)
-    case release
+    /// What a person has said on another host; `leavesTrip` if the circuit has opened after a reset was said.
+    case obey(LinkWord, leavesTrip: Bool)
+    /// What was said on this host gets its place among the words of all hosts, by the server's time as it is now.
+    ///
+    /// The words were said after the host had obeyed what the server had by the time `notBefore`.
+    case stamp(serverTime: Int64, notBefore: Int64)
     /// An open circuit lets its probes through from now on: no event, but a new epoch.
     case probe
 

@@ -22,7 +22,7 @@ final class LinkReading {
     private let now: StoreTime
     private let start: Int64
     /// The file's own number.
-    private let birth: Int64?
+    let birth: Int64?
     private let board: BoardView
     /// In the order of their numbers.
     private var found: [Found] = []
@@ -43,6 +43,7 @@ final class LinkReading {
         if self.found.contains(where: { $0.row.circuit.rules.keepsFailures }) { try self.readFailures() }
         if !self.found.isEmpty {
             try self.readRefusals()
+            try self.readWords()
             try self.readEvents()
         }
         for place in self.found.indices where self.found[place].circuit.state == .halfOpen {
@@ -80,15 +81,17 @@ final class LinkReading {
 
     /// Hands over the rows of a statement with the place of their circuit, as long as `body` wants more of the circuit.
     ///
-    /// The first column is the circuit's number, and the highest number comes first.
+    /// The first column is the circuit's number, and the highest number comes first. The first two parameters are the
+    /// highest and the lowest number that is wanted: a look at one circuit of thousands reads the rows of that one.
     private func forEach(
         _ sql: SQL, _ values: SQLValue..., body: (Row, Int) -> Bool
     ) throws(BreakerStoreError) {
-        var next: Int64? = .max
+        guard let lowest = self.places.keys.min() else { return }
+        var next = self.places.keys.max()
         while let last = next {
             next = nil
             var strange = (id: Int64.min, rows: 0)
-            try self.database.read(sql, [.integer(last)] + values) { row in
+            try self.database.read(sql, [.integer(last), .integer(lowest)] + values) { row in
                 let id = row.integer(0)
                 if let place = self.places[id] {
                     if body(row, place) { return true }
@@ -105,7 +108,7 @@ final class LinkReading {
 
     private static let failures: SQL = """
         SELECT circuit.id, failure.at, failure.worker, failure.sequence
-        FROM circuit CROSS JOIN failure ON failure.circuit = circuit.id WHERE circuit.id <= ?1
+        FROM circuit CROSS JOIN failure ON failure.circuit = circuit.id WHERE circuit.id BETWEEN ?2 AND ?1
         ORDER BY circuit.id DESC, failure.at DESC, failure.worker DESC, failure.sequence DESC
         """
 
@@ -142,7 +145,7 @@ final class LinkReading {
 
     private static let boards: SQL = """
         SELECT circuit.id, tally.board, tally.refused FROM circuit
-        CROSS JOIN tally ON tally.circuit = circuit.id WHERE circuit.id <= ?1 ORDER BY circuit.id DESC
+        CROSS JOIN tally ON tally.circuit = circuit.id WHERE circuit.id BETWEEN ?2 AND ?1 ORDER BY circuit.id DESC
         """
 
     private func readRefusals() throws(BreakerStoreError) {
@@ -160,36 +163,45 @@ final class LinkReading {
         for (place, total) in totals.enumerated() { self.found[place].circuit.refusals = total.refused }
     }
 
+    private static let words: SQL = """
+        SELECT circuit.id, kind, number, said_at, floor, at, word.hold, hold_for, operator, reason
+        FROM circuit CROSS JOIN word ON word.circuit = circuit.id
+        WHERE circuit.id BETWEEN ?2 AND ?1 ORDER BY circuit.id DESC
+        """
+
+    private func readWords() throws(BreakerStoreError) {
+        try self.forEach(Self.words) { row, place in
+            if let word = LinkWord(row, at: self.now, from: 1) { self.found[place].circuit.words.append(word) }
+            return self.found[place].circuit.words.count < 3
+        }
+    }
+
     // MARK: - The history
 
     // The inner query reads the index alone, so that a long history costs no more than one of so many events.
     private static let events: SQL = """
-        SELECT circuit.id, event.id, event.kind, event.at, event.worker, event.operator, event.reason
+        SELECT circuit.id, event.kind, event.at, event.operator
         FROM circuit CROSS JOIN event ON event.id IN (
-            SELECT newest.id FROM event AS newest WHERE newest.circuit = circuit.name AND newest.id > ?3
-            ORDER BY newest.id DESC LIMIT ?2
+            SELECT newest.id FROM event AS newest WHERE newest.circuit = circuit.name AND newest.id > ?4
+            ORDER BY newest.id DESC LIMIT ?3
         )
-        WHERE circuit.id <= ?1 ORDER BY circuit.id DESC, event.id DESC
+        WHERE circuit.id BETWEEN ?2 AND ?1 ORDER BY circuit.id DESC, event.id DESC
         """
 
     private func readEvents() throws(BreakerStoreError) {
         try self.forEach(Self.events, .integer(Int64(Self.mostEvents)), .integer(self.start)) { row, place in
-            if let kind = row.typedText(2).map(CircuitEvent.Kind.init(rawValue:)) {
-                self.take(
-                    kind, number: row.integer(1), worker: row.optionalInteger(4),
-                    at: StoreTime(microseconds: row.integer(3)), by: row.optionalText(5), reason: row.optionalText(6),
-                    place)
+            if let kind = row.typedText(1).map(CircuitEvent.Kind.init(rawValue:)) {
+                self.take(kind, at: StoreTime(microseconds: row.integer(2)), by: row.optionalText(3), place)
             }
             return true
         }
         for place in self.found.indices {
-            self.found[place].circuit.operations.reverse()
             if self.found[place].circuit.lacksTrip { try self.readTrip(place) }
         }
     }
 
     private static let trip: SQL = """
-        SELECT id, at, worker, operator, reason FROM event
+        SELECT at, operator FROM event
         WHERE circuit = ?1 AND kind = 'tripped' ORDER BY id DESC LIMIT 1
         """
 
@@ -198,25 +210,16 @@ final class LinkReading {
         guard !self.found[place].isHistoryOver else { return }
         let name = self.found[place].circuit.name
         try self.database.forEach(Self.trip, [.text(name)]) { row in
-            self.take(
-                .tripped, number: row.integer(0), worker: row.optionalInteger(2),
-                at: StoreTime(microseconds: row.integer(1)), by: row.optionalText(3), reason: row.optionalText(4), place
-            )
+            self.take(.tripped, at: StoreTime(microseconds: row.integer(0)), by: row.optionalText(1), place)
         }
     }
 
     /// Takes an event over; the newest comes first.
     private func take(
-        _ kind: CircuitEvent.Kind, number: Int64, worker: Int64?, at time: StoreTime,
-        by who: @autoclosure () -> String?,
-        reason: @autoclosure () -> String?, _ place: Int
+        _ kind: CircuitEvent.Kind, at time: StoreTime, by who: @autoclosure () -> String?, _ place: Int
     ) {
         if kind == .forgotten { self.found[place].isHistoryOver = true }
         guard !self.found[place].isHistoryOver, self.found[place].circuit.lacks(kind) else { return }
-        // An event that no worker wrote has the file's own number in place of the worker's: no other file has that.
-        self.found[place].circuit.take(
-            LinkedCircuit.Event(
-                key: LinkedCircuit.Key(worker: worker ?? self.birth ?? 0, number: number), kind: kind,
-                age: self.age(of: time), by: who(), reason: reason()))
+        self.found[place].circuit.take(LinkedCircuit.Event(kind: kind, age: self.age(of: time), by: who()))
     }
 }

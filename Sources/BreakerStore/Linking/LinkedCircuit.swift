@@ -88,19 +88,14 @@ package struct LinkedCircuit: Sendable, Hashable {
 
     /// A row of the history.
     package struct Event: Sendable, Hashable {
-        /// The worker that wrote the row, and the number of the row.
-        package var key: Key
         package var kind: CircuitEvent.Kind
         package var age: Int64
         package var by: String?
-        package var reason: String?
 
-        package init(key: Key, kind: CircuitEvent.Kind, age: Int64, by: String? = nil, reason: String? = nil) {
-            self.key = key
+        package init(kind: CircuitEvent.Kind, age: Int64, by: String? = nil) {
             self.kind = kind
             self.age = age
             self.by = by
-            self.reason = reason
         }
     }
 
@@ -133,16 +128,15 @@ package struct LinkedCircuit: Sendable, Hashable {
     package var transition: Event?
     /// The trip that began the outage; nil where there is none, and where the history no longer has it.
     package var trip: Event?
-    /// What operators did to the circuit (`reset`, `held`, `released`, `probeAllowed`), oldest first, the newest 16; no
-    /// event that a link's order made.
-    package var operations: [Event]
+    /// What people have said of the circuit, on this host or another: the newest word of each kind.
+    package var words: [LinkWord]
 
     package init(
         name: String, epoch: Int64, state: State, hold: Hold? = nil, tripsInARow: Int = 0, liveProbes: Int = 0,
         counting: Counting? = nil,
         failureShare: Share? = nil, slowShare: Share? = nil, isObserving: Bool = false, recovery: Int64,
         longestRecovery: Int64, failures: [Failure] = [], failed: Sum? = nil, slow: Sum? = nil, refusals: UInt64 = 0,
-        lastError: String? = nil, transition: Event? = nil, trip: Event? = nil, operations: [Event] = []
+        lastError: String? = nil, transition: Event? = nil, trip: Event? = nil, words: [LinkWord] = []
     ) {
         self.name = name
         self.epoch = epoch
@@ -163,8 +157,10 @@ package struct LinkedCircuit: Sendable, Hashable {
         self.lastError = lastError
         self.transition = transition
         self.trip = trip
-        self.operations = operations
+        self.words = words
     }
+
+    package func word(_ kind: LinkWord.Kind) -> LinkWord? { self.words.first { $0.kind == kind } }
 
     /// Whether this host itself has tripped the circuit.
     package var isOwnTrip: Bool { self.trip.map { !LinkOrder.isOfFleet($0.by) } ?? false }

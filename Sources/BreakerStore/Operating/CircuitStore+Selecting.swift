@@ -95,7 +95,10 @@ extension Transaction {
             }
             // A name that is no UTF-8 was found by its shown form. A statement can't look for the real name.
             if change == nil, found.isNamed { throw .noSuchCircuit(name, self.path) }
-            if case let change?? = change { changes.append(change) }
+            if case let change?? = change {
+                changes.append(change)
+                try self.said(action.word(by: who, reason: reason), of: name)
+            }
         }
         return changes
     }

@@ -10,6 +10,17 @@ package enum OperatorAction: Sendable, Hashable {
     case hold(HoldState, for: Duration?)
     case release
     case probe
+
+    /// What the links of other hosts are told.
+    func word(by who: String?, reason: String?) -> LinkWord {
+        switch self {
+        case .hold(let state, let duration):
+            LinkWord(kind: .hold, hold: state, holdFor: duration?.saturatingMicroseconds, by: who, reason: reason)
+        case .release: LinkWord(kind: .hold, by: who, reason: reason)
+        case .reset: LinkWord(kind: .reset, by: who, reason: reason)
+        case .probe: LinkWord(kind: .probe, by: who, reason: reason)
+        }
+    }
 }
 
 /// What an operator's action did to one circuit, in the words of the history.

@@ -67,6 +67,13 @@ struct Healing {
             DELETE FROM transition WHERE typeof(circuit) <> 'integer' OR typeof(kind) <> 'text'
             OR typeof(count) <> 'integer'
             """,
+            """
+            DELETE FROM word WHERE typeof(circuit) <> 'integer' OR typeof(kind) <> 'text'
+            OR typeof(number) <> 'integer' OR typeof(said_at) NOT IN ('integer', 'null')
+            OR typeof(floor) <> 'integer' OR typeof(at) <> 'integer' OR typeof(hold) NOT IN ('text', 'null')
+            OR typeof(hold_for) NOT IN ('integer', 'null') OR typeof(operator) NOT IN ('text', 'null')
+            OR typeof(reason) NOT IN ('text', 'null')
+            """,
         ] {
             // Of a value SQLite reads the type alone, however long the value is.
             try self.database.connection.withoutLimit { () throws(BreakerStoreError) in try self.database.run(sql) }
@@ -93,6 +100,7 @@ struct Healing {
     private static let longTextsOfACircuit: [(look: SQL, delete: SQL)] = [
         ("SELECT worker_name FROM probe WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1"),
         ("SELECT kind FROM transition WHERE circuit = ?1", "DELETE FROM transition WHERE circuit = ?1"),
+        ("SELECT kind, hold, operator, reason FROM word WHERE circuit = ?1", "DELETE FROM word WHERE circuit = ?1"),
     ]
 
     /// Deletes the workers and events with a text that is too long to be read, and all probes of a circuit, or all

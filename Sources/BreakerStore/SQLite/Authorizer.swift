@@ -115,7 +115,7 @@ final class Authorizer {
     private static let schema: [StaticString] = ["sqlite_schema", "sqlite_master"]
     private static let tables: [StaticString] = [
         "circuit", "clock", "failure", "event", "worker", "registration", "probe", "tally", "duration", "transition",
-        "sqlite_sequence",
+        "word", "sqlite_sequence",
     ]
     private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "glob", "typeof"]
     private static let pragmas: [StaticString] = [

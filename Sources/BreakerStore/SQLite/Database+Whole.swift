@@ -46,6 +46,7 @@ extension Database {
         SELECT count(circuit) + count(kind) + count(was) + count(becomes) + count(reason) + count(subject)
         + count(worker_name) + count(operator) FROM event NOT INDEXED
         """, "SELECT count(kind) FROM transition",
+        "SELECT count(kind) + count(hold) + count(operator) + count(reason) FROM word",
     ]
 
     /// Throws SQLite's `SQLITE_TOOBIG` if a row holds a text that is too long to be read.

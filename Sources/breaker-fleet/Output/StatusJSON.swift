@@ -22,7 +22,8 @@ extension FleetStatus.Host {
         .object([
             "name": .string(self.name), "health": .string(self.isJoined ? "joined" : "gone"),
             "heardAgo": .seconds(self.beat), "session": .string(self.session), "program": .string(self.program),
-            "circuits": .count(self.circuits),
+            "circuits": .count(self.circuits), "trouble": .text(self.trouble),
+            "troubleFor": self.troubleFor.map { .seconds($0) } ?? .null,
         ])
     }
 }

@@ -43,7 +43,7 @@ struct StatusText {
         for host in self.status.hosts {
             table.append([
                 .init(text: host.name),
-                .init(text: host.isJoined ? "joined" : "gone", look: host.isJoined ? .good : .bad),
+                .init(text: host.word, look: host.isJoined && host.trouble == nil ? .good : .bad),
                 .init(text: Self.ago(host.beat)), .init(text: "\(host.circuits)"), .init(text: host.program),
             ])
         }
@@ -79,6 +79,15 @@ struct StatusText {
             ])
         }
         return table
+    }
+}
+
+extension FleetStatus.Host {
+    fileprivate var word: String {
+        let standing = self.isJoined ? "joined" : "gone"
+        guard let trouble = self.trouble else { return standing }
+        let time = self.troubleFor.map { ", for \(Duration.microseconds($0).brief())" } ?? ""
+        return "\(standing)\(self.isJoined ? ", but" : "; last it said that it") \(trouble)\(time)"
     }
 }
 

@@ -12,10 +12,13 @@ struct CheckVerb: Verb {
     static let details = """
         Prints a line for each circuit that is open or held; one that is held closed
         refuses no call. This host is cut off if the server can't be used from here,
-        or, with --host, if the server has not heard of the link of that name for 5 s:
-        of all NAME/1, NAME/2 … with several files. Without --host no link is asked for.
+        or, with --host, if the server has not heard of the link of that name for 5 s,
+        or the link is refused what it needs: of all NAME/1, NAME/2 … with several
+        files. With --store the same of the links of these very files: another file's
+        link may go by the name, and a file may be gone. Without both no link is asked
+        for.
         """
-    static let options: [Option] = [.host]
+    static let options: [Option] = [.host, .store]
 
     private let settings: Settings
 
@@ -57,12 +60,35 @@ struct CheckVerb: Verb {
 
     /// What says that this host is cut off; nil if it is joined, or nobody has said which host it is.
     private func missing(in status: FleetStatus) -> String? {
+        for path in self.settings.namedStores {
+            do throws(BreakerStoreError) {
+                guard let file = try Self.number(of: path), let link = status.hosts.first(where: { $0.file == file })
+                else { return "no link of \(path.quoted) is joined" }
+                if let missing = Self.missing(link) { return missing }
+            } catch {
+                return "\(path.quoted): \(error.message)"
+            }
+        }
         guard let name = self.settings[.host] else { return nil }
         let links = status.hosts.filter { $0.name == name || $0.name.hasPrefix(name + "/") }
         if links.isEmpty { return "no link goes by the host name \(name.quoted)" }
-        return links.first { !$0.isJoined }.map { link in
-            "the link of \(link.name.quoted) was heard last \(Duration.microseconds(link.beat).brief()) ago"
+        return links.lazy.compactMap { Self.missing($0) }.first
+    }
+
+    private static func missing(_ link: FleetStatus.Host) -> String? {
+        guard link.isJoined else {
+            return "the link of \(link.name.quoted) was heard last \(Duration.microseconds(link.beat).brief()) ago"
         }
+        return link.trouble.map { "the link of \(link.name.quoted) \($0)" }
+    }
+
+    /// The number by which the server knows the file.
+    private static func number(of path: String) throws(BreakerStoreError) -> String? {
+        var configuration = CircuitStore.Configuration()
+        configuration.access = .readOnly
+        let store = try CircuitStore(path: path, configuration: configuration)
+        defer { store.close() }
+        return try store.linkFileNumber().map { String($0) }
     }
 }
 #endif

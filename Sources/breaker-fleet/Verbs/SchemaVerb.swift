@@ -12,8 +12,9 @@ struct SchemaVerb: Verb {
     static let summary = "print, make or check what the links need in the database"
     static let details = """
         'print' writes the SQL for psql; 'apply' runs it, as the user who is to own
-        the schema; one that is there stays as it is. 'check', as the user of the
-        links, says whether they can work with what is there.
+        the schema, or moves an older one to this release's version, in one
+        transaction: links of an older release are shut out by that. 'check', as the
+        user of the links, says whether they can work with what is there.
         """
     static let options: [Option] = []
 
@@ -55,7 +56,8 @@ struct SchemaVerb: Verb {
             context.console.writeError(
                 "hint: '\(FleetProgram.name) schema print' tells what to grant to the links' user\n")
         } else {
-            context.console.write("the schema fleet is there, version \(version)\n")
+            let moved = before == version ? "is there" : "was moved from version \(before ?? "")"
+            context.console.write("the schema fleet \(moved), version \(version)\n")
         }
         return .done
     }

@@ -70,13 +70,37 @@ import Testing
         }
     }
 
+    /// Under a rule of a share, too, a reset is the end of what all hosts have counted.
+    @Test func aResetForgetsTheSharesOfAllHosts() async throws {
+        let config = CircuitBreaker.Config(
+            name: "api", trip: .failureRate(0.5, minimumCalls: 10, within: .seconds(600)),
+            recovery: RecoveryRule(timeout: .seconds(600)))
+        try await Fleet.with(2, config: config) { hosts, database in
+            func waitForCalls(_ number: Int64) async throws {
+                try await Fleet.wait("\(number) calls are told") {
+                    try database.number("SELECT coalesce(sum(failed_calls), 0) FROM fleet.rate") == number
+                }
+            }
+            for host in hosts { host.fail(4) }
+            try await waitForCalls(8)
+            try synchronously { try hosts[1].store.reset("api", by: "ann") }
+            try await Fleet.wait("both are reset") { try hosts.allSatisfy { try $0.events(.reset).count == 1 } }
+            try await waitForCalls(0)
+            for host in hosts { host.fail(4) }
+            try await waitForCalls(8)
+            #expect(hosts.allSatisfy { !$0.isOpen })
+            for host in hosts { host.fail(1) }
+            try await Fleet.wait("both are open") { hosts.allSatisfy(\.isOpen) }
+        }
+    }
+
     /// The same where the reset was said, when the connection is another one: the link says its words once more.
     @Test func anOldResetThatIsSaidOnceMoreLeavesALaterTripAlone() async throws {
         try await Fleet.with(2, config: FleetHost.config(recovery: .seconds(600))) { hosts, database in
             hosts[0].fail(1)
             try synchronously { try hosts[0].store.reset("api", by: "ann") }
             try await Fleet.wait("the reset is told") {
-                try database.number("SELECT count(*) FROM fleet.circuit WHERE is_reset") == 1
+                try database.number("SELECT count(*) FROM fleet.circuit WHERE reset_said IS NOT NULL") == 1
             }
             hosts[0].fail(5)
             #expect(hosts[0].isOpen)

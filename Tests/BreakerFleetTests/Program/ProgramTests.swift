@@ -52,6 +52,15 @@ import Testing
         try await Fleet.wait("both are joined") { program.errors.components(separatedBy: ": joined").count == 3 }
         let options = ["--postgres", database.connection]
         #expect(try await FleetProcess.run(["check", "--host", "h"] + options).code == 0)
+        #expect(try await FleetProcess.run(["check"] + files + options).code == 0)
+        // One file of several that is outside, though the name of its host is joined.
+        let outside = try Service()
+        let alone = try await FleetProcess.run(["check", "--host", "h", "--store", outside.path] + options)
+        #expect(alone.code == 5)
+        #expect(alone.errors.contains("no link of '\(outside.path)' is joined"))
+        let gone = try await FleetProcess.run(["check", "--store", outside.path + "-gone"] + options)
+        #expect(gone.code == 5)
+        #expect(gone.errors.contains("there is no store to read"), "\(gone.errors)")
 
         services[0].fail(3)
         services[1].fail(2)
@@ -258,10 +267,10 @@ import Testing
         #expect(missing.code == 1)
         #expect(missing.errors.contains("schema apply"))
         #expect(
-            try await FleetProcess.run(["schema", "apply"] + server).output == "made the schema fleet, version 1.0\n")
+            try await FleetProcess.run(["schema", "apply"] + server).output == "made the schema fleet, version 2.0\n")
         #expect(
             try await FleetProcess.run(["schema", "apply"] + server).output
-                == "the schema fleet is there, version 1.0\n")
+                == "the schema fleet is there, version 2.0\n")
         #expect(try await FleetProcess.run(["schema", "check"] + server).code == 0)
     }
 }

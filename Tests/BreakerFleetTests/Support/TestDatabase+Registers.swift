@@ -42,6 +42,34 @@ extension Registers {
         return generation
     }
 
+    /// A word that somebody has said so long ago, with its place among those of all hosts.
+    func word(
+        _ saying: Saying, age: Int64 = 0, number: Int64 = .random(in: 1..<Int64.max), by who: String? = "ann",
+        reason: String? = "drill"
+    ) throws -> LinkWord {
+        var word = LinkWord(
+            kind: .hold, number: number, saidAt: try max(0, self.read([]).time.subtractingSaturating(age)), age: age,
+            by: who, reason: reason)
+        switch saying {
+        case .hold(let state, let time): (word.hold, word.holdFor) = (state, time)
+        case .release: break
+        case .reset: word.kind = .reset
+        case .probe: word.kind = .probe
+        }
+        return word
+    }
+
+    /// Tells what somebody has said so long ago.
+    @discardableResult
+    func say(_ saying: Saying, age: Int64 = 0, on name: String) throws -> Outcome {
+        try self.perform(.tell(self.word(saying, age: age)), on: name)
+    }
+
+    /// Adds failures of a host whose file has its name for a number.
+    func push(new: [Failure], gone: [Gone] = []) throws { try self.push(new: new, gone: gone, of: self.host) }
+
+    func push(sums: [Sums]) throws { try self.push(sums: sums, of: self.host) }
+
     /// Changes a register by hand.
     func set(_ values: String, of name: String) throws {
         try self.connection.run(
@@ -65,6 +93,21 @@ func untilNothingIsNew(
         reading = try read(reading.seen)
     } while !reading.registers.isEmpty
     return reading
+}
+
+/// What somebody says of a circuit.
+enum Saying: Sendable, Hashable {
+    case hold(HoldState, for: Int64?)
+    case release
+    case reset
+    case probe
+}
+
+extension Registers.Link {
+    /// A link of a file that is at the only place of that number.
+    init(session: Int64, file: String, program: String) {
+        self.init(session: session, file: file, place: "place of \(file)", program: program)
+    }
 }
 
 extension Outcome {

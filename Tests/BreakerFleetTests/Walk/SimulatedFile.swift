@@ -5,10 +5,17 @@ import BreakerStore
 /// A host's file in the walk: one circuit, as the library's own machine treats it.
 struct SimulatedFile {
     struct Event {
-        var key: LinkedCircuit.Key
         var kind: CircuitEvent.Kind
         var at: Int64
         var by: String?
+    }
+
+    /// What a person does.
+    enum Action: Equatable {
+        case reset
+        case hold(HoldState, left: Int64?)
+        case release
+        case probe
     }
 
     enum State: Equatable {
@@ -31,6 +38,8 @@ struct SimulatedFile {
     private(set) var failures: [(number: Int64, at: Int64)] = []
     private(set) var refusals: UInt64 = 0
     private(set) var events: [Event] = []
+    /// With the time at which each was said in place of an age.
+    private(set) var words: [LinkWord.Kind: LinkWord] = [:]
     private var trips = 0
     /// Whether a probe is under way.
     private var isProbing = false
@@ -54,8 +63,7 @@ struct SimulatedFile {
     }
 
     private mutating func note(_ kind: CircuitEvent.Kind, by who: String?, at now: Int64) {
-        self.events.append(
-            Event(key: .init(worker: self.worker, number: self.number()), kind: kind, at: now, by: who))
+        self.events.append(Event(kind: kind, at: now, by: who))
         if self.events.count > 100 { self.events.removeFirst(50) }
     }
 
@@ -123,26 +131,90 @@ struct SimulatedFile {
 
     // MARK: - Operators and orders
 
-    mutating func operate(_ operation: Request.Operation, by who: String, at now: Int64) {
+    /// Returns whether there was anything to do.
+    @discardableResult
+    mutating func operate(_ action: Action, by who: String, at now: Int64) -> Bool {
         self.endHold(at: now)
-        switch operation {
+        let floor = self.words.values.map { $0.saidAt ?? $0.floor + 1 }.max() ?? 0
+        var word = LinkWord(
+            kind: .hold, number: self.worker << 32 + self.number(), floor: floor, age: now, by: who)
+        switch action {
         case .reset:
-            self.failures.removeAll()
-            self.trips = 0
-            self.hold = nil
-            self.move(to: .closed, .reset, by: who, at: now)
+            word.kind = .reset
+            self.reset(by: who, endsHold: true, at: now)
         case .hold(let state, let left):
-            if self.state == .halfOpen { self.state = .open(until: now) }
-            self.hold = (state, now, left.map { now + $0 }, who)
-            self.move(to: self.state, .held, by: who, at: now)
+            (word.hold, word.holdFor) = (state, left)
+            self.hold(state, left, by: who, at: now)
         case .release:
-            guard self.hold != nil else { return }
-            self.hold = nil
-            self.move(to: self.state, .released, by: who, at: now)
+            guard self.release(by: who, at: now) else { return false }
         case .probe:
-            guard self.hold == nil, case .open(let until) = self.state, now < until else { return }
+            word.kind = .probe
+            guard self.hold == nil, case .open(let until) = self.state, now < until else { return false }
             self.move(to: .open(until: now), .probeAllowed, by: who, at: now)
         }
+        self.words[word.kind] = word
+        return true
+    }
+
+    private mutating func reset(by who: String, endsHold: Bool, at now: Int64) {
+        self.failures.removeAll()
+        self.trips = 0
+        if endsHold { self.hold = nil }
+        self.move(to: .closed, .reset, by: who, at: now)
+    }
+
+    private mutating func hold(_ state: HoldState, _ left: Int64?, by who: String, at now: Int64) {
+        if self.state == .halfOpen { self.state = .open(until: now) }
+        self.hold = (state, now, left.map { now + $0 }, who)
+        self.move(to: self.state, .held, by: who, at: now)
+    }
+
+    private mutating func release(by who: String, at now: Int64) -> Bool {
+        guard self.hold != nil else { return false }
+        self.hold = nil
+        self.move(to: self.state, .released, by: who, at: now)
+        return true
+    }
+
+    // MARK: - Words
+
+    /// As `Transaction.stampWords`.
+    private mutating func stampWords(_ serverTime: Int64, notBefore: Int64, at now: Int64) {
+        var newest = notBefore
+        for var word in self.words.values.sorted(by: { $0.age < $1.age }) where word.saidAt == nil {
+            newest = max(newest, word.floor + 1, serverTime - (now - word.age))
+            word.saidAt = newest
+            self.words[word.kind] = word
+        }
+    }
+
+    /// As `Transaction.obey`.
+    private mutating func obey(_ word: LinkWord, leavesTrip: Bool, by who: String, at now: Int64) -> Bool {
+        guard let stamp = word.stamp else { return false }
+        func isOlder(_ kind: LinkWord.Kind) -> Bool {
+            self.words[kind].map { $0.stamp.map { $0 < stamp } ?? false } ?? true
+        }
+        guard isOlder(word.kind) else { return false }
+        let (endsHold, isOver) = (isOlder(.hold), !isOlder(.reset))
+        switch word.kind {
+        case .hold:
+            if let state = word.hold, word.left != 0, !isOver {
+                self.hold(state, word.left, by: who, at: now)
+            } else {
+                _ = self.release(by: who, at: now)
+            }
+        case .reset where leavesTrip: if endsHold { _ = self.release(by: who, at: now) }
+        case .reset:
+            let hasOld = self.failures.contains { $0.at <= now - word.age }
+            if self.state != .closed || self.hold != nil && endsHold || hasOld {
+                self.reset(by: who, endsHold: endsHold, at: now)
+            }
+        case .probe: break
+        }
+        var kept = word
+        kept.age = now - word.age
+        self.words[word.kind] = kept
+        return true
     }
 
     /// As `CircuitStore.obey`.
@@ -162,9 +234,9 @@ struct SimulatedFile {
             self.failures.removeAll()
             self.trips = 0
             self.move(to: .closed, .closed, by: who, at: now)
-        case .reset: self.operate(.reset, by: who, at: now)
-        case .hold(let state, let left): self.operate(.hold(state, left: left), by: who, at: now)
-        case .release: self.operate(.release, by: who, at: now)
+        case .obey(let word, let leavesTrip):
+            guard self.obey(word, leavesTrip: leavesTrip, by: who, at: now) else { return nil }
+        case .stamp(let serverTime, let notBefore): self.stampWords(serverTime, notBefore: notBefore, at: now)
         case .probe:
             guard self.hold == nil, case .open(let until) = self.state else { return nil }
             if now < until { self.move(to: .open(until: now), nil, at: now) }
@@ -183,10 +255,9 @@ struct SimulatedFile {
 
     func look(at now: Int64) -> LinkedCircuit {
         func event(_ event: Event) -> LinkedCircuit.Event {
-            LinkedCircuit.Event(key: event.key, kind: event.kind, age: now - event.at, by: event.by)
+            LinkedCircuit.Event(kind: event.kind, age: now - event.at, by: event.by)
         }
         let transitions: [CircuitEvent.Kind] = [.tripped, .reopened, .closed, .probing, .reset]
-        let operations: [CircuitEvent.Kind] = [.reset, .held, .released, .probeAllowed]
         let hold = self.hold.flatMap { $0.until.map { $0 > now } ?? true ? $0 : nil }
         let state: LinkedCircuit.State =
             switch self.state {
@@ -205,7 +276,10 @@ struct SimulatedFile {
             },
             refusals: self.refusals, transition: self.events.last { transitions.contains($0.kind) }.map(event),
             trip: self.tripEvent.map(event),
-            operations: self.events.filter { operations.contains($0.kind) && !LinkOrder.isOfFleet($0.by) }.suffix(16)
-                .map(event))
+            words: self.words.values.sorted { $0.kind.rawValue < $1.kind.rawValue }.map { word in
+                var word = word
+                word.age = now - word.age
+                return word
+            })
     }
 }

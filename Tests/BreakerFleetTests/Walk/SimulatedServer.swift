@@ -13,9 +13,7 @@ struct SimulatedServer {
         var trips = 0
         var reason: String?
         var by: String?
-        var isReset = false
-        var hold: (state: HoldState, until: Int64?, time: Int64?, by: String?)?
-        var operatedAt: Int64 = 0
+        var words: [LinkWord.Kind: LinkWord] = [:]
         var lease: (host: String, ends: Int64, time: Int64)?
     }
 
@@ -26,14 +24,13 @@ struct SimulatedServer {
 
     private(set) var row: Row?
     private var failures: [Failure: Int64] = [:]
-    private var operations: Set<LinkedCircuit.Key> = []
     /// How far the server's clock is from the walk's.
     var offset: Int64 = 1_000_000_000
     let alteration: Alteration?
 
     init(_ alteration: Alteration?) { self.alteration = alteration }
 
-    private func time(_ now: Int64) -> Int64 { now + self.offset }
+    func time(_ now: Int64) -> Int64 { now + self.offset }
 
     /// Creates the register, and returns it in durations.
     mutating func read(at now: Int64) -> Register {
@@ -47,20 +44,32 @@ struct SimulatedServer {
         }
         var register = Register(
             name: "a", generation: row.generation, state: row.state, age: max(0, now - row.since),
-            trips: row.trips, reason: row.reason, by: row.by, isReset: row.isReset)
+            since: row.since, trips: row.trips, reason: row.reason, by: row.by, words: Self.words(of: row, at: now))
         if row.state == .open {
             register.left = left(row.openUntil, row.openFor)
             register.openFor = row.openFor
-        }
-        if let hold = row.hold {
-            let rest = hold.until.map { left($0, hold.time ?? 0) }
-            if rest != 0 { register.hold = .init(state: hold.state, left: rest, by: hold.by) }
         }
         if let lease = row.lease {
             let rest = left(lease.ends, lease.time)
             if rest > 0 { register.lease = .init(host: lease.host, left: rest) }
         }
         return register
+    }
+
+    private static func words(of row: Row, at now: Int64) -> [LinkWord] {
+        row.words.values.sorted { $0.kind.rawValue < $1.kind.rawValue }.map { word in
+            var word = word
+            word.age = max(0, now - (word.saidAt ?? 0))
+            return word
+        }
+    }
+
+    /// Whether a hold is in force.
+    func isHeld(at now: Int64) -> Bool {
+        guard let row = self.row, row.words[.hold]?.saidAt ?? 0 <= self.time(now) + 1_000_000 else { return false }
+        return Register(
+            name: "a", generation: 1, state: .closed, age: 0, words: Self.words(of: row, at: self.time(now))
+        ).hold != nil
     }
 
     mutating func mirror(_ host: String, _ file: LinkedCircuit, at now: Int64) {
@@ -104,7 +113,6 @@ struct SimulatedServer {
             row.openFor = time
             row.trips += 1
             row.lease = nil
-            row.isReset = false
             row.by = nil
         }
         func close() {
@@ -112,7 +120,6 @@ struct SimulatedServer {
             row.since = now
             row.trips = 0
             row.lease = nil
-            row.isReset = false
             row.by = nil
         }
         switch request {
@@ -124,8 +131,7 @@ struct SimulatedServer {
             return accept(isNew: true)
         case .elect(let generation):
             if self.alteration == .electsAll { return .accepted(generation: row.generation) }
-            let isHeld = row.hold.map { hold in hold.until.map { !isOver($0, hold.time ?? 0) } ?? true } ?? false
-            guard row.generation == generation, isDue, !isHeld, isFree || row.lease?.host == host else {
+            guard row.generation == generation, isDue, !self.isHeld(at: real), isFree || row.lease?.host == host else {
                 return .refused
             }
             row.lease = (host, now + Walk.lease, Walk.lease)
@@ -147,29 +153,27 @@ struct SimulatedServer {
             case .open(let time): open(for: time)
             }
             return accept(isNew: true)
-        case .operate(let operation, let key, let age, let by, _):
+        case .tell(let word):
+            guard let stamp = word.stamp else { return .refused }
             // A stamp ahead of now is of a clock that was set back since.
-            func isNewer(_ stamp: Int64) -> Bool { stamp > now - age && stamp <= now }
-            guard self.operations.insert(key).inserted, !isNewer(row.operatedAt) else { return .refused }
-            if operation == .probe, isNewer(row.since) { return .refused }
-            if operation != .probe { row.operatedAt = now - age }
-            switch operation {
-            case .reset:
-                if !isNewer(row.since) {
-                    close()
-                    row.since = now - age
-                    row.isReset = true
-                }
-                row.hold = nil
-                row.lease = nil
-            case .hold(let state, let left): row.hold = (state, left.map { now + $0 }, left, by)
-            case .release: row.hold = nil
-            case .probe:
-                guard row.state == .open else { return .refused }
+            let isInTime = row.since <= stamp.saidAt || row.since > now + 1_000_000
+            if word.kind == .probe {
+                guard row.state == .open, isInTime else { return .refused }
                 row.openUntil = now
                 row.lease = (host, now + Walk.lease, Walk.lease)
+                row.by = word.by
+                return accept(isNew: true)
             }
-            row.by = by
+            guard row.words[word.kind]?.stamp.map({ $0 < stamp }) ?? true else { return .refused }
+            row.words[word.kind] = word
+            guard word.kind == .reset else {
+                row.lease = nil
+                return accept(isNew: false)
+            }
+            guard isInTime else { return accept(isNew: false) }
+            close()
+            row.since = stamp.saidAt
+            row.by = word.by
             return accept(isNew: true)
         case .offer(let register):
             guard register.generation > row.generation else { return .refused }
@@ -180,8 +184,6 @@ struct SimulatedServer {
             row.openFor = register.openFor
             row.trips = register.trips
             row.by = register.by
-            row.isReset = register.isReset
-            row.hold = register.hold.map { ($0.state, $0.left.map { $0 + now }, $0.left, $0.by) }
             row.lease = nil
             return accept(isNew: false)
         }
@@ -208,7 +210,9 @@ enum Alteration: String, CaseIterable, Sendable {
     /// Rule 7: everybody gets the right to probe.
     case electsAll
     /// Rule 8: no operator's word goes up.
-    case keepsOperations
+    case keepsWords
+    /// Rule 8: no file keeps the words that it has heard.
+    case forgetsWords
     /// Rule 9: nothing is offered to a server that has lost it.
     case offersNothing
     /// Rule 10: stamps of the server's clock are trusted however far ahead they are.

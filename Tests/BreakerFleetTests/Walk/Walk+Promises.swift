@@ -14,7 +14,7 @@ extension Walk {
             $0.isConnected && !$0.isNew && $0.link != nil && $0.file.state == .closed && $0.file.hold == nil
                 && $0.probe == nil
         }
-        if isQuiet, self.server.row?.state == .closed, self.server.row?.hold == nil { self.isDisturbed = false }
+        if isQuiet, self.server.row?.state == .closed, !self.server.isHeld(at: self.now) { self.isDisturbed = false }
     }
 
     /// Before a trip is asked for: enough failures of enough hosts must have happened.
@@ -29,7 +29,7 @@ extension Walk {
 
     /// After all have looked: enough failures of enough hosts have opened the register.
     mutating func expectTrip() {
-        guard !self.hasStepped, let row = self.server.row, row.state == .closed, row.hold == nil,
+        guard !self.hasStepped, let row = self.server.row, row.state == .closed, !self.server.isHeld(at: self.now),
             self.hosts.allSatisfy({ $0.isConnected && !$0.isNew && $0.link != nil && $0.file.hold == nil })
         else { return }
         let counts = self.hosts.map { host in
@@ -71,11 +71,8 @@ extension Walk {
     }
 
     private mutating func expectHold() {
-        guard !self.hasStepped, !self.hasLostWords, self.lastOperation > 0 else { return }
-        let hold = self.lastHold
-        // A hold that was over before the others heard of it has ended no older one of theirs. Holds whose ends are
-        // less than 2 s apart are one (`isTheSame`): a later end may be felt that much earlier on other hosts.
-        if let until = hold?.until, until <= self.now + 2_000_000 { return }
+        guard !self.hasStepped, self.lastOperation > 0 else { return }
+        let hold = self.lastHold.flatMap { hold in hold.until.map { $0 <= self.now } ?? false ? nil : hold }
         for host in self.hosts {
             let held = host.file.look(at: self.now).hold
             if held?.state != hold?.state {

@@ -21,6 +21,8 @@ struct Walk {
         /// How often the file was opened for a generation.
         var openings: [Int64: Int] = [:]
         var traffic = false
+        /// Whether somebody was faster than an order of this turn of the link: that happens once a turn.
+        var hasMetSomebody = false
     }
 
     var violations: [String] = []
@@ -40,8 +42,6 @@ struct Walk {
     var isSettling = false
     var failures: [(host: String, at: Int64)] = []
     var lastHold: (state: HoldState, until: Int64?)?
-    /// Whether a failover may have lost what an operator said.
-    var hasLostWords = false
     var lastOperation: Int64 = 0
 
     init(seed: UInt64, alteration: Alteration? = nil, keepsTrace: Bool = false) {
@@ -160,7 +160,8 @@ struct Walk {
         case .closesOwnTrips: file.trip = nil
         case .extendsNothing:
             if case .open(let left) = file.state, left > 0 { file.state = .open(left: .max / 2) }
-        case .keepsOperations: file.operations = []
+        case .keepsWords: file.words.removeAll { $0.saidAt == nil }
+        case .forgetsWords: file.words.removeAll { $0.saidAt != nil }
         case .forgetsOwnProbes: if file.state == .closed { file.transition = nil }
         default: break
         }
@@ -170,6 +171,7 @@ struct Walk {
     mutating func cycle(_ index: Int) {
         guard self.hosts[index].isConnected, var link = self.hosts[index].link else { return }
         self.hosts[index].seen = self.now
+        self.hosts[index].hasMetSomebody = false
         let host = self.hosts[index]
         let local = self.now + host.offset
         self.server.mirror(host.name, self.look(index), at: self.now)
@@ -189,7 +191,11 @@ struct Walk {
         let count = self.look(index).counting.flatMap { self.server.count($0, at: self.now) }
         for turn in 0... {
             let file = self.look(index)
-            guard let step = link.next(file, count, at: local, draw: .random(in: 0..<1, using: &self.random)) else {
+            guard
+                let step = link.next(
+                    file, count, at: local, serverTime: self.server.time(self.now),
+                    draw: .random(in: 0..<1, using: &self.random))
+            else {
                 if let time = link.wakesAt, time <= local { self.violate("\(host.name) would never sleep") }
                 break
             }
@@ -217,12 +223,14 @@ struct Walk {
 
     mutating func obey(_ order: LinkOrder, _ index: Int, _ seen: LinkedCircuit, by: String) -> Int64? {
         let file = self.hosts[index].file
-        let isStale = !self.isSettling && self.random.chance(0.05)
+        let isStale = !self.isSettling && !self.hosts[index].hasMetSomebody && self.random.chance(0.05)
+        if isStale { self.hosts[index].hasMetSomebody = true }
         // Somebody may be faster than the order.
         if isStale, self.alteration == nil || self.alteration == .ignoresEpochs {
             let name = self.hosts[index].name
             self.now += 1
             self.hosts[index].file.operate(.hold(.open, left: nil), by: "fast@\(name)", at: self.now)
+            self.isDisturbed = true
             self.heard(.hold(.open, left: nil))
         }
         switch order {
@@ -235,22 +243,29 @@ struct Walk {
             {
                 self.violate("\(self.hosts[index].name) was opened again after its own probe had closed it")
             }
-            // A half-open file that may probe no longer is opened for the same generation.
-            guard file.state != .halfOpen else { break }
-            let generation = self.server.row?.generation ?? 0
-            self.hosts[index].openings[generation, default: 0] += 1
-            if self.hosts[index].openings[generation, default: 0] > 1, !self.hasStepped, !self.isDisturbed {
-                self.violate("\(self.hosts[index].name) was opened twice for one generation")
-            }
         default: break
         }
         let epoch = self.alteration == .ignoresEpochs ? self.hosts[index].file.epoch : seen.epoch
         let held = self.hosts[index].file.hold
+        let epochBefore = self.hosts[index].file.epoch
         let result = self.hosts[index].file.obey(order, ifEpoch: epoch, by: by, at: self.now)
+        // A half-open file that may probe no longer is opened for the same generation.
+        if case .open = order, file.state != .halfOpen, result != nil { self.noteOpening(index) }
+        if result != nil, seen.epoch != epochBefore {
+            self.violate("\(self.hosts[index].name) obeyed an order though its file had moved on")
+        }
         if isStale, let held, held.by?.hasPrefix("fast") == true, self.hosts[index].file.hold?.by != held.by {
             self.violate("\(self.hosts[index].name)'s operator was overruled by an order that came later")
         }
         return result
+    }
+
+    private mutating func noteOpening(_ index: Int) {
+        let generation = self.server.row?.generation ?? 0
+        self.hosts[index].openings[generation, default: 0] += 1
+        if self.hosts[index].openings[generation, default: 0] > 1, !self.hasStepped, !self.isDisturbed {
+            self.violate("\(self.hosts[index].name) was opened twice for one generation")
+        }
     }
 
     /// Nil if the answer or the request was lost.
@@ -291,8 +306,6 @@ struct Walk {
     mutating func failOver() {
         self.log.add(self.now, "fail-over")
         self.isDisturbed = true
-        // What nobody remembers is lost: the later generation wins, and it may not have heard the word.
-        if self.replica.row?.generation != self.server.row?.generation { self.hasLostWords = true }
         self.server.failOver(to: self.replica)
         for index in self.hosts.indices { self.disconnect(index) }
     }
@@ -305,7 +318,7 @@ struct Walk {
     }
 
     mutating func operate(_ index: Int) {
-        let operation: Request.Operation =
+        let operation: SimulatedFile.Action =
             switch Int.random(in: 0..<5, using: &self.random) {
             case 0: .reset
             case 1: .hold(self.random.chance(0.5) ? .open : .closed, left: nil)
@@ -313,16 +326,14 @@ struct Walk {
             case 3: .release
             default: .probe
             }
-        let before = self.hosts[index].file.events.count
         self.now += 1
-        self.hosts[index].file.operate(operation, by: "ann", at: self.now)
-        guard self.hosts[index].file.events.count > before else { return }
+        guard self.hosts[index].file.operate(operation, by: "ann", at: self.now) else { return }
         self.log.add(self.now, "\(self.hosts[index].name) operator: \(operation)")
         self.isDisturbed = true
         self.heard(operation)
     }
 
-    mutating func heard(_ operation: Request.Operation) {
+    mutating func heard(_ operation: SimulatedFile.Action) {
         self.lastOperation = self.now
         switch operation {
         case .reset, .release: self.lastHold = nil

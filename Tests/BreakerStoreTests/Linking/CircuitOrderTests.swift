@@ -12,15 +12,24 @@ import Testing
     enum Order: CaseIterable {
         case open, extend, close, reset, hold, release, probe
 
-        var order: LinkOrder {
+        /// Returns whether the order applies.
+        func apply(to circuit: inout Circuit, at now: StoreTime) -> Bool {
+            let (who, reason) = ("fleet: bob", "why")
+            func obey(_ order: LinkOrder) -> Bool { circuit.obey(order, by: who, reason: reason, at: now) }
+            func obey(_ word: LinkWord) -> Bool {
+                let before = circuit.epoch
+                circuit.obey(word, by: who, leavesTrip: false, endsHold: true, isOver: false, at: now)
+                return circuit.epoch != before
+            }
             switch self {
-            case .open: .open(for: CircuitOrderTests.duration, trips: 4)
-            case .extend: .extend(for: CircuitOrderTests.duration)
-            case .close: .close
-            case .reset: .reset
-            case .hold: .hold(.closed, for: 40)
-            case .release: .release
-            case .probe: .probe
+            case .open: return obey(.open(for: CircuitOrderTests.duration, trips: 4))
+            case .extend: return obey(.extend(for: CircuitOrderTests.duration))
+            case .close: return obey(.close)
+            case .reset: return obey(LinkWord(kind: .reset, number: 1, age: 0, reason: reason))
+            case .hold:
+                return obey(LinkWord(kind: .hold, number: 1, age: 2, hold: .closed, holdFor: 42, reason: reason))
+            case .release: return obey(LinkWord(kind: .hold, number: 1, age: 0, reason: reason))
+            case .probe: return obey(.probe)
             }
         }
     }
@@ -47,6 +56,8 @@ import Testing
         case (.close, .openEarly, _), (.close, .openDue, _), (.close, .halfOpen, _):
             return Effect(state: .closed, events: [.closed], trips: 0, forgetsFailures: true)
         case (.close, .closed, _), (.close, .unknown, _): return nil
+        // Nothing from before counts here.
+        case (.reset, .closed, .nothing): return nil
         case (.reset, _, _): return Effect(state: .closed, events: [.reset], trips: 0, forgetsFailures: true)
         case (.hold, .halfOpen, _): return Effect(state: due, events: [.held])
         case (.hold, _, _): return Effect(events: [.held])
@@ -104,7 +115,7 @@ import Testing
         let now = StoreTime(Self.now)
         let before = Self.circuit(beneath, over, epoch: epoch)
         var circuit = before
-        let applies = circuit.obey(order.order, by: "fleet: bob", reason: "why", at: now)
+        let applies = order.apply(to: &circuit, at: now)
         let changes = circuit.takeFailureChanges()
         let effect = Self.table(order, beneath, over)
 
@@ -186,7 +197,10 @@ import Testing
         #expect(opened?.hasStampsAhead(of: now) == false)
         let extended = obeyed(.extend(for: duration), by: Self.circuit(.openEarly, .nothing))
         #expect(extended?.state == .open(until: until))
-        let held = obeyed(.hold(.open, for: duration), by: Self.circuit(.closed, .nothing))
-        #expect((held?.hold(at: now) != nil) == (duration > 0))
+        var held = Self.circuit(.closed, .nothing)
+        held.obey(
+            LinkWord(kind: .hold, number: 1, age: 0, hold: .open, holdFor: duration), by: "fleet", leavesTrip: false,
+            endsHold: true, isOver: false, at: now)
+        #expect((held.hold(at: now) != nil) == (duration > 0))
     }
 }

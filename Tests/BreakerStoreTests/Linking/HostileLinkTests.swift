@@ -33,7 +33,7 @@ import Testing
         for access in [Access.readOnly, .existing] {
             let seen = try self.seen(after: "UPDATE circuit SET \(change) WHERE name = 'b'", access: access)
             #expect(seen.map(\.name) == ["a", "c"])
-            #expect(seen.allSatisfy { $0.failures.count == 1 && $0.operations.count == 1 && $0.transition != nil })
+            #expect(seen.allSatisfy { $0.failures.count == 1 && $0.words.count == 1 && $0.transition != nil })
             Foreign.run(try Workplace.here.store, "DELETE FROM circuit; DELETE FROM failure; DELETE FROM event")
         }
     }
@@ -41,7 +41,7 @@ import Testing
     /// One that only reads the file says so; one that may write deletes the row, and the next look is whole.
     @Test(arguments: [
         "UPDATE circuit SET name = LONG WHERE name = 'b'", "UPDATE circuit SET last_error = LONG WHERE name = 'b'",
-        "UPDATE event SET reason = LONG WHERE circuit = 'b'", "UPDATE event SET kind = LONG WHERE circuit = 'b'",
+        "UPDATE event SET operator = LONG WHERE circuit = 'b'", "UPDATE event SET kind = LONG WHERE circuit = 'b'",
     ])
     func aTextThatIsTooLongIsAnError(sql: String) async throws {
         LongTextTests.requireClearError { _ = try self.seen(after: sql, access: .readOnly) }
@@ -57,6 +57,7 @@ import Testing
         let seen = try self.seen(
             after: """
                 UPDATE event SET reason = \(text), operator = \(text);
+                UPDATE word SET reason = \(text), operator = \(text);
                 UPDATE circuit SET last_error = \(text), hold = 'open', hold_since = 1, hold_by = \(text),
                 hold_reason = \(text)
                 """)
@@ -66,8 +67,8 @@ import Testing
             #expect(circuit.lastError == cut)
             #expect(circuit.hold?.by == cut)
             #expect(circuit.hold?.reason == cut)
-            #expect(circuit.transition?.reason == cut)
-            #expect(circuit.operations.map(\.by) == [cut])
+            #expect(circuit.transition?.by == cut)
+            #expect(circuit.words.map(\.by) == [cut] && circuit.words.map(\.reason) == [cut])
         }
     }
 
@@ -84,6 +85,7 @@ import Testing
                 INSERT INTO failure SELECT 4000 + n, 5, 5, 5 FROM numbers;
                 UPDATE circuit SET rule_count = 500000 WHERE name = 'a';
                 UPDATE event SET at = 9223372036854775807 WHERE id % 2;
+                UPDATE word SET at = 9223372036854775807, hold_for = -9223372036854775808;
                 UPDATE circuit SET hold = 'open', hold_since = 9223372036854775807, hold_until = 9223372036854775807;
                 UPDATE circuit SET state = 'open', open_until = 9223372036854775807;
                 INSERT INTO tally SELECT id, 0, 0, 0, 0, 0, 9223372036854775807 FROM circuit;
@@ -95,7 +97,7 @@ import Testing
         #expect(seen.map(\.failures.count) == [100_000, 2_003, 1])
         for circuit in seen {
             #expect(circuit.failures.allSatisfy { $0.age >= 0 })
-            #expect(circuit.operations.allSatisfy { $0.age >= 0 })
+            #expect(circuit.words.allSatisfy { $0.age >= 0 })
             #expect(circuit.transition.map { $0.age >= 0 } == true)
             #expect(circuit.hold?.age == 0)
             #expect(circuit.state == .open(left: circuit.longestRecovery))
@@ -103,11 +105,19 @@ import Testing
         }
     }
 
-    /// A program in another language writes no worker: the file's own number stands for it, which no other file has.
-    @Test func anEventOfNobodyHasTheFilesOwnNumber() throws {
-        let seen = try self.seen(after: "UPDATE event SET worker = NULL")
-        let birth = Foreign.value(try Workplace.here.store, "SELECT birth FROM clock").flatMap(Int64.init)
-        #expect(birth != nil)
-        #expect(seen.allSatisfy { $0.operations.map(\.key.worker) == [birth] })
+    /// Who has the file can write such rows: they say nothing, and the others go on.
+    @Test(arguments: [
+        "kind = 'shout'", "said_at = -1", "said_at = 9007199254740993", "floor = -1", "floor = 9007199254740993",
+        "hold = 'loosely'",
+    ])
+    func aWordThatMakesNoSenseIsNone(change: String) throws {
+        let seen = try self.seen(
+            after: """
+                UPDATE word SET \(change) WHERE circuit = (SELECT id FROM circuit WHERE name = 'b');
+                WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 5000)
+                INSERT INTO word SELECT id, 'x' || n, n, 1, 1, 1, NULL, NULL, NULL, NULL FROM numbers, circuit
+                WHERE name = 'c'
+                """)
+        #expect(seen.map(\.words.count) == [1, 0, 1])
     }
 }

@@ -61,7 +61,6 @@ import Testing
         #expect(seen.failures.map(\.age) == [10_000_000, 10_000_000])
         #expect(seen.transition?.kind == .tripped)
         #expect(seen.transition?.age == 10_000_000)
-        #expect(seen.transition?.reason == "2 failures in a row")
         #expect(seen.transition?.by == nil)
         #expect(!LinkOrder.isOfFleet(seen.transition?.by))
         self.advance(30)
@@ -99,35 +98,6 @@ import Testing
         #expect(try self.seen().hold == .init(state: .closed, age: 0))
     }
 
-    @Test func operatorsAndNobodyElse() throws {
-        try self.fixture.breaker(trip: .consecutiveFailures(1)).recordFailure()
-        try self.store.probe("a", by: "ann", reason: "it is up")
-        try self.store.hold("a", .open, for: .seconds(1))
-        self.advance(1)
-        // This one finds that the hold's time is over, which nobody has done.
-        try self.store.hold("a", .closed, by: "bob")
-        try self.store.release("a", by: "fleetwood", reason: Circuit.endOfHold)
-        for who in [LinkOrder.fleet, LinkOrder.fleet(for: "eve")] {
-            let epoch = try self.seen().epoch
-            _ = try #require(try self.store.obey(.reset, on: "a", ifEpoch: epoch, by: who, reason: nil))
-        }
-        try self.store.reset("a", reason: "by no name")
-        self.advance(3)
-        let seen = try self.seen()
-        #expect(seen.operations.map(\.kind) == [.probeAllowed, .held, .held, .released, .reset])
-        #expect(seen.operations.map(\.by) == ["ann", nil, "bob", "fleetwood", nil])
-        #expect(seen.operations.map(\.reason) == ["it is up", nil, nil, Circuit.endOfHold, "by no name"])
-        #expect(seen.operations.map(\.age) == [4_000_000, 4_000_000, 3_000_000, 3_000_000, 3_000_000])
-        #expect(seen.transition == seen.operations.last)
-        let history = try self.store.history(of: "a")
-        #expect(seen.operations.last?.key.number == history.first?.id)
-        #expect(seen.operations.last?.key.worker == self.fixture.core?.writer.opened?.worker.id)
-
-        for number in 0..<20 { try self.store.hold("a", .open, by: "\(number)") }
-        #expect(try self.seen().operations.map(\.by) == (4..<20).map { "\($0)" })
-        #expect(try self.seen().transition == seen.transition)
-    }
-
     @Test func ofTheHistoryOnlyWhatIsNewer() throws {
         for name in ["a", "b"] { _ = try self.fixture.breaker(name) }
         try self.store.hold("a", .open, by: "ann")
@@ -137,11 +107,12 @@ import Testing
         #expect(try self.store.history(limit: 1).map(\.id) == [first.newestEvent])
         let nothing = try self.store.linkedCircuits(matching: "*", eventsAfter: first.newestEvent)
         #expect(nothing.newestEvent == first.newestEvent)
-        #expect(nothing.circuits.allSatisfy { $0.transition == nil && $0.operations.isEmpty })
+        #expect(nothing.circuits.allSatisfy { $0.transition == nil })
+        #expect(nothing.circuits.map { $0.words.map(\.by) } == [["ann"], ["bob"]])
         #expect(nothing.circuits.map(\.hold) == first.circuits.map(\.hold))
         try self.store.reset("a", by: "eve")
         let second = try self.store.linkedCircuits(matching: "*", eventsAfter: first.newestEvent)
-        #expect(second.circuits.map { $0.operations.map(\.by) } == [["eve"], []])
+        #expect(second.circuits.map { $0.words.map(\.by) } == [["ann", "eve"], ["bob"]])
         #expect(second.circuits.map(\.transition?.kind) == [.reset, nil])
         #expect(second.newestEvent == first.newestEvent + 1)
         // A number that this file has not reached is another file's.
@@ -157,7 +128,7 @@ import Testing
         _ = try self.store.breaker(Stores.config("a", maxFailures: 7))
         let seen = try self.seen()
         #expect(seen.transition == nil)
-        #expect(seen.operations.isEmpty)
+        #expect(seen.words.isEmpty)
     }
 
     @Test func sharesAndRefusals() throws {
@@ -269,7 +240,7 @@ import Testing
         _ = try self.store.breaker(.init(name: "a"))
         try self.store.hold("a", .open, by: who, reason: "why")
         let seen = try self.seen()
-        #expect(seen.operations.map(\.kind) == [.held])
+        #expect(seen.words.map(\.by) == ["'\(who)'"])
         #expect(seen.hold?.by == "'\(who)'")
         #expect(try self.store.history(of: "a", limit: 1).first?.by == "'\(who)'")
     }

@@ -22,9 +22,11 @@ import Testing
 
     @discardableResult
     private func obey(
-        _ order: LinkOrder, on name: String = "users", by who: String = LinkOrder.fleet, reason: String? = nil
+        _ order: LinkOrder, on name: String = "users", reason: String? = nil
     ) throws -> Int64? {
-        try self.store.obey(order, on: name, ifEpoch: self.epoch(name), by: who, reason: reason)
+        let who: String? = if case .obey(let word, _) = order { word.by } else { nil }
+        return try self.store.obey(
+            order, on: name, ifEpoch: self.epoch(name), by: LinkOrder.fleet(for: who), reason: reason)
     }
 
     /// All that stands in the row, and what else the file has of it.
@@ -35,14 +37,24 @@ import Testing
             self.place.store,
             """
             SELECT (SELECT count(*) FROM event) || ' ' || (SELECT count(*) FROM failure) || ' ' ||
-            (SELECT count(*) FROM probe)
+            (SELECT count(*) FROM probe) || ' ' || (SELECT count(said_at) FROM word)
             """)
         return "\(try #require(row)) \(try #require(others))"
     }
 
+    private static func word(
+        _ kind: LinkWord.Kind, saidAt: Int64 = 1, _ hold: HoldState? = nil, for time: Int64? = nil,
+        by who: String? = nil, reason: String? = nil
+    ) -> LinkOrder {
+        .obey(
+            LinkWord(
+                kind: kind, number: 1, saidAt: saidAt, age: 0, hold: hold, holdFor: time, by: who, reason: reason),
+            leavesTrip: false)
+    }
+
     static let orders: [LinkOrder] = [
-        .open(for: 10_000_000, trips: 1), .extend(for: 10_000_000), .close, .reset, .hold(.open, for: nil), .release,
-        .probe,
+        .open(for: 10_000_000, trips: 1), .extend(for: 10_000_000), .close, .probe,
+        Self.word(.reset), Self.word(.hold, .open),
     ]
 
     @Test(arguments: Self.orders, [-1, 1] as [Int64])
@@ -64,7 +76,6 @@ import Testing
     @Test(arguments: Self.orders) func theSameEpochIsObeyed(order: LinkOrder) throws {
         let breaker = try self.store.breaker(.init(name: "users", trip: .consecutiveFailures(1)))
         breaker.recordFailure()
-        if order == .release { try self.store.hold("users", .closed) }
         let epoch = try self.epoch()
         let before = try self.bytes()
         let after = try #require(try self.obey(order))
@@ -132,22 +143,23 @@ import Testing
 
     @Test func theHistoryNamesTheFleetAndWho() throws {
         _ = try self.store.breaker(.init(name: "users"))
-        try self.obey(.hold(.open, for: 60_000_000), by: LinkOrder.fleet(for: "ann"), reason: "deploy")
-        try self.obey(.release, by: LinkOrder.fleet(for: nil))
+        try self.obey(Self.word(.hold, saidAt: 1, .open, for: 60_000_000, by: "ann", reason: "deploy"))
+        try self.obey(Self.word(.hold, saidAt: 2))
         try self.obey(.open(for: 1, trips: 1))
         try self.obey(.close)
-        try self.obey(.reset, by: LinkOrder.fleet(for: "bob"), reason: "done")
+        try self.obey(.open(for: 1, trips: 1))
+        try self.obey(Self.word(.reset, saidAt: 3, by: "bob", reason: "done"))
         let history = try self.store.history(of: "users").reversed()
-        #expect(history.map(\.kind) == [.held, .released, .tripped, .closed, .reset])
-        #expect(history.map(\.by) == ["fleet: ann", "fleet", "fleet", "fleet", "fleet: bob"])
-        #expect(history.map(\.reason) == ["deploy", nil, nil, nil, "done"])
+        #expect(history.map(\.kind) == [.held, .released, .tripped, .closed, .tripped, .reset])
+        #expect(history.map(\.by) == ["fleet: ann", "fleet", "fleet", "fleet", "fleet", "fleet: bob"])
+        #expect(history.map(\.reason) == ["deploy", nil, nil, nil, nil, "done"])
     }
 
     /// A text of another host must not become a row that nobody can read.
     @Test func textsAreCut() throws {
         _ = try self.store.breaker(.init(name: "users"))
         let long = String(repeating: "ä", count: 3_000_000)
-        _ = try #require(try self.obey(.hold(.open, for: nil), by: LinkOrder.fleet(for: long), reason: long))
+        _ = try #require(try self.obey(Self.word(.hold, .open, by: long, reason: long)))
         let event = try #require(try self.store.history(of: "users").first)
         #expect(event.reason == String(repeating: "ä", count: 1_000))
         #expect(event.by?.unicodeScalars.count == 1_000)
@@ -187,9 +199,10 @@ import Testing
             #expect(try count(.extend(for: 20_000_000)) == 0)
             #expect(try count(.probe) == 1)
             #expect(try count(.close) == 1)
-            #expect(try count(.hold(.open, for: nil)) == 1)
-            #expect(try count(.release) == 1)
-            #expect(try count(.reset) == 1)
+            #expect(try count(Self.word(.hold, saidAt: 1, .open)) == 1)
+            #expect(try count(Self.word(.hold, saidAt: 2)) == 1)
+            #expect(try count(.open(for: 10_000_000, trips: 1)) == 1)
+            #expect(try count(Self.word(.reset, saidAt: 3)) == 1)
         }
     }
 }

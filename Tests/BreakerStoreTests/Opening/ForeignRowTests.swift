@@ -70,6 +70,7 @@ import Testing
         ("transition", "INSERT INTO transition SELECT id, 'tripped', 0.5 FROM circuit"),
         ("tally", "INSERT INTO tally SELECT id, 5000000000, 'x', 0, 0, 0, 0.5 FROM circuit"),
         ("duration", "INSERT INTO duration SELECT id, 5000000000, 0, 0.5 FROM circuit"),
+        ("word", "INSERT INTO word SELECT id, 'hold', 1, 'x', 0, 0.5, NULL, NULL, NULL, NULL FROM circuit"),
     ])
     func aCountOfAnotherTypeIsRemoved(table: String, row: String) throws {
         let path = try Workplace.here.directory + "/a.db"

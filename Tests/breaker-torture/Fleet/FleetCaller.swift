@@ -105,12 +105,20 @@ final class FleetCaller: Sendable {
         case "reset": try self.store.reset(name, by: who)
         case "hold-open": try self.store.hold(name, .open, for: time, by: who)
         case "hold-closed": try self.store.hold(name, .closed, for: time, by: who)
-        case "release": try self.store.release(name, by: who)
+        case "release": return try self.release(name, by: who)
         case "probe": try self.store.probe(name, by: who)
         case "look": return try self.look()
         default: return "refused=command"
         }
         return "ok"
+    }
+
+    /// Tells whether there was a hold to release: else nobody has said anything.
+    private func release(_ name: String, by who: String) throws -> String {
+        let before = try self.store.history(of: name, limit: 1).first?.id ?? 0
+        try self.store.release(name, by: who)
+        let since = try self.store.history(of: name, limit: 100).prefix { $0.id > before }
+        return since.contains { $0.kind == .released && $0.by == who } ? "ok" : "nothing"
     }
 
     private func look() throws -> String {

@@ -13,10 +13,15 @@ struct FleetRegisterLog: Sendable {
         var state: String
         var openUntil: Int64?
         var reason: String?
-        var isReset: Bool
+        var since: Int64?
+        var resetSaid: Int64?
+        /// The one that is in force, whether or not its time is over.
         var hold: String?
         var lease: String?
         var leaseEnds: Int64?
+
+        /// Whether a person's reset has closed it.
+        var isReset: Bool { self.state == "closed" && self.resetSaid != nil && self.since == self.resetSaid }
 
         var description: String {
             guard !self.isFailover else { return "failover" }
@@ -30,27 +35,30 @@ struct FleetRegisterLog: Sendable {
         """
         CREATE TABLE public.log (
             number bigserial PRIMARY KEY, at bigint NOT NULL, is_failover boolean NOT NULL, generation bigint, state text,
-            open_until bigint, reason text, is_reset boolean, hold text, lease_host text, lease_ends bigint
+            open_until bigint, reason text, since bigint, reset_said bigint, hold text, lease_host text,
+            lease_ends bigint
         )
         """,
         """
         CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
         BEGIN
             INSERT INTO public.log
-                (at, is_failover, generation, state, open_until, reason, is_reset, hold, lease_host, lease_ends)
-            VALUES (fleet.now(), false, NEW.generation, NEW.state, NEW.open_until, NEW.reason, NEW.is_reset, NEW.hold,
+                (at, is_failover, generation, state, open_until, reason, since, reset_said, hold, lease_host, lease_ends)
+            VALUES (fleet.now(), false, NEW.generation, NEW.state, NEW.open_until, NEW.reason, NEW.since, NEW.reset_said,
+                CASE WHEN NEW.reset_said IS NULL
+                OR (NEW.hold_said, NEW.hold_number) > (NEW.reset_said, NEW.reset_number) THEN NEW.hold END,
                 NEW.lease_host, NEW.lease_ends);
             RETURN NULL;
         END $$
         """,
         """
-        CREATE TRIGGER note AFTER INSERT OR UPDATE OF generation, lease_host, lease_ends ON fleet.circuit
+        CREATE TRIGGER note AFTER INSERT OR UPDATE OF generation, lease_host, lease_ends, hold_said, reset_said ON fleet.circuit
         FOR EACH ROW EXECUTE FUNCTION public.note()
         """,
     ]
 
     /// What a failover loses: all of the fleet's tables.
-    private static let tables = ["circuit", "failure", "rate", "op", "link"]
+    private static let tables = ["circuit", "failure", "rate", "link"]
 
     /// Keeps the state to which a failover leads back.
     static func remember(_ connection: ServerConnection) throws {
@@ -81,14 +89,14 @@ struct FleetRegisterLog: Sendable {
     static func read(_ connection: ServerConnection) throws -> [Entry] {
         try connection.run(
             """
-            SELECT at, is_failover, generation, state, open_until, reason, is_reset, hold, lease_host, lease_ends
+            SELECT at, is_failover, generation, state, open_until, reason, since, reset_said, hold, lease_host, lease_ends
             FROM public.log ORDER BY number
             """
         ).map { row in
             Entry(
                 at: row.number(0) ?? 0, isFailover: row.flag(1), generation: row.number(2) ?? 0,
-                state: row.text(3) ?? "", openUntil: row.number(4), reason: row.text(5), isReset: row.flag(6),
-                hold: row.text(7), lease: row.text(8), leaseEnds: row.number(9))
+                state: row.text(3) ?? "", openUntil: row.number(4), reason: row.text(5), since: row.number(6),
+                resetSaid: row.number(7), hold: row.text(8), lease: row.text(9), leaseEnds: row.number(10))
         }
     }
 }

@@ -129,9 +129,11 @@ final class FleetRound {
         do {
             try await self.wait("all are joined") { try await self.areJoined() }
             self.note("all are joined")
-            try await self.wait("all have the same hold") {
-                Set(try await self.looks().map(\.?.hold)).count == 1
+            try await self.wait("all have the hold that was said last") {
+                let holds = Set(try await self.looks().map(\.?.hold))
+                return holds.count == 1 && (self.lastWord?.allows(holds.first ?? nil) ?? true)
             }
+            if self.lastWord != nil { self.report.add(1, "last words that hold on all hosts") }
             for host in self.hosts where try await host.look()?.hold != "none" {
                 self.note("h\(host.number)'s hold is released")
                 _ = try await host.operate("release")
@@ -166,7 +168,8 @@ final class FleetRound {
     }
 
     private static let closed = """
-        SELECT count(*) FROM fleet.circuit WHERE state = 'closed' AND (hold IS NULL OR hold_until <= fleet.now())
+        SELECT count(*) FROM fleet.circuit WHERE state = 'closed' AND (hold IS NULL OR hold_said + hold_for <= fleet.now()
+        OR (hold_said, hold_number) < (reset_said, reset_number))
         """
 
     private func waitUntilClosed() async throws {
@@ -254,11 +257,36 @@ final class FleetRound {
         case .operate(let host, let word):
             guard let answer = try await self.hosts[host].operate(word) else { return false }
             if answer != "ok" { self.note("   \(answer)") }
+            if answer == "ok", word != "probe" { self.lastWord = LastWord(word) }
         }
         return true
     }
 
     private var hasMemory = false
+
+    /// What was said last about holds, on any host: one word comes after the other.
+    private struct LastWord {
+        /// Hosts end a hold by their own clocks, and hear of it at different times.
+        private static let tolerance = Duration.seconds(3)
+
+        private var hold: String?
+        private var ends: ContinuousClock.Instant?
+
+        init(_ word: String) {
+            let parts = word.split(separator: " ")
+            self.hold = parts[0].hasPrefix("hold-") ? String(parts[0].dropFirst(5)) : nil
+            self.ends = parts.count > 1 ? Int(parts[1]).map { .now + .milliseconds($0) } : nil
+        }
+
+        func allows(_ found: String?) -> Bool {
+            guard let hold = self.hold else { return found == "none" }
+            guard let ends = self.ends else { return found == hold }
+            if .now > ends + Self.tolerance { return found == "none" }
+            return found == hold || found == "none"
+        }
+    }
+
+    private var lastWord: LastWord?
 
     // MARK: - Judging
 

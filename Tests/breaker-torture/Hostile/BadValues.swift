@@ -72,7 +72,7 @@ struct BadValues {
         }
         made.mustObey = row == "closed" && !["id", "name"].contains(column)
         made.mustHeal =
-            ["event", "worker", "registration", "failure", "probe", "tally", "duration", "transition"]
+            ["event", "worker", "registration", "failure", "probe", "tally", "duration", "transition", "word"]
             .contains(table.name)
         made.keepsOthers = self.keepsOthers(table.name, row, column, value)
         return made

@@ -1,0 +1,67 @@
+/// What a person has said of a circuit, on this host or on another.
+///
+/// Of each kind the newest counts, on all hosts. Hosts have no common clock, so the link of the host where a word was
+/// said stamps the word with the server's time.
+package struct LinkWord: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
+        /// A hold, or the release of one.
+        case hold
+        case reset
+        /// An open circuit may be probed now.
+        case probe
+    }
+
+    /// The order of words of a kind.
+    package struct Stamp: Sendable, Hashable, Comparable {
+        /// In microseconds of the server's clock; never less than one more than the newest that the host knew of.
+        package var saidAt: Int64
+        /// Decides between words of the same time: no two words have the same number.
+        package var number: Int64
+
+        package init(saidAt: Int64, number: Int64) {
+            self.saidAt = saidAt
+            self.number = number
+        }
+
+        package static func < (left: Stamp, right: Stamp) -> Bool {
+            (left.saidAt, left.number) < (right.saidAt, right.number)
+        }
+    }
+
+    /// A stamp beyond this is damage.
+    package static let latest: Int64 = 1 << 53
+
+    package var kind: Kind
+    package var number: Int64
+    /// Nil until the host's link has stamped the word.
+    package var saidAt: Int64?
+    /// The word is later than all words with stamps up to this, since its host had obeyed them.
+    package var floor: Int64
+    package var age: Int64
+    /// Nil for a release, and for a word of another kind.
+    package var hold: HoldState?
+    /// For how long in all; nil until the hold is released.
+    package var holdFor: Int64?
+    package var by: String?
+    package var reason: String?
+
+    package init(
+        kind: Kind, number: Int64 = 0, saidAt: Int64? = nil, floor: Int64 = 0, age: Int64 = 0, hold: HoldState? = nil,
+        holdFor: Int64? = nil, by: String? = nil, reason: String? = nil
+    ) {
+        self.kind = kind
+        self.number = number
+        self.saidAt = saidAt
+        self.floor = floor
+        self.age = age
+        self.hold = hold
+        self.holdFor = holdFor
+        self.by = by
+        self.reason = reason
+    }
+
+    package var stamp: Stamp? { self.saidAt.map { Stamp(saidAt: $0, number: self.number) } }
+
+    /// For how long yet the hold lasts; nil until it is released.
+    package var left: Int64? { self.holdFor.map { max(0, $0.subtractingSaturating(self.age)) } }
+}

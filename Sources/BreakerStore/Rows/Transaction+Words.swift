@@ -1,0 +1,125 @@
+/// What people have said of circuits: the newest word of each kind, for the links of all hosts.
+extension Transaction {
+    private struct Words {
+        var id: Int64
+        var all: [LinkWord]
+
+        subscript(_ kind: LinkWord.Kind) -> LinkWord? { self.all.first { $0.kind == kind } }
+
+        /// The newest that this host knows: an unstamped word gets a stamp above its floor.
+        var newest: Int64 { self.all.map { $0.saidAt ?? $0.floor.addingSaturating(1) }.max() ?? 0 }
+    }
+
+    private func words(of name: String) throws(BreakerStoreError) -> Words? {
+        guard let id = try self.row(of: name)?.id else { return nil }
+        let words = try self.database.all(
+            """
+            SELECT kind, number, said_at, floor, at, hold, hold_for, operator, reason FROM word
+            WHERE circuit = ?1 ORDER BY at LIMIT 3
+            """, .integer(id)
+        ) { LinkWord($0, at: self.now) }
+        return Words(id: id, all: words.compactMap(\.self))
+    }
+
+    private func write(_ word: LinkWord, of circuit: Int64) throws(BreakerStoreError) {
+        try self.database.run(
+            """
+            INSERT OR REPLACE INTO word (circuit, kind, number, said_at, floor, at, hold, hold_for, operator, reason)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            """,
+            .integer(circuit), .text(word.kind.rawValue), .integer(word.number), SQLValue(word.saidAt),
+            .integer(word.floor), .integer(self.now.subtracting(word.age).microseconds), SQLValue(word.hold?.rawValue),
+            SQLValue(word.holdFor), SQLValue(word.by.map(LinkText.cut)), SQLValue(word.reason.map(LinkText.cut)))
+    }
+
+    /// Notes what a person has just said of a circuit.
+    ///
+    /// - Parameter word: its number and its place among all words are made here.
+    func said(_ word: LinkWord, of name: String) throws(BreakerStoreError) {
+        guard let words = try self.words(of: name) else { return }
+        var word = word
+        word.number = .random(in: 1..<Int64.max)
+        word.floor = words.newest
+        try self.write(word, of: words.id)
+    }
+
+    /// Gives each word that was said on this host its place among those of all hosts; false if all have one.
+    func stampWords(of name: String, serverTime: Int64, notBefore: Int64) throws(BreakerStoreError) -> Bool {
+        guard let words = try self.words(of: name) else { return false }
+        var newest = notBefore
+        var isChanged = false
+        // The oldest first: an operator's later word stays later.
+        for var word in words.all where word.saidAt == nil {
+            newest = max(newest, word.floor.addingSaturating(1), serverTime.subtractingSaturating(word.age))
+            word.saidAt = newest
+            try self.write(word, of: words.id)
+            isChanged = true
+        }
+        return isChanged
+    }
+
+    /// Does to the circuit what a person has said on another host; false if this host has heard something newer.
+    ///
+    /// - Parameter leavesTrip: whether the circuit has opened after a reset was said, which was meant for what was
+    ///   before.
+    func obey(_ word: LinkWord, on name: String, by who: String?, leavesTrip: Bool) throws(BreakerStoreError) -> Bool {
+        guard let words = try self.words(of: name), let stamp = word.stamp else { return false }
+        func isOlder(_ kind: LinkWord.Kind) -> Bool {
+            guard let own = words[kind] else { return true }
+            // What was said here, and has no stamp yet, goes to the other hosts first.
+            return own.stamp.map { $0 < stamp } ?? false
+        }
+        guard isOlder(word.kind) else { return false }
+        let (endsHold, isOver) = (isOlder(.hold), !isOlder(.reset))
+        var cut = word
+        cut.reason = word.reason.map(LinkText.cut)
+        _ = try self.change(name, by: who) { [cut] circuit, moment, _ in
+            circuit.obey(cut, by: who, leavesTrip: leavesTrip, endsHold: endsHold, isOver: isOver, at: moment.now)
+        }
+        try self.write(word, of: words.id)
+        return true
+    }
+}
+
+extension Circuit {
+    /// - Parameters:
+    ///   - endsHold: whether a reset is newer than the hold.
+    ///   - isOver: whether the hold is older than the newest reset.
+    mutating func obey(
+        _ word: LinkWord, by who: String?, leavesTrip: Bool, endsHold: Bool, isOver: Bool, at now: StoreTime
+    ) {
+        switch word.kind {
+        case .hold:
+            let left = word.left.map { min($0, Duration.longestAllowed.saturatingMicroseconds) }
+            if let state = word.hold, left != 0, !isOver {
+                self.held(state, for: left, by: who, reason: word.reason, at: now)
+            } else {
+                _ = self.released(at: now, reason: word.reason)
+            }
+        case .reset where leavesTrip:
+            if endsHold { _ = self.released(at: now, reason: word.reason) }
+        case .reset:
+            self.resetOrdered(saidAt: now.subtracting(word.age), endsHold: endsHold, reason: word.reason, at: now)
+        case .probe: break
+        }
+    }
+}
+
+extension LinkWord {
+    /// A row of the table; nil if it makes no sense.
+    init?(_ row: Row, at now: StoreTime, from first: Int32 = 0) {
+        guard let kind = row.typedText(first).flatMap(Kind.init(rawValue:)) else { return nil }
+        let saidAt = row.optionalInteger(first + 2)
+        let floor = row.integer(first + 3)
+        let hold = row.optionalText(first + 5)
+        guard (0...Self.latest).contains(floor), saidAt.map((0...Self.latest).contains) ?? true,
+            hold == nil || HoldState(rawValue: hold ?? "") != nil
+        else { return nil }
+        self.init(
+            kind: kind, number: row.integer(first + 1), saidAt: saidAt, floor: floor,
+            age: max(0, now.microseconds(since: StoreTime(microseconds: row.integer(first + 4)))),
+            hold: hold.flatMap(HoldState.init(rawValue:)),
+            holdFor: row.optionalInteger(first + 6).map { max(0, $0) },
+            by: row.optionalText(first + 7).map(LinkText.cut), reason: row.optionalText(first + 8).map(LinkText.cut))
+    }
+}

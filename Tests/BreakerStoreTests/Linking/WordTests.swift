@@ -1,0 +1,196 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// What people say of circuits is kept for the links of all hosts, and of each kind the newest counts.
+@Suite(.timeLimit(.minutes(10))) struct WordTests {
+    private let fixture: StoreFixture
+    private var store: CircuitStore { self.fixture.store }
+
+    init() throws {
+        self.fixture = try StoreFixture()
+        _ = try self.fixture.breaker(trip: .consecutiveFailures(2))
+    }
+
+    private func advance(_ seconds: Int) { self.fixture.clock.advance(by: .seconds(seconds)) }
+
+    private func seen() throws -> LinkedCircuit { try #require(try self.store.linkedCircuits(matching: "a").first) }
+
+    private func word(_ kind: LinkWord.Kind) throws -> LinkWord? { try self.seen().word(kind) }
+
+    @discardableResult
+    private func obey(_ word: LinkWord, leavesTrip: Bool = false) throws -> Bool {
+        let order = LinkOrder.obey(word, leavesTrip: leavesTrip)
+        let who = LinkOrder.fleet(for: word.by)
+        return try self.store.obey(order, on: "a", ifEpoch: self.seen().epoch, by: who, reason: nil) != nil
+    }
+
+    private func stamp(_ serverTime: Int64, notBefore: Int64 = 0) throws -> Bool {
+        let epoch = try self.seen().epoch
+        return try self.store.obey(
+            .stamp(serverTime: serverTime, notBefore: notBefore), on: "a", ifEpoch: epoch, by: nil, reason: nil) != nil
+    }
+
+    private func kinds() throws -> [CircuitEvent.Kind] { try self.store.history(of: "a").reversed().map(\.kind) }
+
+    // MARK: - Saying
+
+    @Test func eachWordTakesThePlaceOfTheOneBefore() throws {
+        for _ in 0..<2 { try self.fixture.breaker(trip: .consecutiveFailures(2)).recordFailure() }
+        try self.store.probe("a", by: "eve", reason: "up?")
+        try self.store.hold("a", .open, for: .seconds(60), by: "ann", reason: "deploy")
+        let first = try #require(try self.word(.hold))
+        #expect(first.hold == .open && first.holdFor == 60_000_000 && first.saidAt == nil && first.floor >= 1)
+        #expect(first.by == "ann" && first.reason == "deploy")
+        self.advance(20)
+        #expect(try self.word(.hold)?.age == 20_000_000 && self.word(.hold)?.left == 40_000_000)
+        try self.store.release("a", by: "bob")
+        // Nobody holds the circuit any more: this says nothing.
+        try self.store.release("a", by: "carl")
+        let second = try #require(try self.word(.hold))
+        #expect(second.hold == nil && second.by == "bob" && second.number != first.number)
+        try self.store.reset("a", by: "dan")
+        #expect(try self.seen().words.map(\.kind.rawValue).sorted() == ["hold", "probe", "reset"])
+        #expect(try self.word(.probe)?.by == "eve" && self.word(.reset)?.by == "dan")
+    }
+
+    /// The history keeps its newest events, and a link looks at few of them.
+    @Test func aWordIsKeptWhateverHappensLater() throws {
+        try self.store.reset("a", by: "ann")
+        self.advance(86_400)
+        for _ in 0..<100 { try self.store.hold("a", .closed) }
+        #expect(try self.word(.reset)?.by == "ann" && self.word(.reset)?.age == 86_400_000_000)
+    }
+
+    @Test func aForgottenCircuitHasNoWords() throws {
+        try self.store.reset("a")
+        _ = try self.store.forget([.named("a")], evenIfInUse: true)
+        #expect(Foreign.value(self.store.path, "SELECT count(*) FROM word") == "0")
+    }
+
+    // MARK: - Stamps
+
+    @Test func stampsRiseAsTheWordsWereSaid() throws {
+        try self.store.hold("a", .open)
+        self.advance(5)
+        try self.store.reset("a")
+        self.advance(5)
+        #expect(try self.stamp(100_000_000))
+        // And for how long the store has waited for its file.
+        let stamped = try #require(try self.word(.hold)?.saidAt)
+        #expect(stamped >= 90_000_000)
+        #expect(try self.word(.reset)?.saidAt == stamped + 5_000_000)
+        #expect(try !self.stamp(200_000_000))
+        #expect(try self.word(.hold)?.saidAt == stamped)
+    }
+
+    @Test func aStampIsNotBeforeWhatItsHostHadObeyed() throws {
+        try self.store.reset("a")
+        #expect(try self.stamp(1, notBefore: 700_000_000_000))
+        #expect(try self.word(.reset)?.saidAt == 700_000_000_000)
+    }
+
+    /// Somebody has set the server's clock back: what is said later stays later.
+    @Test func aWordIsLaterThanAllThatItsHostKnew() throws {
+        #expect(try self.obey(LinkWord(kind: .reset, number: 1, saidAt: 500_000_000, age: 0)))
+        try self.store.hold("a", .open)
+        self.advance(1)
+        try self.store.reset("a")
+        #expect(try self.stamp(3))
+        let (hold, reset) = (try #require(try self.word(.hold)), try #require(try self.word(.reset)))
+        #expect(hold.saidAt ?? 0 > 500_000_000)
+        #expect(reset.saidAt ?? 0 > hold.saidAt ?? 0)
+    }
+
+    // MARK: - Obeying
+
+    @Test func anOlderWordChangesNothing() throws {
+        #expect(try self.obey(LinkWord(kind: .hold, number: 5, saidAt: 100, age: 0, hold: .open, by: "ann")))
+        let before = try self.seen()
+        for (saidAt, number) in [(99, 9), (100, 4), (100, 5)] as [(Int64, Int64)] {
+            #expect(try !self.obey(LinkWord(kind: .hold, number: number, saidAt: saidAt, age: 0)))
+        }
+        #expect(try self.seen() == before)
+        #expect(before.hold?.by == "fleet: ann" && before.word(.hold)?.by == "ann")
+        #expect(try self.obey(LinkWord(kind: .hold, number: 6, saidAt: 100, age: 0)))
+        #expect(try self.seen().hold == nil)
+    }
+
+    /// What was said here goes to the other hosts before anything of theirs is heard.
+    @Test func anUnstampedWordIsNotOverruled() throws {
+        try self.store.hold("a", .closed, by: "ann")
+        #expect(try !self.obey(LinkWord(kind: .hold, number: 1, saidAt: 1 << 50, age: 0, hold: .open)))
+        #expect(try self.seen().hold?.by == "ann")
+    }
+
+    @Test func aHoldThatIsOlderThanAResetHoldsNobody() throws {
+        #expect(try self.obey(LinkWord(kind: .reset, number: 1, saidAt: 100, age: 0)))
+        #expect(try self.obey(LinkWord(kind: .hold, number: 2, saidAt: 99, age: 0, hold: .open)))
+        #expect(try self.seen().hold == nil && self.word(.hold)?.saidAt == 99)
+        #expect(try self.obey(LinkWord(kind: .hold, number: 3, saidAt: 101, age: 0, hold: .open)))
+        // An older reset that comes later leaves the hold.
+        #expect(try self.seen().hold?.state == .open)
+    }
+
+    @Test func aResetLeavesANewerHold() throws {
+        #expect(try self.obey(LinkWord(kind: .hold, number: 3, saidAt: 101, age: 0, hold: .open)))
+        let breaker = try self.fixture.breaker(trip: .consecutiveFailures(2))
+        _ = try #require(
+            try self.store.obey(
+                .open(for: 60_000_000, trips: 1), on: "a", ifEpoch: self.seen().epoch, by: nil, reason: nil))
+        #expect(try self.obey(LinkWord(kind: .reset, number: 1, saidAt: 100, age: 0)))
+        #expect(try self.seen().hold?.state == .open && self.seen().state == .closed)
+        #expect(!breaker.isCallPermitted)
+        #expect(try self.obey(LinkWord(kind: .reset, number: 1, saidAt: 102, age: 0)))
+        #expect(try self.seen().hold == nil)
+    }
+
+    @Test func aHoldWhoseTimeIsOverEndsAnOlderOne() throws {
+        #expect(try self.obey(LinkWord(kind: .hold, number: 1, saidAt: 100, age: 0, hold: .open)))
+        #expect(try self.obey(LinkWord(kind: .hold, number: 2, saidAt: 200, age: 9, hold: .closed, holdFor: 9)))
+        #expect(try self.seen().hold == nil)
+        #expect(try self.kinds() == [.held, .released])
+    }
+
+    @Test func aResetForgetsWhatIsOlder() throws {
+        let breaker = try self.fixture.breaker(trip: .consecutiveFailures(2))
+        // Nothing counts yet.
+        #expect(try self.obey(LinkWord(kind: .reset, number: 1, saidAt: 1, age: 0)))
+        breaker.recordFailure()
+        self.advance(10)
+        #expect(try self.obey(LinkWord(kind: .reset, number: 1, saidAt: 2, age: 20_000_000)))
+        #expect(breaker.failureCount == 1)
+        #expect(try self.kinds() == [])
+        #expect(try self.obey(LinkWord(kind: .reset, number: 1, saidAt: 3, age: 5_000_000)))
+        #expect(breaker.failureCount == 0)
+        #expect(try self.kinds() == [.reset])
+    }
+
+    @Test func underARateRuleAResetBeginsTheWindowAnew() throws {
+        let rate = TripRule.failureRate(0.5, minimumCalls: 100, within: .seconds(10))
+        let breaker = try self.store.breaker(.init(name: "b", trip: rate))
+        breaker.recordFailure()
+        func seen() throws -> LinkedCircuit { try #require(try self.store.linkedCircuits(matching: "b").first) }
+        func obey(_ word: LinkWord) throws {
+            let epoch = try seen().epoch
+            _ = try #require(
+                try self.store.obey(.obey(word, leavesTrip: false), on: "b", ifEpoch: epoch, by: nil, reason: nil))
+        }
+        try obey(LinkWord(kind: .reset, number: 1, saidAt: 1, age: 11_000_000))
+        #expect(try seen().failed?.bad == 1)
+        try obey(LinkWord(kind: .reset, number: 1, saidAt: 2, age: 0))
+        #expect(try seen().failed?.bad == 0)
+    }
+
+    @Test func aTripThatIsNewerThanTheResetStays() throws {
+        #expect(try self.obey(LinkWord(kind: .hold, number: 1, saidAt: 100, age: 0, hold: .closed)))
+        _ = try #require(
+            try self.store.obey(
+                .open(for: 60_000_000, trips: 1), on: "a", ifEpoch: self.seen().epoch, by: nil, reason: nil))
+        #expect(
+            try self.obey(LinkWord(kind: .reset, number: 1, saidAt: 200, age: 9_000_000), leavesTrip: true))
+        #expect(try self.seen().hold == nil)
+        #expect(try self.seen().state == .open(left: 60_000_000))
+    }
+}
