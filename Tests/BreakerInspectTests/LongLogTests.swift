@@ -10,7 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct LongLogTests {
     @Test func theReaderIsNamed() throws {
         let shop = try Shop(clock: SystemHostClock())
-        let breaker = try shop.circuit("a")
+        // Open, a circuit commits nothing more for a failure, and each commit has the log copied.
+        let breaker = try shop.store.breaker(.init(name: "a", trip: .failures(1_000_000, within: .seconds(600))))
         // One that reads another store.
         let elsewhere = try Shop(clock: SystemHostClock())
         let stranger = try LockHolder(elsewhere.path, ["BEGIN", "SELECT count(*) FROM circuit"])
