@@ -128,7 +128,7 @@ import Testing
         _ = try registers.make("x")
         try registers.set("since = fleet.now()", of: "x")
         try registers.push(new: self.failures(1...3))
-        try database.stepClock(byHours: hours)
+        try database.setClock(ahead: hours * 3_600)
         try registers.push(new: self.failures(4...5))
         // The old ones are outside the window, on whichever side; the new ones count.
         #expect(try self.count(registers)?.failures == 2)

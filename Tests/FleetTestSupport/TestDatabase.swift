@@ -26,6 +26,15 @@ package struct TestDatabase: Sendable {
             ConnectionSettings(parsing: self.server.connection(database: self.name, user: user)), manner: manner)
     }
 
+    /// Sets the server's clock, for this database, so far ahead of the true one.
+    package func setClock(ahead seconds: Int) throws {
+        try self.connect().run(
+            """
+            CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql VOLATILE SET search_path = pg_catalog
+            AS 'SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint + \(seconds)::bigint * 1000000'
+            """)
+    }
+
     /// Removes the database, whoever is connected to it.
     package func drop() throws {
         let owner = try ServerConnection(ConnectionSettings(parsing: self.server.connection()), manner: .patient)

@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: [1, -1]) func aSteppedServerClockCostsNoMoreThanARecovery(hours: Int) async throws {
         try await Fleet.with(2, config: FleetHost.config(recovery: .seconds(2))) { hosts, database in
             try await Fleet.trip(hosts)
-            try database.stepClock(byHours: hours)
+            try database.setClock(ahead: hours * 3_600)
             let closed = try await Fleet.wait("both are closed", for: .seconds(8)) {
                 for host in hosts where host.isOpen { host.call() }
                 return hosts.allSatisfy { !$0.isOpen }

@@ -13,15 +13,6 @@ extension TestDatabase {
     {
         Registers(try self.connect(as: user), fleet: fleet, host: host, lease: lease)
     }
-
-    /// Steps the server's clock, for this database.
-    func stepClock(byHours hours: Int) throws {
-        try self.connect().run(
-            """
-            CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql VOLATILE SET search_path = pg_catalog
-            AS 'SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint + \(hours) * 3600000000'
-            """)
-    }
 }
 
 extension Registers {

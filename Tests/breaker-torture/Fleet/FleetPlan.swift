@@ -19,6 +19,7 @@ struct FleetPlan: Sendable {
         /// The state of the server that a failover leads back to.
         case remember
         case failOver
+        case setClock(ahead: Int)
         case operate(host: Int, String)
 
         var description: String {
@@ -39,6 +40,7 @@ struct FleetPlan: Sendable {
             case .passOn: "proxy passes on"
             case .remember: "server remembered"
             case .failOver: "failover"
+            case .setClock(let seconds): "server's clock set \(seconds) s ahead"
             case .operate(let host, let word): "operator on h\(host): \(word)"
             }
         }
@@ -62,6 +64,7 @@ struct FleetPlan: Sendable {
             case .passOn: "networks mended"
             case .remember: "servers remembered"
             case .failOver: "failovers"
+            case .setClock: "servers' clocks set"
             case .operate: "operators' words"
             }
         }
@@ -76,7 +79,7 @@ struct FleetPlan: Sendable {
             case .service, .traffic, .killCaller, .startHost, .goOnLink, .startServer, .passOn, .remember: []
             case .killLink(let host, _), .killHost(let host), .stopLink(let host, _), .operate(let host, _): [host]
             case .stall, .cut, .delay: plan.far
-            case .killServer, .failOver: Set(0..<plan.hosts)
+            case .killServer, .failOver, .setClock: Set(0..<plan.hosts)
             }
         }
     }
@@ -126,7 +129,7 @@ struct FleetPlan: Sendable {
     }
 
     private enum Trouble: CaseIterable {
-        case hosts, links, server, network, failovers, operators
+        case hosts, links, server, network, failovers, clock, operators
 
         func act(_ hosts: Int, _ links: [Int], _ random: inout SeededRandom) -> Act {
             let host = Int.random(in: 0..<hosts, using: &random)
@@ -147,6 +150,7 @@ struct FleetPlan: Sendable {
                 return [.stall, .cut, .delay(milliseconds: delay), .passOn, .passOn].randomElement(using: &random)
                     ?? .passOn
             case .failovers: return Bool.random(using: &random) ? .remember : .failOver
+            case .clock: return .setClock(ahead: [-3_600, -2, 0, 2, 3_600].randomElement(using: &random) ?? 0)
             case .operators:
                 let time = Int.random(in: 300...3_000, using: &random)
                 let words = ["reset", "probe", "hold-open", "hold-closed", "hold-open \(time)", "release", "release"]

@@ -5,7 +5,7 @@ import BreakerFleetTestSupport
 /// All that a register has been: a trigger of the torture's own writes it down.
 struct FleetRegisterLog: Sendable {
     struct Entry: Sendable, CustomStringConvertible {
-        /// By the server's clock, in microseconds.
+        /// By the server's clock, in microseconds, as if nobody set the fleet's idea of it.
         var at: Int64
         /// A failover has put an older state in the register's place: what follows begins there.
         var isFailover: Bool
@@ -33,6 +33,10 @@ struct FleetRegisterLog: Sendable {
 
     static let statements = [
         """
+        CREATE FUNCTION public.real_now() RETURNS bigint LANGUAGE sql VOLATILE
+        AS 'SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint'
+        """,
+        """
         CREATE TABLE public.log (
             number bigserial PRIMARY KEY, at bigint NOT NULL, is_failover boolean NOT NULL, generation bigint, state text,
             open_until bigint, reason text, since bigint, reset_said bigint, hold text, lease_host text,
@@ -44,10 +48,11 @@ struct FleetRegisterLog: Sendable {
         BEGIN
             INSERT INTO public.log
                 (at, is_failover, generation, state, open_until, reason, since, reset_said, hold, lease_host, lease_ends)
-            VALUES (fleet.now(), false, NEW.generation, NEW.state, NEW.open_until, NEW.reason, NEW.since, NEW.reset_said,
+            VALUES (public.real_now(), false, NEW.generation, NEW.state, NEW.open_until - fleet.now() + public.real_now(),
+                NEW.reason, NEW.since, NEW.reset_said,
                 CASE WHEN NEW.reset_said IS NULL
                 OR (NEW.hold_said, NEW.hold_number) > (NEW.reset_said, NEW.reset_number) THEN NEW.hold END,
-                NEW.lease_host, NEW.lease_ends);
+                NEW.lease_host, NEW.lease_ends - fleet.now() + public.real_now());
             RETURN NULL;
         END $$
         """,
@@ -78,7 +83,7 @@ struct FleetRegisterLog: Sendable {
         try connection.run(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
                 + "AND pid <> pg_backend_pid()")
-        try connection.run("INSERT INTO public.log (at, is_failover) VALUES (fleet.now(), true)")
+        try connection.run("INSERT INTO public.log (at, is_failover) VALUES (public.real_now(), true)")
         for table in self.tables {
             try connection.run("DELETE FROM fleet.\(table)")
             try connection.run("INSERT INTO fleet.\(table) SELECT * FROM public.old_\(table)")

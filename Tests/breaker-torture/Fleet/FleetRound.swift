@@ -140,6 +140,7 @@ final class FleetRound {
                 break
             }
             try await self.waitUntilClosed()
+            if self.isClockSet { try await Task.sleep(for: Self.clockIsFelt) }
         } catch let stuck as Stuck {
             let looks = try await self.looks().map { $0.map { "\($0.state), hold \($0.hold)" } ?? "unreadable" }
             var healths: [[String]] = []
@@ -201,7 +202,7 @@ final class FleetRound {
 
     /// The service fails and is well again, and nothing else goes wrong: one trip for all, one probe at a time.
     private func playOutage(for time: Duration) async throws {
-        let since = try self.database.number("SELECT fleet.now()")
+        let since = try self.database.number("SELECT public.real_now()")
         self.note("outage")
         self.numbers[FleetPlace.isDown] = 1
         try await self.wait("all are open") {
@@ -254,6 +255,10 @@ final class FleetRound {
         case .failOver:
             guard self.isServerUp, self.hasMemory else { return false }
             try FleetRegisterLog.failOver(self.database.connect())
+        case .setClock(let seconds):
+            guard self.isServerUp else { return false }
+            try self.database.setClock(ahead: seconds)
+            self.isClockSet = true
         case .operate(let host, let word):
             guard let answer = try await self.hosts[host].operate(word) else { return false }
             if answer != "ok" { self.note("   \(answer)") }
@@ -263,6 +268,9 @@ final class FleetRound {
     }
 
     private var hasMemory = false
+    private var isClockSet = false
+    /// Where the clock was set back by 2 s, failures are older than the register's last change for as long.
+    private static let clockIsFelt = Duration.seconds(3)
 
     /// What was said last about holds, on any host: one word comes after the other.
     private struct LastWord {

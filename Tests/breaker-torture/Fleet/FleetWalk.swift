@@ -53,7 +53,9 @@ struct FleetWalk {
             next.base = .closed
         case "reset":
             isLegal = isLegal && !isOwn
-            (next.base, next.hold) = (.closed, nil)
+            next.base = .closed
+            // A hold that was said later stays over the reset of another host.
+            if !isOfFleet || event.becomes != next.word { next.hold = nil }
         case "held":
             isLegal = isLegal && !isOwn
             next.hold = event.becomes?.split(separator: "-").last.map(String.init)
