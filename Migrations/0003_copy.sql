@@ -90,6 +90,12 @@ FROM (
     ) AS found
 );
 
+-- The hosts of a fleet are told of a hold that somebody has said on this one.
+INSERT OR IGNORE INTO word (circuit, kind, number, floor, at, hold, hold_for, operator, reason)
+SELECT id, 'hold', random() & 9223372036854775807 | 1, 0, hold_since, hold, max(0, hold_until - hold_since), hold_by,
+    hold_reason
+FROM circuit WHERE hold IS NOT NULL AND hold_since IS NOT NULL AND coalesce(hold_by, '') NOT GLOB 'fleet*';
+
 INSERT OR IGNORE INTO failure SELECT circuit, at, worker, sequence FROM breakerstore_1_failure
 WHERE typeof(circuit) = 'integer' AND typeof(at) = 'integer' AND typeof(worker) = 'integer'
 AND typeof(sequence) = 'integer';

@@ -43,7 +43,8 @@ CREATE TABLE IF NOT EXISTS fleet.circuit (
     used bigint NOT NULL CHECK (used BETWEEN 0 AND 2305843009213693952),
     PRIMARY KEY (fleet, name),
     CHECK ((state = 'open') = (open_until IS NOT NULL) AND (open_until IS NULL) = (open_for IS NULL)),
-    CHECK ((lease_host IS NULL) = (lease_ends IS NULL) AND (lease_ends IS NULL) = (lease_for IS NULL))
+    CHECK ((lease_host IS NULL) = (lease_ends IS NULL) AND (lease_ends IS NULL) = (lease_for IS NULL)),
+    CHECK ((hold_said IS NULL) = (hold_number IS NULL) AND (reset_said IS NULL) = (reset_number IS NULL))
 ) WITH (fillfactor = 50);
 
 CREATE TABLE IF NOT EXISTS fleet.failure (

@@ -10,21 +10,26 @@ extension CircuitLink {
     /// What was said on this host, or heard by it, and the server does not know; a server may have lost it.
     func telling(_ file: LinkedCircuit, _ register: Register) -> Request? {
         for kind in [LinkWord.Kind.hold, .reset] {
-            guard let word = file.word(kind), let stamp = word.stamp else { continue }
+            guard let word = file.word(kind), let stamp = word.stamp, LinkWord.tellable.contains(stamp.saidAt) else {
+                continue
+            }
             if register.word(kind)?.stamp.map({ $0 < stamp }) ?? true { return .tell(word) }
         }
-        guard let probe = file.word(.probe), probe.age <= Self.longestProbe, probe.number != self.toldProbe else {
-            return nil
-        }
+        // One that has led to nothing is over: the file refuses calls again, or is closed.
+        guard file.state == .open(left: 0) || file.state == .halfOpen, let probe = file.word(.probe),
+            probe.age <= Self.longestProbe, probe.number != self.toldProbe
+        else { return nil }
         return .tell(probe)
     }
 
     /// What was said on another host, and the file has not heard.
     ///
-    /// The hold comes first: a newer one stays over a reset, and no call goes through between the two.
+    /// The newer one comes first: a newer hold stays over a reset, so that no call goes through between the two, and
+    /// one that is older than the reset is never in force.
     func hearing(_ file: LinkedCircuit, _ register: Register) -> Step? {
-        for kind in [LinkWord.Kind.hold, .reset] {
-            guard let word = register.word(kind), let stamp = word.stamp else { continue }
+        for word in register.words.sorted(by: { ($0.saidAt ?? 0, $0.number) > ($1.saidAt ?? 0, $1.number) }) {
+            guard let stamp = word.stamp else { continue }
+            let kind = word.kind
             guard file.word(kind)?.stamp.map({ $0 < stamp }) ?? true else { continue }
             return .order(
                 .obey(word, leavesTrip: kind == .reset && self.hasOpened(file, register, since: word)),

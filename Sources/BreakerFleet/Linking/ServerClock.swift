@@ -15,7 +15,7 @@ struct ServerClock {
 
     mutating func answered(_ time: Int64, to sent: Int64) {
         let offset = time.subtractingSaturating(sent)
-        if let least = self.offsets.min(), abs(offset.subtractingSaturating(least)) > Self.longestWay {
+        if let least = self.offsets.min(), offset.subtractingSaturating(least).magnitude > Self.longestWay {
             self.offsets = []
         }
         self.offsets = self.offsets.suffix(Self.most - 1) + [offset]

@@ -98,6 +98,8 @@ package enum FleetSchema {
     ///
     /// What the hosts mirror goes: links of version 1 are shut out, and those of version 2 tell all of it at once.
     private static let fromVersion1 = [
+        // Links of version 1 lock these in this order: no deadlock.
+        "LOCK TABLE fleet.link, fleet.circuit, fleet.failure, fleet.rate, fleet.op IN ACCESS EXCLUSIVE MODE",
         """
         ALTER TABLE fleet.circuit
         ADD COLUMN hold_said bigint CHECK (hold_said \(stamps)), ADD COLUMN hold_number bigint,
@@ -114,6 +116,10 @@ package enum FleetSchema {
         WHERE is_reset AND state = 'closed'
         """,
         "UPDATE fleet.circuit SET hold = NULL WHERE hold_said IS NULL",
+        """
+        ALTER TABLE fleet.circuit
+        ADD CHECK ((hold_said IS NULL) = (hold_number IS NULL) AND (reset_said IS NULL) = (reset_number IS NULL))
+        """,
         "ALTER TABLE fleet.circuit DROP COLUMN is_reset, DROP COLUMN hold_until, DROP COLUMN op_at",
         "DROP TABLE fleet.op",
         "TRUNCATE fleet.failure, fleet.rate, fleet.link",
@@ -152,7 +158,8 @@ package enum FleetSchema {
             used bigint NOT NULL CHECK (used \(stamps)),
             PRIMARY KEY (fleet, name),
             CHECK ((state = 'open') = (open_until IS NOT NULL) AND (open_until IS NULL) = (open_for IS NULL)),
-            CHECK ((lease_host IS NULL) = (lease_ends IS NULL) AND (lease_ends IS NULL) = (lease_for IS NULL))
+            CHECK ((lease_host IS NULL) = (lease_ends IS NULL) AND (lease_ends IS NULL) = (lease_for IS NULL)),
+            CHECK ((hold_said IS NULL) = (hold_number IS NULL) AND (reset_said IS NULL) = (reset_number IS NULL))
         ) WITH (fillfactor = 50)
         """
 

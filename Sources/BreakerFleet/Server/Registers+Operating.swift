@@ -6,7 +6,7 @@ extension Registers {
     ///
     /// A statement that was stuck on its way, or comes twice, does no harm: the word carries its own time.
     func tell(_ word: LinkWord, of name: String) throws(FleetError) -> Outcome {
-        guard let stamp = word.stamp, (0...LinkWord.latest).contains(stamp.saidAt) else { return .refused }
+        guard let stamp = word.stamp, LinkWord.tellable.contains(stamp.saidAt) else { return .refused }
         let change = Self.change(word.kind)
         let rows = try self.connection.run(
             """
@@ -39,11 +39,18 @@ extension Registers {
         "\(column) = CASE WHEN \(isInTime) THEN \(value) ELSE \(column) END"
     }
 
+    /// Whether the word of this kind has a stamp that no link can have written.
+    static func isDamaged(_ kind: String) -> String {
+        """
+        (\(kind)_said NOT BETWEEN 0 AND \(LinkWord.tellable.upperBound)
+        OR (\(kind)_said IS NULL) <> (\(kind)_number IS NULL))
+        """
+    }
+
     /// Whether the word of this kind is older, or damage.
     private static func isOlder(_ kind: String) -> String {
         """
-        (\(kind)_said IS NULL OR \(kind)_said > \(LinkWord.latest)
-        OR (\(kind)_said, \(kind)_number) < (said.at, said.number))
+        (\(kind)_said IS NULL OR \(Self.isDamaged(kind)) OR (\(kind)_said, \(kind)_number) < (said.at, said.number))
         """
     }
 

@@ -55,7 +55,9 @@ extension Registers {
         guard ContinuousClock.now - sent <= Self.freshFor else {
             throw FleetError(code: .timedOut, message: "the server took longer than a second to tell what it knows")
         }
-        guard let first = rows.first, let seen = first.text(0), UInt64(seen) != nil, let time = first.number(1) else {
+        guard let first = rows.first, let seen = first.text(0), UInt64(seen) != nil, let time = first.number(1),
+            LinkWord.tellable.contains(time)
+        else {
             throw FleetError(code: .unavailable, message: "the server's answer is none to what it was asked")
         }
         var reading = Reading(registers: [], damaged: [], time: time, seen: seen)
@@ -90,16 +92,21 @@ extension Register {
         self.by = row.text(10).map { ServerText.told($0) }
         let leaseLeft = Self.left(until: row.number(12), of: min(row.number(13) ?? 0, FleetLimits.lease), at: now)
         if let host = row.text(11), leaseLeft > 0 { self.lease = Lease(host: host, left: leaseLeft) }
-        guard row.text(16) == nil || HoldState(rawValue: row.text(16) ?? "") != nil else { return nil }
+        guard row.text(16) == nil || HoldState(rawValue: row.text(16) ?? "") != nil,
+            Self.isStampWhole(row, 14), Self.isStampWhole(row, 20)
+        else { return nil }
         if var word = Self.word(.hold, row, said: 14, by: 18, reason: 19, at: now) {
             word.hold = row.text(16).flatMap { HoldState(rawValue: $0) }
             word.holdFor = row.number(17).map { FleetLimits.duration($0) }
             self.words.append(word)
         }
         if let word = Self.word(.reset, row, said: 20, by: 22, reason: 23, at: now) { self.words.append(word) }
-        for column in [14, 20] {
-            if let said = row.number(column), said > LinkWord.latest { return nil }
-        }
+    }
+
+    /// Whether a word has a stamp that a later one can beat, or none.
+    private static func isStampWhole(_ row: ServerRow, _ column: Int) -> Bool {
+        guard let said = row.number(column) else { return row.number(column + 1) == nil }
+        return LinkWord.tellable.contains(said) && row.number(column + 1) != nil
     }
 
     private static func word(

@@ -11,10 +11,12 @@ extension Registers {
         case .trip(let generation, let openFor, let reason):
             return try self.trip(name, generation, openFor, reason)
         case .elect(let generation):
-            // No hold is in force, the time has come, and nobody else has the right.
+            // The time has come, nobody else has the right, and nothing is held. A hold for a time ends by each file's
+            // own clock, and no host that is held asks: the server's clock may have been set back.
             return try self.change(
                 name, at: generation, to: Self.ownLease,
-                where: "state = 'open' AND NOT \(Self.isHeld) AND \(Self.isDue) AND \(Self.isLeaseFree)",
+                where: "state = 'open' AND \(Self.isDue) AND \(Self.isLeaseFree) "
+                    + "AND NOT (hold_for IS NULL AND \(Self.isHeld))",
                 [String(self.lease)])
         case .renew(let generation):
             return try self.change(

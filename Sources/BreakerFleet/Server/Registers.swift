@@ -102,8 +102,7 @@ struct Registers {
         let rows = try self.connection.run(
             """
             DELETE FROM fleet.circuit WHERE fleet = $1 AND name = ANY ($2::text[])
-            AND (generation > \(FleetLimits.readableGeneration) OR hold_said > \(LinkWord.latest)
-            OR reset_said > \(LinkWord.latest))
+            AND (generation > \(FleetLimits.readableGeneration) OR \(Self.isDamaged("hold")) OR \(Self.isDamaged("reset")))
             RETURNING name
             """, [self.fleet, ServerText.array(names)])
         return rows.compactMap { $0.text(0) }

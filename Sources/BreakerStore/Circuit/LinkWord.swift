@@ -30,6 +30,8 @@ package struct LinkWord: Sendable, Hashable {
 
     /// A stamp beyond this is damage.
     package static let latest: Int64 = 1 << 53
+    /// The stamps that a server may tell: however late its word, what people say next on a host has a stamp above.
+    package static let tellable = 0...(Self.latest - 1 << 20)
 
     package var kind: Kind
     package var number: Int64

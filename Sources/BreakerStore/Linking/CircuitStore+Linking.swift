@@ -61,6 +61,8 @@ extension CircuitStore {
                 let waited = asked.duration(to: .now).saturatingMicroseconds
                 let isStamped = try transaction.stampWords(
                     of: name, serverTime: serverTime.addingSaturating(waited), notBefore: notBefore)
+                // On the disk before it is told: a host that loses its power must not stamp the word anew.
+                if isStamped { transaction.noteTransition() }
                 return isStamped ? epoch : nil
             default: break
             }

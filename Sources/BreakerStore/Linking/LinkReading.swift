@@ -166,7 +166,7 @@ final class LinkReading {
     private static let words: SQL = """
         SELECT circuit.id, kind, number, said_at, floor, at, word.hold, hold_for, operator, reason
         FROM circuit CROSS JOIN word ON word.circuit = circuit.id
-        WHERE circuit.id BETWEEN ?2 AND ?1 ORDER BY circuit.id DESC
+        WHERE circuit.id BETWEEN ?2 AND ?1 AND kind IN ('hold', 'reset', 'probe') ORDER BY circuit.id DESC
         """
 
     private func readWords() throws(BreakerStoreError) {

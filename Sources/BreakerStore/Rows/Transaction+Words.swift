@@ -15,7 +15,7 @@ extension Transaction {
         let words = try self.database.all(
             """
             SELECT kind, number, said_at, floor, at, hold, hold_for, operator, reason FROM word
-            WHERE circuit = ?1 ORDER BY at LIMIT 3
+            WHERE circuit = ?1 AND kind IN ('hold', 'reset', 'probe') ORDER BY floor, at
             """, .integer(id)
         ) { LinkWord($0, at: self.now) }
         return Words(id: id, all: words.compactMap(\.self))
@@ -46,12 +46,13 @@ extension Transaction {
     /// Gives each word that was said on this host its place among those of all hosts; false if all have one.
     func stampWords(of name: String, serverTime: Int64, notBefore: Int64) throws(BreakerStoreError) -> Bool {
         guard let words = try self.words(of: name) else { return false }
-        var newest = notBefore
+        var least = notBefore
         var isChanged = false
-        // The oldest first: an operator's later word stays later.
+        // The oldest first, by the floors: an operator's later word stays later.
         for var word in words.all where word.saidAt == nil {
-            newest = max(newest, word.floor.addingSaturating(1), serverTime.subtractingSaturating(word.age))
-            word.saidAt = newest
+            let stamp = max(least, word.floor.addingSaturating(1), serverTime.subtractingSaturating(word.age))
+            word.saidAt = min(stamp, LinkWord.latest)
+            least = stamp.addingSaturating(1)
             try self.write(word, of: words.id)
             isChanged = true
         }
@@ -63,7 +64,8 @@ extension Transaction {
     /// - Parameter leavesTrip: whether the circuit has opened after a reset was said, which was meant for what was
     ///   before.
     func obey(_ word: LinkWord, on name: String, by who: String?, leavesTrip: Bool) throws(BreakerStoreError) -> Bool {
-        guard let words = try self.words(of: name), let stamp = word.stamp else { return false }
+        guard let words = try self.words(of: name), let stamp = word.stamp, LinkWord.tellable.contains(stamp.saidAt)
+        else { return false }
         func isOlder(_ kind: LinkWord.Kind) -> Bool {
             guard let own = words[kind] else { return true }
             // What was said here, and has no stamp yet, goes to the other hosts first.

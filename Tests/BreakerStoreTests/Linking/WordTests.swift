@@ -85,6 +85,44 @@ import Testing
         #expect(try self.word(.hold)?.saidAt == stamped)
     }
 
+    /// The words have waited for a server whose clock is behind all that this host knows.
+    @Test func noTwoWordsHaveOneStamp() throws {
+        for _ in 0..<20 {
+            try self.store.reset("a")
+            try self.store.hold("a", .open)
+            #expect(try self.stamp(5, notBefore: 700_000_000_000))
+            let (reset, hold) = (try #require(try self.word(.reset)?.stamp), try #require(try self.word(.hold)?.stamp))
+            #expect(reset.saidAt < hold.saidAt)
+        }
+    }
+
+    /// A later release may know other kinds; each of ours is seen beside them.
+    @Test func aWordOfAnotherKindIsLeftAlone() throws {
+        for number in 0..<5 {
+            Foreign.run(
+                self.store.path,
+                "INSERT INTO word VALUES (1, 'a kind \(number)', 1, NULL, 0, \(number), NULL, NULL, NULL, NULL)")
+        }
+        try self.store.hold("a", .open)
+        #expect(try self.stamp(1) && !self.stamp(1))
+        #expect(try self.seen().words.map(\.kind) == [.hold])
+        #expect(try !self.obey(LinkWord(kind: .hold, number: 1, saidAt: 0)))
+    }
+
+    /// An enemy has written the latest stamps that are taken: what is said here is kept, and those never undo it.
+    @Test func theLatestStampEatsNoWord() throws {
+        let latest = LinkWord.tellable.upperBound
+        #expect(try self.obey(LinkWord(kind: .hold, number: .max, saidAt: latest, hold: .open)))
+        for stamp in [-1, .min, latest + 1, .max] {
+            #expect(try !self.obey(LinkWord(kind: .hold, number: 9, saidAt: stamp)))
+        }
+        try self.store.release("a")
+        #expect(try self.stamp(1))
+        #expect(try self.word(.hold)?.hold == nil && self.word(.hold)?.saidAt == latest + 1)
+        #expect(try !self.obey(LinkWord(kind: .hold, number: .max, saidAt: latest, hold: .open)))
+        #expect(try self.seen().hold == nil)
+    }
+
     @Test func aStampIsNotBeforeWhatItsHostHadObeyed() throws {
         try self.store.reset("a")
         #expect(try self.stamp(1, notBefore: 700_000_000_000))

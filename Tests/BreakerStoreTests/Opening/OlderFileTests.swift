@@ -80,6 +80,19 @@ import Testing
         #expect(try connection.verifySchema() == false)
     }
 
+    /// A link tells the other hosts of a hold that somebody on this one has said before the move.
+    @Test(arguments: Self.versions) func aHoldIsAWord(version: String) throws {
+        let path = try Self.make(
+            version, adding: "UPDATE circuit SET hold_by = 'fleet: ann' WHERE name = 'held-closed';")
+        #expect(try Self.move(path) == [])
+        let words = """
+            SELECT group_concat(name || ' ' || kind || ' ' || word.hold || ' ' || (number > 0) || ' ' ||
+            (said_at IS NULL AND floor = 0 AND at = hold_since AND hold_for IS hold_until - hold_since
+            AND operator IS hold_by AND word.reason IS hold_reason)) FROM word JOIN circuit ON circuit.id = circuit
+            """
+        #expect(Foreign.value(path, words) == "held-open hold open 1 1")
+    }
+
     /// The newest event is gone, and its number does not come again: readers ask for what is behind it.
     @Test(arguments: Self.versions) func numbersGoOn(version: String) throws {
         let path = try Self.make(version)
