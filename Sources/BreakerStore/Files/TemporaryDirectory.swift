@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,8 +8,14 @@ import Musl
 import Darwin
 #endif
 
-/// A directory of a store's own under the temporary directory.
+/// A directory of a store's own under the temporary directory, until it is removed or the process ends in order.
 enum TemporaryDirectory {
+    private final class Present: Sendable { let paths = Mutex<[String]>([]) }
+
+    /// A child of a fork has none: those are its parent's.
+    private static let present = PerProcess { Present() }
+    private static let isRemovedAtExit = atexit { TemporaryDirectory.removeAll() } == 0
+
     static func make() throws(BreakerStoreError) -> String {
         let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var resolved = base
@@ -20,12 +28,24 @@ enum TemporaryDirectory {
         guard unsafe mkdtemp(&template) != nil else {
             throw BreakerStoreError(systemError: errno, doing: "make a directory in", path: resolved)
         }
-        return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.present.value.paths.withLock { $0.append(path) }
+        _ = self.isRemovedAtExit
+        return path
+    }
+
+    private static func removeAll() {
+        for path in self.present.value.paths.withLock(\.self) { self.remove(path) }
     }
 
     /// Removes the directory and the files in it.
-    static func remove(_ directory: String) {
+    ///
+    /// The store's thread may be at work yet: under another name it makes no file in the directory.
+    static func remove(_ path: String) {
         Hook.reached("temporary.begin")
+        let directory = path + ".gone"
+        unsafe rename(path, directory)
+        Hook.reached("temporary.renamed")
         if let stream = unsafe opendir(directory) {
             while let entry = unsafe readdir(stream) {
                 let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
@@ -35,7 +55,7 @@ enum TemporaryDirectory {
             }
             unsafe closedir(stream)
         }
-        Hook.reached("temporary.emptied")
         unsafe rmdir(directory)
+        self.present.value.paths.withLock { $0.removeAll { $0 == path } }
     }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -47,13 +45,11 @@ struct Backend: Sendable {
         var configuration = configuration
         configuration.syncs = false
         do throws(BreakerStoreError) {
-            let backend = try Backend(
+            return try Backend(
                 path: directory + "/circuits.db",
                 configuration: configuration,
                 temporaryDirectory: directory
             )
-            backend.core?.isTemporary.store(true, ordering: .relaxed)
-            return backend
         } catch {
             TemporaryDirectory.remove(directory)
             throw error

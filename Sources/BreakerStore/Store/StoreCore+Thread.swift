@@ -164,7 +164,5 @@ extension StoreCore {
         self.counting.closeBoard()
         self.answers.leave()
         self.viewer.close()
-        // The store has removed the directory when it left. The thread may have made the board meanwhile.
-        if self.isTemporary.load(ordering: .relaxed) { TemporaryDirectory.remove(self.file.directory) }
     }
 }

@@ -54,8 +54,6 @@ final class StoreCore: EventSource {
     let thread = StoreThread()
     /// Before this uptime nobody tries to start the thread; the greatest number once it runs.
     private let nextStart = Atomic<Int64>(.min)
-    /// Whether the file's directory is removed at the end.
-    let isTemporary = Atomic<Bool>(false)
     /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps for itself.
     var timer: SharedTimer? { self.clock.isSystem ? self.sharedTimer.value : nil }
     private let sharedTimer = PerProcess { SharedTimer() }

@@ -4,24 +4,28 @@ import Testing
 
 @testable import BreakerStore
 
-struct TemporaryStoreTests {
-    /// Lets the store's thread make the board just after the files of the store's directory have been removed.
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Nothing is left of a temporary store, however its process lets go of it.
+@Suite(.ownDirectory) struct TemporaryStoreTests {
+    /// Lets the store's thread make the board just when the store's directory is removed.
     private final class LateBoard: Sendable {
         private let isBegun = Atomic<Bool>(false)
-        private let isEmptied = Atomic<Bool>(false)
-        private let file: StoreFile
-
-        init(_ file: StoreFile) { self.file = file }
+        private let isRenamed = Atomic<Bool>(false)
 
         func reached(_ hook: String) {
             switch hook {
             case "board.begin":
                 self.isBegun.store(true, ordering: .sequentiallyConsistent)
-                self.wait { self.isEmptied.load(ordering: .sequentiallyConsistent) }
+                self.wait { self.isRenamed.load(ordering: .sequentiallyConsistent) }
             case "temporary.begin": self.wait { self.isBegun.load(ordering: .sequentiallyConsistent) }
-            case "temporary.emptied":
-                if self.isEmptied.exchange(true, ordering: .sequentiallyConsistent) { return }
-                self.wait { StoreFile.size(self.file.board) != nil }
+            case "temporary.renamed": self.isRenamed.store(true, ordering: .sequentiallyConsistent)
             default: break
             }
         }
@@ -32,20 +36,57 @@ struct TemporaryStoreTests {
         }
     }
 
-    @Test(arguments: [false, true]) func nothingIsLeft(isClosed: Bool) async {
-        await #expect(processExitsWith: .success) { [isClosed] in
-            let file = try Self.use(isClosed: isClosed)
-            #expect(await eventually { StoreFile.size(file.directory) == nil })
+    enum Ending: String, CaseIterable, Codable {
+        case closed, released, kept
+
+        /// A store in a function, and a call through it.
+        func play() throws {
+            let store = try CircuitStore.temporary()
+            try store.breaker(Stores.config()).run {}
+            switch self {
+            case .closed: store.close()
+            case .released: break
+            case .kept: TemporaryStoreTests.kept.withLock { $0 = store }
+            }
         }
     }
 
-    /// Counts a call, and closes the store or lets go of it.
-    private static func use(isClosed: Bool) throws -> StoreFile {
-        let store = try CircuitStore.temporary()
-        let board = LateBoard(store.backend.file)
-        Hook.install { board.reached($0) }
-        try store.breaker(Stores.config()).run {}
-        if isClosed { store.close() }
-        return store.backend.file
+    private static let kept = Mutex<CircuitStore?>(nil)
+
+    private static func makeDirectory() throws -> String {
+        let directory = try Workplace.here.directory + "/tmp"
+        unsafe mkdir(directory, 0o700)
+        return directory
+    }
+
+    @Test(arguments: Ending.allCases) func nothingIsLeft(ending: Ending) async throws {
+        let directory = try Self.makeDirectory()
+        await #expect(processExitsWith: .success) { [ending = ending as Ending, directory = directory as String] in
+            unsafe setenv("TMPDIR", directory, 1)
+            let board = LateBoard()
+            Hook.install { board.reached($0) }
+            try ending.play()
+            exit(0)
+        }
+        #expect(Directory.names(in: directory) == [])
+    }
+
+    /// A child of a fork that ends in order leaves its parent's store alone.
+    @Test func aChildLeavesItsParentsStore() async throws {
+        let directory = try Self.makeDirectory()
+        await #expect(processExitsWith: .success) { [directory = directory as String] in
+            unsafe setenv("TMPDIR", directory, 1)
+            let store = try CircuitStore.temporary()
+            let child = BreakerTestSupport.fork(forSeconds: 100)
+            if child == 0 { exit(0) }
+            var status: Int32 = -1
+            unsafe waitpid(child, &status, 0)
+            #expect(status == 0)
+            #expect(StoreFile.size(store.path) != nil)
+            try store.breaker(Stores.config()).run {}
+            store.close()
+            #expect(Directory.names(in: directory) == [])
+        }
+        #expect(Directory.names(in: directory) == [])
     }
 }
