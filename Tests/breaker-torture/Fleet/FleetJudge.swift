@@ -204,6 +204,13 @@ struct FleetJudge {
         }
     }
 
+    /// Whether each host tripped by its own rule within a time.
+    func allTripped(by time: Range<Int64>) -> Bool {
+        self.hosts.allSatisfy { host in
+            host.events.contains { $0.kind == "tripped" && $0.by == nil && time.contains($0.at) }
+        }
+    }
+
     // MARK: - Probes
 
     /// The newest trouble that one of these hosts had at that time; of any host if none is named.
