@@ -110,9 +110,7 @@ struct CircuitLink: Sendable, Hashable {
         let passed = max(0, now.subtractingSaturating(self.readAt))
         register.age = register.age.addingSaturating(passed)
         register.left = max(0, register.left.subtractingSaturating(passed))
-        for index in register.words.indices {
-            register.words[index].age = register.words[index].age.addingSaturating(passed)
-        }
+        register.words = register.words.map { $0.later(by: passed) }
         if let lease = register.lease {
             register.lease?.left = lease.left.subtractingSaturating(passed)
             if lease.left <= passed { register.lease = nil }

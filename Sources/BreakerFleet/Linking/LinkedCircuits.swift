@@ -157,10 +157,13 @@ final class LinkedCircuits {
         return changed
     }
 
+    /// By which the server knows this host.
+    private var fileNumber: String { String(self.file.number ?? 0) }
+
     /// By which the server knows this link.
     private var link: Registers.Link {
         Registers.Link(
-            session: self.session, file: String(self.file.number ?? 0), place: self.store.linkPlace,
+            session: self.session, file: self.fileNumber, place: self.store.linkPlace,
             program: self.store.linkProgram, trouble: self.trouble?.text)
     }
 
@@ -236,9 +239,8 @@ final class LinkedCircuits {
             !file.isObserving && self.links[file.name]?.register?.state == .closed
         }
         let changes = self.mirror.changes(in: files, isBeat: isBeat)
-        let file = String(self.file.number ?? 0)
-        try registers.push(new: changes.new, gone: changes.gone, of: file)
-        if !changes.sums.isEmpty { try registers.push(sums: changes.sums, of: file) }
+        try registers.push(new: changes.new, gone: changes.gone, of: self.fileNumber)
+        if !changes.sums.isEmpty { try registers.push(sums: changes.sums, of: self.fileNumber) }
         self.mirror.apply(changes, of: files)
         let counted = files.filter { $0.hasBadCalls && (isBeat || changes.names.contains($0.name)) }
         // Of those that others have told of just now the registers are read first: they may be open.

@@ -106,11 +106,7 @@ extension LinkedCircuit {
         var later = self
         later.transition = self.transition.map(older)
         later.trip = self.trip.map(older)
-        later.words = self.words.map { word in
-            var word = word
-            word.age = word.age.addingSaturating(passed)
-            return word
-        }
+        later.words = self.words.map { $0.later(by: passed) }
         later.failures = self.failures.map { Failure(key: $0.key, age: $0.age.addingSaturating(passed)) }
         return later
     }

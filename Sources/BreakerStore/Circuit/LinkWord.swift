@@ -64,6 +64,13 @@ package struct LinkWord: Sendable, Hashable {
 
     package var stamp: Stamp? { self.saidAt.map { Stamp(saidAt: $0, number: self.number) } }
 
+    /// The same word at a later time.
+    package func later(by passed: Int64) -> LinkWord {
+        var later = self
+        later.age = self.age.addingSaturating(passed)
+        return later
+    }
+
     /// For how long yet the hold lasts; nil until it is released.
     package var left: Int64? { self.holdFor.map { max(0, $0.subtractingSaturating(self.age)) } }
 }
