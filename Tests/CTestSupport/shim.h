@@ -1,8 +1,10 @@
 #pragma once
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -16,6 +18,7 @@
 #include <util.h>
 #else
 #include <linux/fs.h>
+#include <sys/syscall.h>
 #include <pty.h>
 #endif
 
@@ -28,9 +31,36 @@ static inline int64_t ts_allocated(const char *path) {
 // Swift hides fork: a child may do little more than what is async-signal-safe.
 static inline pid_t ts_fork(void) { return fork(); }
 
+#ifdef __linux__
+// Whether all threads of this process sleep but the one that asks.
+static inline int ts_others_sleep(void) {
+    DIR *threads = opendir("/proc/self/task");
+    if (!threads) return 1;
+    int asleep = 1;
+    for (struct dirent *thread; asleep && (thread = readdir(threads));) {
+        if (thread->d_name[0] == '.' || atoi(thread->d_name) == (int)syscall(SYS_gettid)) continue;
+        char path[300], line[512], *name_end;
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread->d_name);
+        FILE *file = fopen(path, "re");
+        if (!file) continue;  // The thread has just ended.
+        // The name in parentheses may hold parentheses; the state follows the last one.
+        if (fgets(line, sizeof line, file) && (name_end = strrchr(line, ')'))) asleep = name_end[2] == 'S';
+        fclose(file);
+    }
+    closedir(threads);
+    return asleep;
+}
+#else
+static inline int ts_others_sleep(void) { return 1; }
+#endif
+
 // Forks a child that SIGALRM ends after so many seconds, whatever it waits for. A thread of the store blocks all
 // signals, and the child of one would never end: its test would wait with it.
+//
+// The Swift runtime has locks for what it does once. A thread that has such a lock at the fork leaves the lock taken in
+// the child for ever. So the fork waits until the other threads sleep, for five seconds at most.
 static inline pid_t ts_fork_for(unsigned seconds) {
+    for (int looks = 0; looks < 5000 && !ts_others_sleep(); looks++) usleep(1000);
     pid_t child = fork();
     if (child) return child;
     sigset_t alarms;
