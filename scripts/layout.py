@@ -17,7 +17,7 @@ SHARED_MODULES = {"BreakerStore", "BreakerStoreJSON", "Foundation", "FoundationE
 
 # A folder may name the types of the folders that stand before it, and those of the root. Folders in one line stand
 # beside each other. What extends a type of a lower folder is where it is needed.
-ORDER = [["Support", "Circuit"], ["Files"], ["SQLite", "Counting"], ["Rows"], ["Cache"], ["Store"], ["Calling", "Operating", "Linking"]]
+ORDER = [["Support", "Circuit"], ["Files"], ["SQLite", "Counting"], ["Rows"], ["Opening"], ["Cache"], ["Store"], ["Calling", "Operating", "Linking"]]
 # The store and its circuits as objects, not as names for their configurations.
 OBJECTS = {"CircuitStore", "CircuitBreaker"}
 OBJECTS_FROM = ["Calling", "Operating", "Linking"]

@@ -73,8 +73,8 @@ FOLDERS = {
         "|StateTests|WindowTests",
     ),
     "Opening": (
-        ["Store/Opening*.swift"],
-        "BadPathTests|CutCreationTests|NewFileTests|OpeningPatienceTests|QuarantineTests|RemovedFileTests"
+        ["Opening/*.swift"],
+        "OpeningPlanTests|OpeningPlanRangeTests|BadPathTests|CutCreationTests|NewFileTests|OpeningPatienceTests|QuarantineTests|RemovedFileTests"
         "|ReplacedFileTests|SchemaVersionTests|SquatterTests|TornIndexTests|TornStoreTests",
         "CachedAnswerTests|FileModeTests|FilesOfOthersTests|ForeignRowTests|KilledCreationTests|LiveStrangerTests"
         "|OtherKernelTests|ReadOnlyFollowTests|RemovedLockTests|ReserveTests|SettledDirectoryTests|SharedByUsersTests"

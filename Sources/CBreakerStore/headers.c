@@ -4,5 +4,6 @@
 #include "answers.h"
 #include "ranks.h"
 #include "counting.h"
+#include "files.h"
 #include "mappings.h"
 #include "limits.h"

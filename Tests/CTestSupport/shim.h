@@ -54,13 +54,17 @@ static inline int ts_others_sleep(void) {
 static inline int ts_others_sleep(void) { return 1; }
 #endif
 
-// Forks a child that SIGALRM ends after so many seconds, whatever it waits for. A thread of the store blocks all
-// signals, and the child of one would never end: its test would wait with it.
+// Waits until the other threads sleep, for five seconds at most, before a fork whose child runs much of Swift.
 //
 // The Swift runtime has locks for what it does once. A thread that has such a lock at the fork leaves the lock taken in
-// the child for ever. So the fork waits until the other threads sleep, for five seconds at most.
-static inline pid_t ts_fork_for(unsigned seconds) {
+// the child for ever.
+static inline void ts_await_quiet(void) {
     for (int looks = 0; looks < 5000 && !ts_others_sleep(); looks++) usleep(1000);
+}
+
+// Forks a child that SIGALRM ends after so many seconds, whatever it waits for. A thread of the store blocks all
+// signals, and the child of one would never end: its test would wait with it.
+static inline pid_t ts_fork_for(unsigned seconds) {
     pid_t child = fork();
     if (child) return child;
     sigset_t alarms;

@@ -23,7 +23,7 @@ struct HeaderTarget: Target {
         if choices & 2 != 0 { files["-wal"] = self.sample.log }
         if choices & 4 != 0 { files["-journal"] = [0] }
         try self.scratch.place(files)
-        let header = try? DatabaseHeader(of: self.file)
+        let header = DatabaseHeader(database)
         let isDatabase = database.count >= 100 && database.starts(with: "SQLite format 3\0".utf8)
         try require((header != nil) == isDatabase, "a header was \(header == nil ? "not " : "")found")
         if let header {
@@ -31,9 +31,9 @@ struct HeaderTarget: Target {
             try require(header.applicationID == Self.number(database, 68), "application_id \(header.applicationID)")
         }
         // Whoever it is: he keeps his file as it was.
-        let finding = try? Schema.recognise(self.file)
-        try require(finding != .new || database.isEmpty || isDatabase, "a stranger's file was taken for a new one")
-        try require(finding == nil || isDatabase || choices & 2 != 0 || database.isEmpty, "it passed for a store")
+        let isStore = try? OpeningFacts.isStore(self.file)
+        try require(isStore != false || database.isEmpty || isDatabase, "a stranger's file was taken for a new one")
+        try require(isStore == nil || isDatabase || choices & 2 != 0 || database.isEmpty, "it passed for a store")
         try self.scratch.requireUntouched(files)
     }
 

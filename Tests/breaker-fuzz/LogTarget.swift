@@ -48,7 +48,7 @@ struct LogTarget: Target {
         try self.scratch.place(files)
         try self.requireBounds(of: log)
         let found = try? BystanderReader.read(self.file, Self.read)
-        _ = try? Schema.recognise(self.file)
+        _ = try? OpeningFacts.isStore(self.file)
         try self.scratch.requireUntouched(files)
         // Whoever has an index believes it.
         if !choices.contains(.hasIndex) { try self.compare(found, database, log) }

@@ -49,13 +49,13 @@ extension Board {
         let new = path + ".new"
         // Left by a process that was killed here.
         unsafe unlink(new)
-        let descriptor = RegularFile.open(new, O_RDWR | O_CREAT | O_EXCL, mode)
-        guard descriptor >= 0 else { throw BreakerStoreError(systemError: errno, doing: "create", path: new) }
-        defer { close(descriptor) }
+        guard let file = OpenFile(new, O_RDWR | O_CREAT | O_EXCL, mode) else {
+            throw BreakerStoreError(systemError: errno, doing: "create", path: new)
+        }
         do throws(BreakerStoreError) {
-            RegularFile.give(descriptor, mode: mode, owner: (user, group))
+            file.take(mode: mode, owner: (user, group))
             let header = BoardHeader(owner: owner, number: .random(in: 1 ... .max), kinds: Self.kinds)
-            try Self.fill(descriptor, header, new)
+            try Self.fill(file.descriptor, header, new)
             Hook.reached("board.filled")
             guard unsafe rename(new, path) == 0 else {
                 throw BreakerStoreError(systemError: errno, doing: "replace", path: path)

@@ -24,7 +24,7 @@ final class Board: Sendable {
     ///
     /// The database keeps the totals of each board under its number.
     let number: UInt64
-    private let descriptor: Int32
+    private let file: OpenFile
     private let header: BoardMapping
     private let loss: BoardLoss
     private let segments: Mutex<[BoardSegment]>
@@ -35,45 +35,34 @@ final class Board: Sendable {
     /// mappings are taken, or it may not open the file. Other processes may count on that board, so it stays.
     static func open(at path: String, of owner: BoardHeader.Owner) throws(BreakerStoreError) -> Board? {
         guard (try? StoreFile.requireSafeBoard(path)) != nil else { return nil }
-        let descriptor = RegularFile.open(path, O_RDWR)
-        guard descriptor >= 0 else {
+        guard let file = OpenFile(path, O_RDWR) else {
             let error = errno
             // There is no file, or a link, a pipe or the like.
             if error == ENOENT || error == ELOOP || error == ENXIO { return nil }
             throw BreakerStoreError(systemError: error, doing: "open", path: path)
         }
-        guard BoardReader.header(of: descriptor)?.owner == owner else {
-            close(descriptor)
-            return nil
-        }
-        do throws(BreakerStoreError) {
-            return try Board(mapping: descriptor, at: path, of: owner)
-        } catch {
-            close(descriptor)
-            throw error
-        }
+        guard BoardReader.header(of: file)?.owner == owner else { return nil }
+        return try Board(mapping: file, at: path, of: owner)
     }
 
     private init(
-        mapping descriptor: Int32, at path: String, of owner: BoardHeader.Owner
+        mapping file: consuming OpenFile, at path: String, of owner: BoardHeader.Owner
     ) throws(BreakerStoreError) {
         let loss = BoardLoss()
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
-        guard let header = BoardMapping(descriptor, offset: 0, size: BoardHeader.size, loss: loss),
-            let known = Self.read(header, descriptor),
-            let segments = Self.map(known.segments, beyond: [], descriptor, loss), !loss.isLost
+        guard let header = BoardMapping(file.descriptor, offset: 0, size: BoardHeader.size, loss: loss),
+            let known = Self.read(header, file.descriptor),
+            let segments = Self.map(known.segments, beyond: [], file.descriptor, loss), !loss.isLost
         else { throw Self.failure("it can't be mapped", path) }
         self.path = path
         self.owner = owner
         self.number = known.number
-        self.descriptor = descriptor
+        self.file = file
         self.header = header
         self.loss = loss
         self.segments = Mutex(segments, rank: .board)
     }
-
-    deinit { close(self.descriptor) }
 
     // MARK: - Losing the board
 
@@ -90,8 +79,8 @@ final class Board: Sendable {
     }
 
     private func isInPlace(end: Int) -> Bool {
-        if !self.loss.isLost, let own = FileFacts(descriptor: self.descriptor),
-            own.file == FileNumber(self.path), own.size >= end,
+        if !self.loss.isLost, let own = FoundFile(descriptor: self.file.descriptor),
+            own.number == FoundFile(self.path)?.number, own.size >= end,
             // A program that cuts the file and lets it grow again leaves zeros.
             self.header.words(from: 0)[BoardHeader.Place.number] == self.number
         {
@@ -147,13 +136,13 @@ final class Board: Sendable {
 
     /// Maps the segments that other processes have added.
     private func follow(_ segments: inout [BoardSegment]) throws(BreakerStoreError) {
-        guard let known = Self.read(self.header, self.descriptor), known.number == self.number,
+        guard let known = Self.read(self.header, self.file.descriptor), known.number == self.number,
             known.segments.starts(with: segments.lazy.map(\.layout))
         else {
             self.loss.lose()
             throw self.failure("it is damaged")
         }
-        guard let more = Self.map(known.segments, beyond: segments, self.descriptor, self.loss) else {
+        guard let more = Self.map(known.segments, beyond: segments, self.file.descriptor, self.loss) else {
             throw self.failure("it can't be mapped")
         }
         segments += more
@@ -164,10 +153,10 @@ final class Board: Sendable {
     /// The disk gives room first: a segment that is known always has all its blocks. Only one process at a time does
     /// this.
     private func append(_ kind: BoardKind, _ segments: inout [BoardSegment]) throws(BreakerStoreError) {
-        guard self.isInPlace(end: Self.end(of: segments)), let known = Self.read(self.header, self.descriptor),
+        guard self.isInPlace(end: Self.end(of: segments)), let known = Self.read(self.header, self.file.descriptor),
             let segment = known.nextSegment(kind)
         else { throw self.failure("it can't grow") }
-        try Self.allocate(self.descriptor, segment.offset, segment.size, self.path)
+        try Self.allocate(self.file.descriptor, segment.offset, segment.size, self.path)
         Hook.reached("board.allocated")
         let words = self.header.words(from: 0)
         let place = BoardHeader.Place.segments + known.segments.count * 2
@@ -179,7 +168,7 @@ final class Board: Sendable {
 
     // MARK: - The file
 
-    private static func size(_ descriptor: Int32) -> Int { FileFacts(descriptor: descriptor)?.size ?? 0 }
+    private static func size(_ descriptor: Int32) -> Int { Int(FoundFile(descriptor: descriptor)?.size ?? 0) }
 
     private static func read(_ header: BoardMapping, _ descriptor: Int32) -> BoardHeader? {
         let words = header.words(from: 0)

@@ -8,29 +8,22 @@ import Darwin
 
 /// Reads a board without mapping it and without writing anything, for snapshots and totals.
 final class BoardReader: Sendable {
-    private let descriptor: Int32
+    private let file: OpenFile
     let header: BoardHeader
 
     /// Nil if there is no usable board at the path.
     init?(at path: String) {
-        let descriptor = RegularFile.open(path, O_RDONLY)
-        guard descriptor >= 0 else { return nil }
-        guard let header = Self.header(of: descriptor) else {
-            close(descriptor)
-            return nil
-        }
-        self.descriptor = descriptor
+        guard let file = OpenFile(path, O_RDONLY), let header = Self.header(of: file) else { return nil }
+        self.file = file
         self.header = header
     }
 
-    deinit { close(self.descriptor) }
-
     /// What an open file says as a board; nil if the file is none, or is shorter than its header says.
-    static func header(of descriptor: Int32) -> BoardHeader? {
-        guard let facts = FileFacts(descriptor: descriptor),
-            let words = Self.read(descriptor, 0, BoardHeader.words)
+    static func header(of file: borrowing OpenFile) -> BoardHeader? {
+        guard let found = FoundFile(descriptor: file.descriptor),
+            let words = Self.read(file.descriptor, 0, BoardHeader.words)
         else { return nil }
-        return BoardHeader(words, fileSize: facts.size)
+        return BoardHeader(words, fileSize: Int(found.size))
     }
 
     /// The totals of all circuits, by their births.
@@ -75,7 +68,7 @@ final class BoardReader: Sendable {
         for segment in self.header.segments where segment.kind == kind {
             for place in BoardSegment.places(of: key, capacity: segment.capacity) {
                 let offset = segment.offset + place * kind.words * 8
-                guard let cell = Self.read(self.descriptor, offset, kind.words) else { return nil }
+                guard let cell = Self.read(self.file.descriptor, offset, kind.words) else { return nil }
                 if cell[0] == key { return cell }
                 if cell[0] == 0 { return nil }
             }
@@ -85,7 +78,7 @@ final class BoardReader: Sendable {
 
     private func forEach(_ kind: BoardKind, _ body: (UInt64, SharedWords) -> Void) {
         for segment in self.header.segments where segment.kind == kind {
-            guard let words = Self.read(self.descriptor, segment.offset, segment.size / 8) else { continue }
+            guard let words = Self.read(self.file.descriptor, segment.offset, segment.size / 8) else { continue }
             let cells = PrivateCells(copying: words)
             for place in 0..<segment.capacity where words[place * kind.words] != 0 {
                 body(words[place * kind.words], cells.words(from: place * kind.words))

@@ -1,5 +1,5 @@
 /// What the first bytes of a database file say (https://sqlite.org/fileformat2.html#the_database_header).
-struct DatabaseHeader {
+struct DatabaseHeader: Equatable {
     let userVersion: Int64
     /// Whether SQLite would write to a file of this format; to others it may do no more than read.
     let isWritable: Bool

@@ -7,11 +7,6 @@ import Musl
 #else
 import Darwin
 #endif
-#if canImport(SwiftOverlayShims)
-// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
-// fields.
-import SwiftOverlayShims
-#endif
 
 /// The file `<db>-lock`: its byte 0 guards opening, migration and repair; byte 1 is that of the link to other hosts;
 /// byte *id* is held as long as worker *id* lives.
@@ -34,105 +29,87 @@ final class LockFile: Sendable {
 
     /// Opens the file; creates it, with the database's mode and owner, if `creating` names one.
     init(path: String, creatingWith mode: mode_t?, owner: (user: uid_t, group: gid_t)?) throws(BreakerStoreError) {
-        self.path = path
-        var descriptor = Self.open(path, O_RDWR, 0)
+        var file = OpenFile(path, O_RDWR)
         var isNew = false
-        if descriptor < 0, errno == ENOENT, let mode {
-            descriptor = Self.open(path, O_RDWR | O_CREAT | O_EXCL, mode)
-            if descriptor >= 0 {
-                isNew = true
-                RegularFile.give(descriptor, mode: mode, owner: owner)
-            } else if errno == EEXIST {
-                descriptor = Self.open(path, O_RDWR, 0)
-            }
+        if file == nil, errno == ENOENT, let mode {
+            file = OpenFile(path, O_RDWR | O_CREAT | O_EXCL, mode)
+            isNew = file != nil
+            file?.take(mode: mode, owner: owner)
+            if !isNew, errno == EEXIST { file = OpenFile(path, O_RDWR) }
         }
         let end = Deadline(after: Self.patience)
-        while descriptor < 0, errno == EACCES, mode != nil, !end.isOver {
+        while file == nil, errno == EACCES, mode != nil, !end.isOver {
             // Another user's process may have created the file just now, and may be about to set the mode.
             end.pause(atMost: .milliseconds(1))
-            descriptor = Self.open(path, O_RDWR, 0)
+            file = OpenFile(path, O_RDWR)
         }
-        guard descriptor >= 0 else { throw BreakerStoreError(systemError: errno, doing: "open", path: path) }
-        self.descriptor = descriptor
-        self.isNew = isNew
+        guard let file else { throw BreakerStoreError(systemError: errno, doing: "open", path: path) }
         Hook.reached("lock.created")
-        guard ForkRecord.note(descriptor: descriptor) else {
-            close(descriptor)
+        try Self.requireMagic(of: file, path)
+        guard ForkRecord.note(descriptor: file.descriptor) else {
             throw BreakerStoreError(code: .unavailable, message: "this process has too many stores open", path: path)
         }
-        do throws(BreakerStoreError) {
-            try self.requireMagic()
-        } catch {
-            self.shut()
-            throw error
-        }
+        self.path = path
+        self.isNew = isNew
+        self.descriptor = file.kept()
     }
 
-    deinit { self.shut() }
-
-    private func shut() {
+    deinit {
         // A fork's child has closed its copy, and may have the number in use for something else.
         if ForkRecord.drop(descriptor: self.descriptor) { close(self.descriptor) }
     }
 
-    private static func open(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
-        RegularFile.open(path, flags, mode)
+    /// What is at the path of a lock file.
+    enum Content: Equatable {
+        /// No lock file of a store, or not a whole one.
+        case other
+        case whole(hasWorkers: Bool)
+
+        var hasWorkers: Bool { self == .whole(hasWorkers: true) }
+    }
+
+    /// Looks whether a whole lock file of a store is there, and an open store on the file; touches nothing.
+    static func content(at path: String) -> Content {
+        guard let file = OpenFile(path, O_RDONLY), file.read(Self.magic.count + 1) == Self.magic else { return .other }
+        return .whole(hasWorkers: ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers))
     }
 
     /// Whether a whole lock file of a store is there; touches nothing.
-    static func exists(at path: String) -> Bool {
-        Self.looking(at: path) { descriptor in
-            var bytes = [UInt8](repeating: 0, count: Self.magic.count + 1)
-            let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
-            return count == Self.magic.count && bytes.starts(with: Self.magic)
-        }
-    }
+    static func exists(at path: String) -> Bool { Self.content(at: path) != .other }
 
     /// Whether an open store may be on the file; touches nothing.
-    static func hasWorkers(at path: String) -> Bool {
-        Self.looking(at: path) { ByteLock.isAnyHeldByAnother($0, Self.workers) }
-    }
+    static func hasWorkers(at path: String) -> Bool { Self.content(at: path).hasWorkers }
 
     /// Whether any process has the byte of the link; touches nothing.
     static func isLinkTaken(at path: String) -> Bool {
-        Self.looking(at: path) { ByteLock.isHeldByAnother($0, Self.link) }
+        guard let file = OpenFile(path, O_RDONLY) else { return false }
+        return ByteLock.isHeldByAnother(file.descriptor, Self.link)
     }
 
-    /// What `body` finds through a descriptor that reads; false if there is no such file.
-    private static func looking(at path: String, _ body: (Int32) -> Bool) -> Bool {
-        let descriptor = Self.open(path, O_RDONLY, 0)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return body(descriptor)
-    }
-
-    private func requireMagic() throws(BreakerStoreError) {
-        var bytes = [UInt8](repeating: 0, count: Self.magic.count + 1)
-        let count = unsafe pread(self.descriptor, &bytes, bytes.count, 0)
-        if count == Self.magic.count, bytes.starts(with: Self.magic) { return }
+    private static func requireMagic(of file: borrowing OpenFile, _ path: String) throws(BreakerStoreError) {
+        let bytes = file.read(Self.magic.count + 1)
+        if bytes == Self.magic { return }
         // Cut short between its creation and this write: the rest of what was to be written is missing. After a power
         // cut the file may have its size and none of its bytes: they are zero.
-        guard count >= 0, count <= Self.magic.count,
-            Self.magic.starts(with: bytes[..<count]) || bytes[..<count].allSatisfy({ $0 == 0 })
+        guard let bytes, bytes.count <= Self.magic.count,
+            Self.magic.starts(with: bytes) || bytes.allSatisfy({ $0 == 0 })
         else {
             throw BreakerStoreError(
                 code: .unsafePath,
                 message: "the file is not a lock file of a store",
                 advice: "remove it or name another path",
-                path: self.path
+                path: path
             )
         }
-        guard RegularFile.write(Self.magic, to: self.descriptor) else {
-            throw BreakerStoreError(systemError: errno, doing: "write", path: self.path)
-        }
+        guard file.write(Self.magic) else { throw BreakerStoreError(systemError: errno, doing: "write", path: path) }
         Hook.reached("lock.written")
     }
 
+    /// Which file it is.
+    var number: FoundFile.Number? { FoundFile(descriptor: self.descriptor)?.number }
+
     /// Whether the path still leads to this file: a cleaner may have removed it.
-    var isInPlace: Bool {
-        guard let own = FileFacts(descriptor: self.descriptor) else { return false }
-        return own.file == FileNumber(self.path)
-    }
+    var isInPlace: Bool { self.number.map { $0 == FoundFile(self.path)?.number } ?? false }
 
     /// Takes byte 0 for the calling thread; false if another thread or another process has the byte.
     private func takeGuard() -> Bool {

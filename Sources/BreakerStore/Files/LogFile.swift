@@ -19,24 +19,21 @@ struct LogFile: ~Copyable {
     }
 
     private let path: String
-    private let descriptor: Int32
+    private let file: OpenFile
     private let size: Int64
     private let header: [UInt8]
 
     /// Nil if there is none; throws if it can't be read, for the database without its log may be no whole one.
     static func at(_ path: String) throws(BreakerStoreError) -> LogFile? {
-        let descriptor = RegularFile.open(path, O_RDONLY)
-        guard descriptor >= 0 else {
+        guard let file = OpenFile(path, O_RDONLY) else {
             if errno == ENOENT { return nil }
             throw BreakerStoreError(systemError: errno, doing: "read", path: path)
         }
-        do throws(BreakerStoreError) {
-            let header = try Self.read(descriptor, Self.headerSize, at: 0, path)
-            return LogFile(path: path, descriptor: descriptor, size: StoreFile.size(path) ?? 0, header: header)
-        } catch {
-            close(descriptor)
-            throw error
+        guard let header = file.read(Self.headerSize) else {
+            throw BreakerStoreError(systemError: errno, doing: "read", path: path)
         }
+        let size = FoundFile(descriptor: file.descriptor)?.size ?? 0
+        return LogFile(path: path, file: file, size: size, header: header)
     }
 
     /// Reads the log, of a large log the beginning; throws if the system can't read it.
@@ -45,8 +42,6 @@ struct LogFile: ~Copyable {
         let size = min(self.size, StoreFile.mostToReadThrough)
         for place in stride(from: 0, to: size, by: count) { _ = try self.read(count, at: place) }
     }
-
-    deinit { close(self.descriptor) }
 
     /// Whether there is anything behind a whole header; SQLite takes a log without one for empty.
     var hasFrames: Bool { self.size > Self.headerSize && self.isValid }
@@ -102,19 +97,9 @@ struct LogFile: ~Copyable {
     }
 
     private func read(_ count: Int, at place: Int64) throws(BreakerStoreError) -> [UInt8] {
-        try Self.read(self.descriptor, count, at: place, self.path)
-    }
-
-    /// Reads up to `count` bytes: fewer where the file ends before.
-    private static func read(
-        _ descriptor: Int32, _ count: Int, at place: Int64, _ path: String
-    ) throws(BreakerStoreError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let found = unsafe pread(descriptor, &bytes, count, off_t(place))
-        guard found >= 0 else { throw BreakerStoreError(systemError: errno, doing: "read", path: path) }
-        // Not `Array(bytes.prefix(found))`: where the caller drops the bytes, the optimizer of Swift 6.3.1 frees that
-        // copy before it is filled.
-        bytes.removeLast(count - found)
+        guard let bytes = self.file.read(count, at: place) else {
+            throw BreakerStoreError(systemError: errno, doing: "read", path: self.path)
+        }
         return bytes
     }
 }

@@ -12,13 +12,11 @@ package enum SmallFile {
 
     /// The text of a file; nil if it can't be read.
     package static func text(_ path: String) -> String? {
-        let descriptor = RegularFile.open(path, O_RDONLY)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
+        guard let file = OpenFile(path, O_RDONLY) else { return nil }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while bytes.count < Self.limit {
-            let count = unsafe read(descriptor, &buffer, buffer.count)
+            let count = unsafe read(file.descriptor, &buffer, buffer.count)
             if count == 0 { break }
             guard count > 0 else {
                 if errno == EINTR { continue }

@@ -11,11 +11,6 @@ import Musl
 #else
 import Darwin
 #endif
-#if canImport(SwiftOverlayShims)
-// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
-// fields.
-import SwiftOverlayShims
-#endif
 
 /// The resolved path of a store and the files beside it.
 struct StoreFile: Sendable, Hashable {
@@ -39,12 +34,7 @@ struct StoreFile: Sendable, Hashable {
         guard path.utf8.count <= Self.longestPath else {
             throw BreakerStoreError(systemError: ENAMETOOLONG, doing: "open", path: path)
         }
-        self.path = path
-        self.log = path + "-wal"
-        self.index = path + "-shm"
-        self.journal = path + "-journal"
-        self.lock = path + "-lock"
-        self.board = path + "-board"
+        self.init(at: path)
         // A file may be mounted by itself.
         if let kind = fileSystem.unsuitableKind(of: self.path) ?? fileSystem.unsuitableKind(of: self.directory) {
             throw BreakerStoreError(
@@ -55,6 +45,16 @@ struct StoreFile: Sendable, Hashable {
             )
         }
         try Self.requireSafe(self.path)
+    }
+
+    /// - Parameter path: is resolved.
+    init(at path: String) {
+        self.path = path
+        self.log = path + "-wal"
+        self.index = path + "-shm"
+        self.journal = path + "-journal"
+        self.lock = path + "-lock"
+        self.board = path + "-board"
     }
 
     private static let longestPath = 500
@@ -111,61 +111,56 @@ struct StoreFile: Sendable, Hashable {
         close(descriptor)
     }
 
-    /// The bytes of the database and its log.
-    var bytes: Int64 { Self.bytes(at: self.path) }
-
     /// The bytes of the database at `path` and its log.
     static func bytes(at path: String) -> Int64 { (Self.size(path) ?? 0) + (Self.size(path + "-wal") ?? 0) }
 
     /// The size of the file at `path`, or nil if there is none.
-    static func size(_ path: String) -> Int64? {
-        var info = stat()
-        return unsafe stat(path, &info) == 0 ? Int64(info.st_size) : nil
-    }
+    static func size(_ path: String) -> Int64? { FoundFile(path)?.size }
 }
 
 /// Which files the database's paths lead to just now.
 struct FileIdentity: Hashable, Sendable {
-    private let database: FileNumber?
-    private let log: FileNumber?
-    private let index: FileNumber?
+    let database: FoundFile.Number?
+    let log: FoundFile.Number?
+    let index: FoundFile.Number?
+
+    init(database: FoundFile.Number?, log: FoundFile.Number?, index: FoundFile.Number?) {
+        (self.database, self.log, self.index) = (database, log, index)
+    }
 
     /// Whether the wal-index's path still leads to the file that is open.
     ///
     /// A process that writes to the log with a removed index overwrites the frames of the processes that use the new
     /// one.
-    func hasIndex(of file: StoreFile) -> Bool { FileNumber(file.index) == self.index }
+    func hasIndex(of file: StoreFile) -> Bool { FoundFile(file.index)?.number == self.index }
 
     /// Whether the database's path leads to the same file still.
     func hasDatabase(of file: StoreFile) -> Bool { self.hasDatabase(at: file.path) }
 
     /// Whether that is the database's name now.
-    func hasDatabase(at path: String) -> Bool { self.database != nil && FileNumber(path) == self.database }
+    func hasDatabase(at path: String) -> Bool { self.database != nil && FoundFile(path)?.number == self.database }
 
-    /// Whether the database was removed or replaced, while its log is still there.
+    /// Whether the database was removed or replaced, while its log is there still at `now`.
     ///
     /// SQLite would take the log for that of the new database.
-    func hasLeftLog(at file: StoreFile) -> Bool {
-        self.database != nil && self.log != nil && FileNumber(file.path) != self.database
-            && FileNumber(file.log) == self.log
+    func hasLeftLog(in now: FileIdentity) -> Bool {
+        self.database != nil && self.log != nil && now.database != self.database && now.log == self.log
     }
 
     func hasDatabase(of other: FileIdentity?) -> Bool { self.database != nil && self.database == other?.database }
 
-    var hasIndexWithoutLog: Bool { self.log == nil && self.index != nil }
-
-    /// Whether the index is there still, but its log is not.
-    func hasIndexWithoutLog(at file: StoreFile) -> Bool {
-        self.log != nil && FileNumber(file.log) != self.log && self.index != nil && self.hasIndex(of: file)
+    /// Whether the index is there still at `now`, but its log is not.
+    func hasLostLog(in now: FileIdentity) -> Bool {
+        self.log != nil && now.log != self.log && self.index != nil && now.index == self.index
     }
 
     /// The files that are at the paths now.
     ///
     /// `stat` takes no lock and drops none.
     init(of file: StoreFile) {
-        self.database = FileNumber(file.path)
-        self.log = FileNumber(file.log)
-        self.index = FileNumber(file.index)
+        self.database = FoundFile(file.path)?.number
+        self.log = FoundFile(file.log)?.number
+        self.index = FoundFile(file.index)?.number
     }
 
     var isComplete: Bool { self.database != nil && self.log != nil && self.index != nil }
@@ -176,40 +171,6 @@ struct FileIdentity: Hashable, Sendable {
         (earlier.database == nil || earlier.database == self.database)
             && (earlier.log == nil || earlier.log == self.log)
             && (earlier.index == nil || earlier.index == self.index)
-    }
-}
-
-/// When the database and its log were last written.
-struct FileStamp: Equatable {
-    private struct One: Equatable {
-        var inode: UInt64
-        var size: Int64
-        var written: FileTime
-
-        init?(_ path: String) {
-            var info = stat()
-            guard unsafe stat(path, &info) == 0 else { return nil }
-            self.inode = UInt64(truncatingIfNeeded: info.st_ino)
-            self.size = Int64(info.st_size)
-            self.written = FileTime.times(of: info).modified
-        }
-    }
-
-    private let database: One?
-    private let log: One?
-
-    init(of file: StoreFile) {
-        self.database = One(file.path)
-        self.log = One(file.log)
-    }
-
-    /// Whether both were last written so long before `now` that a further write shows: the kernel stamps files by its
-    /// tick.
-    func isSettled(at now: Date) -> Bool {
-        [self.database, self.log].compactMap(\.self).allSatisfy {
-            let written = Double($0.written.seconds) + Double($0.written.nanoseconds) / 1_000_000_000
-            return now.timeIntervalSince1970 - written > 0.05
-        }
     }
 }
 

@@ -12,7 +12,7 @@ extension CircuitStore {
     ///
     /// The lock file stays when the database is set aside and made anew.
     package var linkPlace: String {
-        let number = FileNumber(self.backend.file.lock)
+        let number = FoundFile(self.backend.file.lock)?.number
         return "\(self.configuration.clock.bootID) \(number.map { "\($0.device):\($0.inode)" } ?? self.path)"
     }
 

@@ -63,7 +63,8 @@ package final class ChangeWatch {
             self.sentinel = self.makeSentinel(identity)
             if let proof = self.mapped(identity) { return proof }
         }
-        return Proof(identity: identity, tag: nil, stamp: stamp, isSettled: stamp.isSettled(at: Date()))
+        return Proof(
+            identity: identity, tag: nil, stamp: stamp, isSettled: stamp.isSettled(at: Date().timeIntervalSince1970))
     }
 
     private func mapped(_ identity: FileIdentity) -> Proof? {

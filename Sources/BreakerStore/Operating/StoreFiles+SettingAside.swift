@@ -19,7 +19,7 @@ extension StoreFiles {
     ///
     /// Throws `inUse` while a service uses it, and what keeps it from being taken for a store.
     package func standing() throws(BreakerStoreError) -> Standing {
-        guard try Schema.recognise(self.file) == .store else { throw Schema.missing(self.file) }
+        guard try OpeningFacts.isStore(self.file) else { throw Schema.missing(self.file) }
         // SQLite would take such a journal for the next database's.
         guard StoreFile.size(self.file.journal) ?? 0 == 0 else {
             throw BreakerStoreError(

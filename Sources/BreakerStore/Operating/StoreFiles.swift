@@ -5,22 +5,17 @@ import Musl
 #else
 import Darwin
 #endif
-#if canImport(SwiftOverlayShims)
-// Beside `import Synchronization` in another file, the compiler takes it for the module that defines the fields of C's
-// structures.
-import SwiftOverlayShims
-#endif
 
 /// What can be said of a store's files without reading what is in them, for a diagnosis.
 package struct StoreFiles: Sendable {
     /// Whether a path leads to a file of the store: the database or one beside it, by whatever name.
     package static func has(_ path: String, ofStore store: String) -> Bool {
-        guard let number = FileNumber(path) else { return false }
+        guard let number = FoundFile(path)?.number else { return false }
         // A path that can be no store's may lead to the file all the same.
-        if FileNumber(store) == number { return true }
+        if FoundFile(store)?.number == number { return true }
         guard let file = try? StoreFile(resolving: store) else { return false }
         return [file.path, file.log, file.index, file.journal, file.lock, file.board]
-            .contains { FileNumber($0) == number }
+            .contains { FoundFile($0)?.number == number }
     }
 
     /// A file or directory, as `stat` and `access` see it.
@@ -30,19 +25,18 @@ package struct StoreFiles: Sendable {
         package var owner: UInt32
         package var group: UInt32
         package var size: Int64
-        private let number: FileNumber
+        private let number: FoundFile.Number
         package var isReadable: Bool
         package var isWritable: Bool
 
         init?(_ path: String) {
-            var info = stat()
-            guard unsafe stat(path, &info) == 0 else { return nil }
+            guard let found = FoundFile(path) else { return nil }
             self.path = path
-            self.mode = UInt32(info.st_mode) & 0o7777
-            self.owner = UInt32(info.st_uid)
-            self.group = UInt32(info.st_gid)
-            self.size = Int64(info.st_size)
-            self.number = FileNumber(info)
+            self.mode = found.permissions
+            self.owner = found.owner
+            self.group = found.group
+            self.size = found.size
+            self.number = found.number
             self.isReadable = unsafe access(path, R_OK) == 0
             self.isWritable = unsafe access(path, W_OK) == 0
         }
@@ -97,7 +91,7 @@ package struct StoreFiles: Sendable {
 
     /// Reads the file, and nothing else; throws if it is no store, or can't be read.
     package func examine(_ clock: any HostClock) throws(BreakerStoreError) -> StoreExamination {
-        guard try Schema.recognise(self.file) == .store else { throw Schema.missing(self.file) }
+        guard try OpeningFacts.isStore(self.file) else { throw Schema.missing(self.file) }
         return try StoreView.ofFile(self.file, clock, patience: .milliseconds(250)) {
             (view) throws(BreakerStoreError) in try StoreExamination(view)
         }

@@ -27,7 +27,7 @@ struct Backend: Sendable {
         case .readWrite, .existing:
             self.core = try CoreRegistry.join(self.file, configuration)
         case .readOnly:
-            guard try Schema.recognise(self.file) == .store else {
+            guard try OpeningFacts.isStore(self.file) else {
                 throw BreakerStoreError(
                     code: .notFound,
                     message: "there is no store to read",

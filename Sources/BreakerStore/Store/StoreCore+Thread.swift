@@ -52,7 +52,7 @@ extension StoreCore {
     /// Kept answers are compared with the header of the open file. So calls alone would not notice that another file
     /// has replaced it.
     private func lookAround() {
-        _ = RegularFile.sizeLimit
+        _ = OpenFile.sizeLimit
         if !self.writer.isInPlace { return self.lose(.moved(self.file.path)) }
         // No caller waits for some of the tickets, so no caller would notice that the leader hangs.
         _ = self.isTimeToGiveUp()

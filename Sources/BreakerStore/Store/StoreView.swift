@@ -99,14 +99,15 @@ struct StoreView {
 
 /// Asks which bytes of a lock file are locked, and can't lock one.
 private final class LockReader {
-    private let descriptor: Int32
-
-    init(_ path: String) { self.descriptor = RegularFile.open(path, O_RDONLY) }
-
-    deinit { if self.descriptor >= 0 { close(self.descriptor) } }
-
     /// Without a lock file no worker lives.
+    private let file: OpenFile?
+
+    init(_ path: String) { self.file = OpenFile(path, O_RDONLY) }
+
     func isHeld(_ worker: Int64) -> Bool {
-        self.descriptor >= 0 && ByteLock.isHeldByAnother(self.descriptor, worker)
+        switch self.file {
+        case .some(let file): ByteLock.isHeldByAnother(file.descriptor, worker)
+        case .none: false
+        }
     }
 }

@@ -198,7 +198,7 @@ final class Writer: @unchecked Sendable {
     private func boundLog(_ opened: Opened) throws(BreakerStoreError) {
         let isLong = StoreFile.size(self.file.log) ?? 0 > Self.longestLog
         guard isLong != self.session?.cutsLog else { return }
-        try opened.writer.connection.limitLog(to: isLong ? Opening.reservedPages : nil)
+        try opened.writer.connection.limitLog(to: isLong ? Reserve.pages : nil)
         self.session?.cutsLog = isLong
     }
 

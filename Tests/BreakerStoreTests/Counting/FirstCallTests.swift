@@ -58,7 +58,7 @@ import Darwin
         defer { store.close() }
         let breaker = try store.breaker(
             .init(name: "a", trip: .failureRate(1, minimumCalls: 1_000, within: .seconds(60))))
-        let descriptor = RegularFile.open(store.backend.file.lock, O_RDWR)
+        let descriptor = OpenFile(store.backend.file.lock, O_RDWR)?.kept() ?? -1
         defer { close(descriptor) }
         while !ByteLock.set(descriptor, 0, true) { usleep(1_000) }
         _ = StoreThread().start {

@@ -49,7 +49,7 @@ import Darwin
         let worker = try await place.openWorker()
         try await worker.ask("breaker users rate=0.5 minimum=20")
         try await worker.ask("fail users 5")
-        let board = FileNumber(place.store + "-board")
+        let board = FoundFile(place.store + "-board")?.number
         await #expect(processExitsWith: .success) {
             [
                 lack = lack as Lack, path = place.store as String, clock = place.clock.path as String,
@@ -77,7 +77,7 @@ import Darwin
             _ = consume kept
             exit(isPrivate && error != nil ? 0 : 1)
         }
-        #expect(FileNumber(place.store + "-board") == board)
+        #expect(FoundFile(place.store + "-board")?.number == board)
         // Those who have the board count together as before.
         #expect(try await worker.ask("fail users 30").number("failed") == 15)
     }

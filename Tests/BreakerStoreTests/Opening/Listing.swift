@@ -54,14 +54,14 @@ extension Listing.File {
         let path = "\(directory)/\(name)"
         var info = stat()
         unsafe lstat(path, &info)
-        let time = FileTime.times(of: info).modified
+        let time = try? FoundFile.itself(at: path)?.modified
         self.init(
             name: name,
             mode: UInt32(info.st_mode),
             inode: UInt64(info.st_ino),
             links: Int(info.st_nlink),
             size: Int64(info.st_size),
-            modified: [time.seconds, time.nanoseconds],
+            modified: [Int(time?.seconds ?? 0), Int(time?.nanoseconds ?? 0)],
             bytes: info.st_mode & S_IFMT == S_IFREG ? Files.read(path) : nil
         )
     }

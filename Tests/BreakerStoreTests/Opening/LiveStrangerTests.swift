@@ -51,9 +51,9 @@ import Testing
                     Foreign.run(path, "CREATE UNIQUE INDEX strange ON worker (pid); PRAGMA user_version = 3000")
                     let file = try StoreFile(resolving: path)
                     #expect(LockFile.hasWorkers(at: file.lock))
-                    #expect(throws: BreakerStoreError.self) { try Schema.recognise(file) }
-                    let found = try Schema.recognise(file, asksIndex: true)
-                    #expect(found == .store, "the log is not walked")
+                    #expect(throws: BreakerStoreError.self) { try OpeningFacts.isStore(file) }
+                    let isStore = try OpeningFacts.isStore(file, asksIndex: true)
+                    #expect(isStore, "the log is not walked")
                     let before = [Files.read(path), Files.read(file.log)]
                     for access in [Access.readWrite, .existing] {
                         do throws(BreakerStoreError) {

@@ -30,7 +30,7 @@ import Testing
             _ = try await workers.ask("fail shop 200")
             failures += 200 * count
         }
-        let reserve = LogFile.bytes(ofFrames: Opening.reservedPages, pageSize: 4_096)
+        let reserve = LogFile.bytes(ofFrames: Reserve.pages, pageSize: 4_096)
         let isCut = await eventually { Self.logSize(place) <= 2 * reserve }
         #expect(isCut, "\(Self.logSize(place)) bytes")
         #expect(Self.logSize(place) >= reserve)

@@ -1,0 +1,141 @@
+import CBreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What stat(2) tells of a file.
+///
+/// To look takes no lock of the file's and drops none.
+struct FoundFile: Hashable, Sendable {
+    enum Kind: Sendable {
+        case regular, directory, link, other
+
+        init(mode: UInt32) {
+            // POSIX leaves these numbers open; Linux and macOS have the same.
+            switch mode & 0o170000 {
+            case 0o100000: self = .regular
+            case 0o040000: self = .directory
+            case 0o120000: self = .link
+            default: self = .other
+            }
+        }
+    }
+
+    /// Which file it is: no other one of this boot has both numbers at the same time.
+    struct Number: Hashable, Sendable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    /// An instant as the file system stamps files with it, in Unix time.
+    struct Time: Hashable, Sendable {
+        let seconds: Int64
+        let nanoseconds: Int64
+    }
+
+    var number: Number
+    var kind: Kind
+    var size: Int64
+    /// The lower twelve bits of the mode.
+    var permissions: UInt32
+    var owner: UInt32
+    var group: UInt32
+    var links: UInt64
+    /// When the content was last written.
+    var modified: Time
+    /// When anything about the file was last changed.
+    ///
+    /// Nobody can set this time, as `touch` sets the other.
+    var changed: Time
+
+    private init(_ found: bs_found) {
+        self.number = Number(device: found.device, inode: found.inode)
+        self.kind = Kind(mode: found.mode)
+        self.size = found.size
+        self.permissions = found.mode & 0o7777
+        self.owner = found.owner
+        self.group = found.group
+        self.links = found.links
+        self.modified = Time(seconds: found.modified_seconds, nanoseconds: found.modified_nanoseconds)
+        self.changed = Time(seconds: found.changed_seconds, nanoseconds: found.changed_nanoseconds)
+    }
+
+    /// The file that a path leads to; nil if there is none that this process can see.
+    init?(_ path: String) {
+        var found = bs_found()
+        guard unsafe bs_find(path, 1, &found) == 0 else { return nil }
+        self.init(found)
+    }
+
+    /// An open file.
+    init?(descriptor: Int32) {
+        var found = bs_found()
+        guard unsafe bs_find_open(descriptor, &found) == 0 else { return nil }
+        self.init(found)
+    }
+
+    /// What is at a path, a symbolic link itself; nil if there is nothing.
+    static func itself(at path: String) throws(BreakerStoreError) -> FoundFile? {
+        var found = bs_found()
+        let error = unsafe bs_find(path, 0, &found)
+        if error == 0 { return FoundFile(found) }
+        guard error != ENOENT else { return nil }
+        throw BreakerStoreError(systemError: error, doing: "look at", path: path)
+    }
+}
+
+/// Which directory a path leads to, and when a name in it was last made, removed or changed to another file.
+///
+/// While the stamp of a store's directory stays the same, each name in it leads to the same file as before: one look
+/// in place of one at each file.
+struct DirectoryStamp: Equatable {
+    private let directory: FoundFile.Number
+    private let modified: FoundFile.Time
+    private let changed: FoundFile.Time
+
+    init?(of path: String) {
+        guard let found = FoundFile(path) else { return nil }
+        (self.directory, self.modified, self.changed) = (found.number, found.modified, found.changed)
+    }
+
+    /// Whether a change from now on shows in the stamp.
+    ///
+    /// File systems stamp by the kernel's tick, the coarsest by two seconds: within these a second change leaves the
+    /// stamp as it is.
+    var isSettled: Bool { Int64(time(nil)) > max(self.modified.seconds, self.changed.seconds) + 2 }
+}
+
+/// When the database and its log were last written.
+struct FileStamp: Equatable {
+    private struct One: Equatable {
+        var number: FoundFile.Number
+        var size: Int64
+        var written: FoundFile.Time
+
+        init?(_ path: String) {
+            guard let found = FoundFile(path) else { return nil }
+            (self.number, self.size, self.written) = (found.number, found.size, found.modified)
+        }
+    }
+
+    private let database: One?
+    private let log: One?
+
+    init(of file: StoreFile) {
+        self.database = One(file.path)
+        self.log = One(file.log)
+    }
+
+    /// Whether both were last written so long before `now`, in Unix time, that a further write shows: the kernel
+    /// stamps files by its tick.
+    func isSettled(at now: Double) -> Bool {
+        [self.database, self.log].compactMap(\.self).allSatisfy {
+            now - (Double($0.written.seconds) + Double($0.written.nanoseconds) / 1_000_000_000) > 0.05
+        }
+    }
+}

@@ -1,0 +1,121 @@
+/// The second half of an opening, from the connection to the worker's row, under byte 0 of the lock file.
+struct ConnectedOpening {
+    private let opening: Opening
+    private let lock: LockFile
+    private let deadline: Deadline
+    /// The files that were there when it was decided to open them.
+    private let found: FileIdentity
+    private let writer: Database
+
+    /// Connects to the file that was found, and to no other.
+    init(
+        _ opening: Opening, _ found: FileIdentity, _ lock: LockFile, _ deadline: Deadline
+    ) throws(BreakerStoreError) {
+        (self.opening, self.found, self.lock, self.deadline) = (opening, found, lock, deadline)
+        let file = opening.file
+        self.writer = Database(
+            try Connection(path: file.path, access: .readWrite, syncs: opening.configuration.syncs))
+        Hook.reached("open.connected")
+        guard self.writer.isOpen(at: file, as: found) else { throw .moved(file.path) }
+        try self.writer.connection.waitWhenBusy(deadline.remaining)
+        try self.writer.connection.configureForReading()
+    }
+
+    private var file: StoreFile { self.opening.file }
+
+    /// - Parameter looksThrough: whether SQLite looks through the whole file before anything is written.
+    func run(looksThrough: Bool, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
+        try self.requireStore(looksThrough: looksThrough)
+        let lost = try Schema.migrate(self.writer.connection, self.file, mayCreate: self.opening.mayCreate)
+        try self.beginLog()
+        let identity = try self.allFiles()
+        try self.writer.connection.waitWhenBusy(.zero)
+        try Reserve(self.writer, self.file, identity, self.deadline).fill(syncs: self.opening.configuration.syncs)
+        let mended = Self.note(lostTriggers: lost) + (try self.mendNumbers())
+        let (worker, healed, answersCount) = try self.join()
+        // If files were renamed while SQLite opened them, the paths lead to other files than SQLite has open.
+        guard FileIdentity(of: self.file) == identity, self.lock.isInPlace else { throw .moved(self.file.path) }
+        return Opened(
+            writer: self.writer,
+            lock: self.lock,
+            worker: worker,
+            identity: identity,
+            quarantined: quarantined,
+            mended: mended + healed,
+            answersCount: answersCount
+        )
+    }
+
+    /// Throws unless the log and the index are those of this database, no later program's, and whole where that is
+    /// looked at.
+    private func requireStore(looksThrough: Bool) throws(BreakerStoreError) {
+        let version = try self.writer.connection.integer("PRAGMA user_version")
+        try self.requireUnchanged()
+        // SQLite reads the schema only after this: it may not understand a later program's.
+        try Schema.requireKnownVersion(version, self.file.path)
+        try self.writer.connection.configureSyncs()
+        guard version != 0 else { return }
+        _ = try self.writer.connection.schemaVersion()
+        guard looksThrough, try !self.writer.isWhole() else { return }
+        throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
+    }
+
+    private func requireUnchanged() throws(BreakerStoreError) {
+        let now = FileIdentity(of: self.file)
+        if now.hasAll(of: self.found) { return }
+        // Somebody has removed the log just now, and the index that is left tells of that log.
+        if self.found.hasLostLog(in: now) { self.opening.deleteIndex() }
+        throw .moved(self.file.path)
+    }
+
+    private func beginLog() throws(BreakerStoreError) {
+        guard try self.writer.connection.text("PRAGMA journal_mode = WAL") == "wal" else {
+            throw BreakerStoreError(
+                code: .unavailable, message: "SQLite can't keep a write-ahead log here", path: self.file.path)
+        }
+        Hook.reached("open.logged")
+        // Nothing is written to tables that have not been compared with the library's.
+        _ = try self.writer.connection.schemaVersion()
+        // The first read makes a log and an index where there were none.
+        if !self.found.isComplete { _ = try self.writer.connection.integer("SELECT count(*) FROM clock") }
+    }
+
+    /// The files as SQLite has them open; gives log and index their group.
+    private func allFiles() throws(BreakerStoreError) -> FileIdentity {
+        let facts = OpeningFacts(of: self.file)
+        guard facts.identity.isComplete, facts.identity.hasAll(of: self.found) else { throw .moved(self.file.path) }
+        self.opening.giveTheGroup(facts)
+        return facts.identity
+    }
+
+    /// Deletes rows whose numbers are so high that SQLite finds no numbers for new rows.
+    private func mendNumbers() throws(BreakerStoreError) -> [StoreNote] {
+        guard try self.writer.hasNumbersAtTheirEnd else { return [] }
+        try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+            try self.writer.mendNumbers()
+        }
+        let reason = "deleted events and circuits with numbers so high that there were none left"
+        return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
+    }
+
+    private func join() throws(BreakerStoreError) -> (Worker, healed: [StoreNote], answersCount: Bool) {
+        let joining = Joining(
+            writer: self.writer, lock: self.lock, clock: self.opening.clock,
+            previous: self.opening.previous?.worker, name: self.opening.configuration.workerName,
+            deadline: self.deadline)
+        if self.opening.isNew(self.lock) { try joining.waitForTheLiving() }
+        let before = self.writer.connection.walIndex()?.tag()
+        let (worker, healed) = try joining.register()
+        let after = self.writer.connection.walIndex()?.tag()
+        Hook.reached("open.registered")
+        // The self-test: this process's own commit must change the header.
+        return (worker, healed, before != after && after?.counts == true)
+    }
+
+    private static func note(lostTriggers names: [String]) -> [StoreNote] {
+        guard !names.isEmpty else { return [] }
+        let list = names.prefix(10).map(\.quoted).joined(separator: ", ") + (names.count > 10 ? " and others" : "")
+        let reason = "the step to schema \(Versions.schema) has dropped triggers of others, which never ran: \(list)"
+        return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
+    }
+}

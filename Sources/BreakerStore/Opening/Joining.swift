@@ -1,0 +1,134 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Makes a process one of a store's workers, under byte 0 of the lock file.
+struct Joining {
+    let writer: Database
+    let lock: LockFile
+    let clock: StoreClock
+    /// The worker's number that this process has had; nil at first.
+    let previous: Int64?
+    let name: String?
+    let deadline: Deadline
+
+    /// How long living workers may take to move to a new lock file; they look once a second whether theirs is in place.
+    private static let grace = Duration.seconds(2)
+
+    /// Waits for the living workers to lock their bytes in a new lock file, after somebody has removed the old one.
+    ///
+    /// Without the wait, the slots of workers that probe would be given to others. No other process makes a lock file
+    /// meanwhile, for this process has the guard. A worker that does not come counts as dead.
+    func waitForTheLiving() throws(BreakerStoreError) {
+        let others = try self.writer.workers().map(\.worker.id).filter { $0 != self.previous }
+        let end = Deadline(after: Self.grace)
+        while !end.isOver, !others.allSatisfy({ self.lock.isHeldByAnother(worker: $0) }) {
+            end.pause(atMost: .milliseconds(5))
+        }
+    }
+
+    /// Writes this process's row; returns what had to be mended for it.
+    func register() throws(BreakerStoreError) -> (Worker, healed: [StoreNote]) {
+        let worker = Worker(
+            id: try self.lockByte(), name: self.name ?? Worker.processName, pid: getpid(), version: Versions.library)
+        do throws(BreakerStoreError) {
+            try self.write(worker)
+            return (worker, [])
+        } catch {
+            // A bad row of a dead worker, or of a circuit, must not keep this process from opening the store.
+            guard error.isOfUnusableRow else { throw error }
+            let healed = try self.heal()
+            do throws(BreakerStoreError) {
+                try self.write(worker)
+            } catch {
+                throw error.isOfUnusableRow ? .unwritable(error) : error
+            }
+            return (worker, healed)
+        }
+    }
+
+    /// Locks the byte of a worker: before its row is written, since a row whose byte is free is a dead worker's.
+    private func lockByte() throws(BreakerStoreError) -> Int64 {
+        var id = self.previous ?? Int64.random(in: LockFile.workers)
+        // Locking it again does no harm.
+        while !self.lock.lock(worker: id) {
+            guard !self.deadline.isOver else {
+                throw BreakerStoreError(code: .busy, message: "no lock can be had", path: self.lock.path)
+            }
+            id = Int64.random(in: LockFile.workers)
+        }
+        return id
+    }
+
+    /// Writes the worker's row, and removes the rows of dead workers.
+    private func write(_ worker: Worker) throws(BreakerStoreError) {
+        try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+            let others = try self.writer.all("SELECT id FROM worker WHERE id <> ?1 LIMIT 10000", .integer(worker.id)) {
+                $0.integer(0)
+            }
+            let dead = others.filter { !self.lock.isHeldByAnother(worker: $0) }
+            if dead.count < others.count { try self.requireSameBoot() }
+            var start = try ClockRow.start(self.writer, self.clock)
+            let now = start.now
+            for worker in dead { try self.writer.removeWorker(worker, at: now) }
+            try self.writer.run(
+                "INSERT OR REPLACE INTO worker (id, name, pid, version, since) VALUES (?1, ?2, ?3, ?4, ?5)",
+                .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), SQLValue(worker.version),
+                .integer(now.microseconds)
+            )
+            try self.writer.reserve(&start.row, for: now, self.clock)
+        }
+    }
+
+    private func heal() throws(BreakerStoreError) -> [StoreNote] {
+        do throws(BreakerStoreError) {
+            return try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+                var healing = Healing(self.writer, at: try ClockRow.start(self.writer, self.clock))
+                try healing.run()
+                return healing.notes
+            }
+        } catch {
+            throw error.isOfUnusableRow ? .unwritable(error) : error
+        }
+    }
+
+    /// Throws if the file is of another boot while another worker lives: two kernels would share the file.
+    private func requireSameBoot() throws(BreakerStoreError) {
+        guard let row = try ClockRow.read(self.writer), row.boot != self.clock.host.bootID else { return }
+        throw BreakerStoreError(
+            code: .unsupportedFileSystem,
+            message: "a worker of another host or virtual machine has the store open",
+            advice: "a store serves one host",
+            path: self.writer.connection.path
+        )
+    }
+}
+
+extension Database {
+    /// Deletes a worker's row, its registrations, and the slots that it held; what it counted by itself stays.
+    ///
+    /// The circuits that it had registered count as used until now.
+    func removeWorker(_ id: Int64, at now: StoreTime) throws(BreakerStoreError) {
+        try self.run(
+            "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",
+            .integer(id), .integer(now.microseconds)
+        )
+        try self.foldTallies(of: id)
+        try self.run("DELETE FROM probe WHERE worker = ?1", .integer(id))
+        try self.run("DELETE FROM registration WHERE worker = ?1", .integer(id))
+        try self.run("DELETE FROM worker WHERE id = ?1", .integer(id))
+    }
+}
+
+extension Worker {
+    /// The name of the program, without its folders.
+    static var processName: String {
+        let program = CommandLine.arguments.first ?? ""
+        let name = program.split(separator: "/").last.map(String.init) ?? ""
+        return name.isEmpty ? "worker" : String(name.prefix(200))
+    }
+}

@@ -1,0 +1,143 @@
+/// What opening a store's file yields.
+struct Opened: Sendable {
+    let writer: Database
+    let lock: LockFile
+    let worker: Worker
+    let identity: FileIdentity
+    /// What a broken file that was here is called now.
+    let quarantined: String?
+    /// What was wrong with the file and has been mended; the history is to tell of it.
+    let mended: [StoreNote]
+    /// Whether answers may be compared with the header of the wal-index.
+    let answersCount: Bool
+}
+
+/// Opens a store's file for reading and writing; creates and migrates the file if the configuration allows it.
+///
+/// `OpeningFacts` says what is there, `OpeningPlan` what is to be done, and this type does it.
+struct Opening {
+    let file: StoreFile
+    let configuration: CircuitStore.Configuration
+    let clock: StoreClock
+    /// The lock file and the worker that this process had before it reopens the store; nil at first.
+    var previous: Membership?
+    /// The files that this process had open last; another database may have taken their place beside their log.
+    var left: FileIdentity?
+    /// Whether SQLite has called the file broken; the opening looks through it first then.
+    var isSuspect = false
+
+    /// A worker's byte in a lock file.
+    struct Membership: Sendable {
+        let lock: LockFile
+        let worker: Int64
+    }
+
+    /// How long an opening may take: a hundred processes that start together open one after the other, under the guard.
+    static let patience = Duration.seconds(10)
+
+    func run() throws(BreakerStoreError) -> Opened {
+        let deadline = Deadline(after: self.configuration.patience)
+        var quarantined: String?
+        do throws(BreakerStoreError) {
+            return try self.open(until: deadline, isSuspect: self.isSuspect, &quarantined)
+        } catch {
+            guard self.mayBeBroken(error), self.mayCreate else { throw error }
+            // Another process may have moved the file aside in the meantime, so the opening tries again in any case.
+            return try self.open(until: deadline, isSuspect: true, &quarantined)
+        }
+    }
+
+    /// Whether SQLite calls the file broken, or refuses to write because a garbled header names a later format.
+    private func mayBeBroken(_ error: BreakerStoreError) -> Bool {
+        if error.code == .corrupt || error.code == .notAStore { return true }
+        guard error.code == .permissionDenied else { return false }
+        var facts = OpeningFacts(of: self.file)
+        facts.look(at: .content)
+        guard case .header(let header) = facts.content else { return false }
+        return !header.isWritable
+    }
+
+    var mayCreate: Bool { self.configuration.access == .readWrite }
+
+    private func open(
+        until deadline: Deadline, isSuspect: Bool, _ quarantined: inout String?
+    ) throws(BreakerStoreError) -> Opened {
+        var plan = OpeningPlan(
+            facts: OpeningFacts(file: self.file), mayCreate: self.mayCreate, isReopening: self.previous != nil,
+            left: [self.left].compactMap(\.self), isSuspect: isSuspect)
+        while true {
+            Hook.reached("open.begin")
+            let (lock, isRecheck) = try self.lockFile(plan)
+            // Locked before the guard: the process that has the guard may be waiting for this worker.
+            if let previous { _ = lock.lock(worker: previous.worker) }
+            do throws(BreakerStoreError) {
+                let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+                    Hook.reached("open.guarded")
+                    plan.guarding = .init(lock: lock.number, isNew: self.isNew(lock), isRecheck: isRecheck)
+                    return try self.carryOut(&plan, lock, deadline, &quarantined)
+                }
+                if let opened { return opened }
+            } catch {
+                // A file was replaced while it was opened: nothing is lost by a second try.
+                guard error == .moved(self.file.path) else { throw error }
+            }
+            plan.guarding = nil
+            guard !deadline.isOver else {
+                throw BreakerStoreError(
+                    code: .busy, message: "a file of the store keeps being replaced", path: self.file.path)
+            }
+            deadline.pause(atMost: .milliseconds(1))
+        }
+    }
+
+    /// Whether this opening has made the lock file.
+    func isNew(_ lock: LockFile) -> Bool { lock.isNew && lock !== self.previous?.lock }
+
+    /// The lock file to take byte 0 of; throws a refusal.
+    ///
+    /// Before the file is known to be a store, or new, nothing is written.
+    private func lockFile(_ plan: OpeningPlan) throws(BreakerStoreError) -> (LockFile, isRecheck: Bool) {
+        var plan = plan
+        switch plan.decided() {
+        case .refuse(let error): throw error
+        case .recheck(let error):
+            guard let lock = try? LockFile(path: self.file.lock, creatingWith: nil, owner: nil) else { throw error }
+            return (lock, true)
+        default: return (try self.lockFile(plan.facts), false)
+        }
+    }
+
+    /// Does what the facts ask for, one step after the other; nil if all must begin anew.
+    private func carryOut(
+        _ plan: inout OpeningPlan, _ lock: LockFile, _ deadline: Deadline, _ quarantined: inout String?
+    ) throws(BreakerStoreError) -> Opened? {
+        while true {
+            switch plan.decided() {
+            case .refuse(let error), .recheck(let error): throw error
+            case .beginAnew, .takeGuard, .look: return nil
+            case .create: try self.createFile()
+            case .moveStraysAside: try self.moveStraysAside(beside: plan.facts.identity)
+            case .deleteIndex: self.deleteIndex()
+            case .setAside:
+                guard let kept = try self.setAside(plan.facts.identity) else { return nil }
+                quarantined = kept
+                plan.isSuspect = false
+            case .open(let looksThrough):
+                // Another database may take the place of this one, beside its log, before SQLite has it open.
+                if plan.facts.has(\.database) { plan.left = [self.left, plan.facts.identity].compactMap(\.self) }
+                Hook.reached("open.decided")
+                let connected = try ConnectedOpening(self, plan.facts.identity, lock, deadline)
+                return try connected.run(looksThrough: looksThrough, quarantined)
+            }
+        }
+    }
+}
+
+extension OpeningPlan {
+    /// The next step by the facts as they are now, once all has been looked at that the step asks for.
+    mutating func decided() -> Step {
+        self.facts = OpeningFacts(of: self.facts.file)
+        while case .look(let what) = self.step { self.facts.look(at: what) }
+        return self.step
+    }
+}

@@ -1,0 +1,100 @@
+/// What the files are, by the facts alone.
+extension OpeningFacts {
+    /// What lies at the names of a store.
+    enum Finding: Equatable {
+        /// Nothing, an empty file, or a store whose creation was cut short.
+        case new
+        case store
+        case refused(BreakerStoreError)
+        /// More must be known.
+        case unknown(Look)
+    }
+
+    /// - Parameter asksIndex: whether the caller asks for the version once more through the log's index, before it
+    ///   writes to the database or its log. Then nobody need read the log frame by frame beside a worker: the log of a
+    ///   busy store has a thousand. The index itself may be made anew for that, which every reader may do.
+    func finding(asksIndex: Bool) -> Finding {
+        if let refusal = self.refusal { return .refused(refusal) }
+        guard self.has(\.database) else { return .new }
+        switch self.content {
+        case nil: return .unknown(.content)
+        case .header(let header) where header.applicationID == Schema.applicationID:
+            return self.finding(of: header, asksIndex: asksIndex)
+        case .header(let header):
+            if header.applicationID == 0, header.userVersion == 0, !self.has(\.log), !self.has(\.journal) {
+                guard let isEmpty = self.isEmpty else { return .unknown(.tables) }
+                if isEmpty { return .new }
+            }
+            return self.findingByLog(else: "it is the database of another program")
+        case .zeros, .other:
+            // A power cut in a creation may leave a file that has its size and none of its bytes; SQLite empties it.
+            if self.content == .zeros, self.has(\.journal) {
+                guard let startsFromNothing = self.startsFromNothing else { return .unknown(.journal) }
+                if startsFromNothing { return .new }
+            }
+            return self.findingByLog(else: "it is not an SQLite database")
+        }
+    }
+
+    /// Why a name may not be used, or could not be looked at.
+    var refusal: BreakerStoreError? {
+        for (path, found) in self.names {
+            let isDatabase = path == self.file.path
+            if let refusal = found.refusal(path, isDatabase: isDatabase, user: self.user, in: self.directory) {
+                return refusal
+            }
+        }
+        return self.failure
+    }
+
+    /// The file says that it is a store: whether its version is known.
+    private func finding(of header: DatabaseHeader, asksIndex: Bool) -> Finding {
+        if asksIndex, self.has(\.index) {
+            guard let lock = self.lockContent else { return .unknown(.lock) }
+            if lock.hasWorkers { return self.store(of: header.userVersion) }
+        }
+        // What a journal is to roll back can't be read as it is.
+        if self.has(\.journal) || !self.has(\.log) { return self.store(of: header.userVersion) }
+        // A connection that only reads would have to go through the whole log, where nobody else has it open: it is
+        // asked which page counts where one of them is of a later version.
+        guard let versions = self.logVersions else { return .unknown(.logVersions) }
+        if (versions + [header.userVersion]).allSatisfy(Schema.isKnown) { return .store }
+        guard let version = self.version else { return .unknown(.version) }
+        return self.store(of: version)
+    }
+
+    private func store(of version: Int64) -> Finding {
+        Schema.isKnown(version) ? .store : .refused(Schema.newer(version, self.file.path))
+    }
+
+    /// Whether the log makes a whole store of the file: a checkpoint that was cut short may have torn the first page in
+    /// the database.
+    ///
+    /// The first page alone says nothing: somebody else's file may have taken the place of a store whose log was left.
+    private func findingByLog(else what: String) -> Finding {
+        // SQLite takes a file of one byte for an empty one, whose log it deletes (`OpeningPlan`).
+        if self.has(\.log), self.has(\.lock), let database = self.database, database.size > 1 {
+            guard let lock = self.lockContent else { return .unknown(.lock) }
+            if lock != .other {
+                guard let version = self.versionByLog else { return .unknown(.wholeByLog) }
+                if let version { return self.store(of: version) }
+            }
+        }
+        return .refused(Schema.stranger(self.file, what))
+    }
+
+    /// Whether the files are a store or new, once all is known that this takes; throws a refusal.
+    ///
+    /// Changes nothing.
+    static func isStore(_ file: StoreFile, asksIndex: Bool = false) throws(BreakerStoreError) -> Bool {
+        var facts = OpeningFacts(of: file)
+        while true {
+            switch facts.finding(asksIndex: asksIndex) {
+            case .new: return false
+            case .store: return true
+            case .refused(let error): throw error
+            case .unknown(let what): facts.look(at: what)
+            }
+        }
+    }
+}

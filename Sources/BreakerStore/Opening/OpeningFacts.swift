@@ -1,0 +1,186 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What lies at the names of a store: all that is known when it is decided what to do there.
+///
+/// The names are looked at when the value is made. The rest costs more, and is looked at once a decision asks for it.
+struct OpeningFacts: Equatable, Sendable {
+    /// What is looked at only when a decision asks for it.
+    enum Look: CaseIterable {
+        /// The first bytes of the database.
+        case content
+        /// The bytes of the lock file, and who has locked some of them.
+        case lock
+        /// What a rollback journal says of the database before it.
+        case journal
+        /// The versions in all copies of the first page in the log.
+        case logVersions
+        /// The version as SQLite reads it, through the log.
+        case version
+        /// Whether SQLite finds no tables.
+        case tables
+        /// Whether log and database together are a whole store.
+        case wholeByLog
+        /// Whether this process may write to the files.
+        case access
+        /// Whether SQLite finds the file broken.
+        case damage
+    }
+
+    /// What the first bytes of a database are.
+    enum Content: Equatable {
+        case header(DatabaseHeader)
+        /// As many zeros as a header has bytes, or more.
+        case zeros
+        case other
+    }
+
+    let file: StoreFile
+    /// The effective user of this process.
+    var user: UInt32
+    /// The directory, which is looked at where a file is another user's.
+    var directory: FoundFile?
+    var database: FoundFile?
+    var log: FoundFile?
+    var index: FoundFile?
+    var journal: FoundFile?
+    var lock: FoundFile?
+    /// What could not be looked at.
+    var failure: BreakerStoreError?
+
+    // What is nil here was not looked at.
+    var content: Content?
+    var lockContent: LockFile.Content?
+    var startsFromNothing: Bool?
+    var logVersions: [Int64]?
+    var version: Int64?
+    var isEmpty: Bool?
+    /// The version of the whole store; `.some(nil)` if there is none.
+    var versionByLog: Int64??
+    var access: Access?
+    var isBroken: Bool?
+
+    enum Access: Equatable {
+        case granted
+        case refused(BreakerStoreError)
+    }
+
+    /// Without a look at anything.
+    init(file: StoreFile, user: UInt32 = geteuid()) {
+        self.file = file
+        self.user = user
+    }
+
+    /// Looks at the names.
+    init(of file: StoreFile) {
+        self.init(file: file)
+        do throws(BreakerStoreError) {
+            self.database = try FoundFile.itself(at: file.path)
+            self.log = try FoundFile.itself(at: file.log)
+            self.index = try FoundFile.itself(at: file.index)
+            self.journal = try FoundFile.itself(at: file.journal)
+            self.lock = try FoundFile.itself(at: file.lock)
+        } catch {
+            self.failure = error
+        }
+        if self.names.contains(where: { $0.found.isForeign(to: self.user) }) {
+            self.directory = FoundFile(file.directory)
+        }
+    }
+
+    /// What is there, with its path.
+    var names: [(path: String, found: FoundFile)] {
+        [
+            (self.file.path, self.database), (self.file.log, self.log), (self.file.index, self.index),
+            (self.file.journal, self.journal), (self.file.lock, self.lock),
+        ].compactMap { path, found in found.map { (path, $0) } }
+    }
+
+    var identity: FileIdentity {
+        FileIdentity(database: self.database?.number, log: self.log?.number, index: self.index?.number)
+    }
+
+    /// The bytes of the database and its log.
+    var bytes: Int64 { (self.database?.size ?? 0) + (self.log?.size ?? 0) }
+
+    func has(_ name: KeyPath<OpeningFacts, FoundFile?>) -> Bool { self[keyPath: name]?.size ?? 0 > 0 }
+
+    // MARK: - Looking
+
+    /// Looks at what a decision asks for.
+    mutating func look(at what: Look) {
+        do throws(BreakerStoreError) {
+            switch what {
+            case .content: self.content = try Self.content(of: self.file)
+            case .lock: self.lockContent = LockFile.content(at: self.file.lock)
+            case .journal: self.startsFromNothing = Self.startsFromNothing(self.file.journal)
+            case .logVersions: self.logVersions = try LogFile.versions(at: self.file.log)
+            case .version: self.version = try Self.version(of: self.file)
+            case .tables: self.isEmpty = Self.hasNoTables(self.file)
+            case .wholeByLog: self.versionByLog = .some(Self.versionByLog(self.file))
+            case .access: self.access = Self.access(to: self.file)
+            case .damage: self.isBroken = try Quarantine.isBroken(self.file)
+            }
+        } catch {
+            self.failure = error
+        }
+    }
+
+    private static func content(of file: StoreFile) throws(BreakerStoreError) -> Content {
+        try StoreFile.requireReadable(file.path)
+        guard let bytes = try Connection.firstBytes(DatabaseHeader.size, of: file.path) else { return .other }
+        if let header = DatabaseHeader(bytes) { return .header(header) }
+        return bytes.allSatisfy { $0 == 0 } ? .zeros : .other
+    }
+
+    /// "Initial size of the database in pages" (https://sqlite.org/fileformat2.html#the_rollback_journal).
+    ///
+    /// Nothing locks the journal itself: to open and close it takes no lock away.
+    private static func startsFromNothing(_ journal: String) -> Bool {
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        guard let file = OpenFile(journal, O_RDONLY), let bytes = file.read(28), bytes.count == 28 else { return false }
+        return bytes.starts(with: magic) && bytes[16..<20].allSatisfy { $0 == 0 }
+    }
+
+    private static func version(of file: StoreFile) throws(BreakerStoreError) -> Int64 {
+        try BystanderReader.read(file) { (database) throws(BreakerStoreError) in
+            try database.connection.integer("PRAGMA user_version")
+        }
+    }
+
+    private static func hasNoTables(_ file: StoreFile) -> Bool {
+        guard let connection = try? Connection(path: file.path, access: .immutable) else { return false }
+        return (try? Schema.isEmpty(connection)) == true
+    }
+
+    private static func versionByLog(_ file: StoreFile) -> Int64? {
+        let version = try? BystanderReader.read(file, acceptsOlder: true) {
+            (database) throws(BreakerStoreError) -> Int64? in
+            guard try database.connection.integer("PRAGMA application_id") == Schema.applicationID,
+                try database.isWhole()
+            else { return nil }
+            return try database.connection.integer("PRAGMA user_version")
+        }
+        return version ?? nil
+    }
+
+    /// Whether this process may write to the directory and the files that SQLite opens.
+    private static func access(to file: StoreFile) -> Access {
+        for path in [file.directory, file.path, file.log, file.index] {
+            let needed = path == file.directory ? W_OK | X_OK : R_OK | W_OK
+            // One system call, not a look for the file first: another process may move a broken store's files aside
+            // just now.
+            guard !mayUse(path, needed), errno != ENOENT else { continue }
+            return .refused(BreakerStoreError(systemError: errno, doing: "write", path: path))
+        }
+        return .granted
+    }
+}
+
+// The type's own member hides the function of C.
+private func mayUse(_ path: String, _ mode: Int32) -> Bool { unsafe access(path, mode) == 0 }

@@ -1,0 +1,139 @@
+/// What an opening does next, decided by facts alone: a table of the tests has each row.
+struct OpeningPlan {
+    enum Step: Equatable {
+        /// Looks at something, and decides again.
+        case look(OpeningFacts.Look)
+        /// Takes byte 0 of the lock file, which is made if need be, and looks at all anew.
+        case takeGuard
+        /// Takes byte 0 and looks at all anew: what was found may be another process's half-done work.
+        case recheck(BreakerStoreError)
+        /// Begins anew, for other processes have another lock file.
+        case beginAnew
+        /// Makes an empty database.
+        case create
+        /// Moves a log and an index aside that have lost their database.
+        case moveStraysAside
+        /// Deletes an index whose log somebody has removed.
+        case deleteIndex
+        /// Moves the broken files aside.
+        case setAside
+        case refuse(BreakerStoreError)
+        /// - Parameter looksThrough: whether SQLite looks through the whole file before anybody writes.
+        case open(looksThrough: Bool)
+    }
+
+    /// How many bytes of database and log an opening looks through at most: other processes wait meanwhile.
+    static let mostToLookThrough: Int64 = 8 << 20
+
+    var facts: OpeningFacts
+    /// Whether a store may be made where none is.
+    var mayCreate = true
+    /// Whether this process opens the store anew, whose worker's byte it has kept.
+    var isReopening = false
+    /// Files that this process has had open, or was about to open: another database may have taken the place of one,
+    /// beside its log.
+    var left: [FileIdentity] = []
+    /// Whether SQLite has called the file broken.
+    var isSuspect = false
+    /// The lock file whose byte 0 this process has; nil without the guard.
+    var guarding: Guarded?
+
+    struct Guarded {
+        var lock: FoundFile.Number?
+        /// Whether this opening has made the lock file.
+        var isNew = false
+        /// Whether a refusal is looked at once more: then nothing is left to be asked later.
+        var isRecheck = false
+    }
+
+    var step: Step {
+        // Somebody may have removed the lock file before it was locked.
+        if let guarding, guarding.lock != self.facts.lock?.number { return .beginAnew }
+        if let refusal = self.facts.refusal { return self.refusal(refusal) }
+        if let step = self.stepForLeftLog ?? self.stepForSuspicion { return step }
+        // A process that opens its store anew would take its own worker's byte for another's.
+        switch self.facts.finding(asksIndex: !self.isReopening && self.guarding?.isRecheck != true) {
+        case .unknown(let what): return .look(what)
+        case .refused(let error): return self.refusal(error)
+        case .new:
+            return self.mayCreate ? self.withAccess(self.stepForNew) : .refuse(Schema.missing(self.facts.file))
+        case .store: return self.withAccess(self.stepForFiles)
+        }
+    }
+
+    /// SQLite would read a new database through the log that a replaced one has left.
+    private var stepForLeftLog: Step? {
+        let now = self.facts.identity
+        guard self.left.contains(where: { $0.hasLeftLog(in: now) }), self.facts.has(\.database) else { return nil }
+        guard let content = self.facts.content else { return .look(.content) }
+        guard case .header(let header) = content, header.applicationID == Schema.applicationID else { return nil }
+        return self.guarding == nil ? .takeGuard : .moveStraysAside
+    }
+
+    /// Whether a file that SQLite has called broken is set aside.
+    private var stepForSuspicion: Step? {
+        guard self.isSuspect, self.mayCreate, let database = self.facts.database, database.size > 0 else { return nil }
+        // The lock file says that this was a store.
+        guard let lock = self.facts.lockContent else { return .look(.lock) }
+        guard lock != .other else { return nil }
+        guard self.guarding != nil else { return .takeGuard }
+        // SQLite takes a file of one byte for an empty one (os_unix.c, unixFileSize), and deletes the log of an empty
+        // one, even where it only reads (pager.c, pagerOpenWalIfPresent).
+        if database.size == 1 { return .setAside }
+        // SQLite must roll back such a journal before the file can be judged.
+        if self.facts.has(\.journal) { return nil }
+        guard let content = self.facts.content else { return .look(.content) }
+        if case .header(let header) = content {
+            // A file that belongs to another program by its header is left alone.
+            guard header.applicationID == Schema.applicationID else { return nil }
+            if !header.isWritable { return .setAside }
+        }
+        guard let isBroken = self.facts.isBroken else { return .look(.damage) }
+        return isBroken ? .setAside : nil
+    }
+
+    /// A refusal counts only if it comes under the guard.
+    ///
+    /// Without the guard another process may be at work: whoever creates a file sets its mode and group right after,
+    /// and a store looks like a stranger's file until it is complete.
+    private func refusal(_ error: BreakerStoreError) -> Step {
+        let isFinal = error.code == .unsafePath || error.code == .notFound
+        guard self.guarding == nil, !isFinal, self.facts.has(\.lock) else { return .refuse(error) }
+        guard let lock = self.facts.lockContent else { return .look(.lock) }
+        return lock == .other ? .refuse(error) : .recheck(error)
+    }
+
+    private func withAccess(_ step: Step) -> Step {
+        switch self.facts.access {
+        case nil: .look(.access)
+        case .refused(let error): self.refusal(error)
+        case .granted: self.guarding == nil ? .takeGuard : step
+        }
+    }
+
+    private var stepForNew: Step {
+        guard let database = self.facts.database else { return .create }
+        let hasStrays = self.facts.log != nil || self.facts.index != nil
+        return database.size == 0 && hasStrays ? .moveStraysAside : self.stepForFiles
+    }
+
+    /// An index without its log tells of frames that no process will find.
+    private var stepForFiles: Step {
+        if self.facts.log == nil, self.facts.index != nil { return .deleteIndex }
+        guard self.mayLookThrough else { return .open(looksThrough: false) }
+        // Somebody may have removed the log of a store in use. A checkpoint beside a reader leaves out each page that
+        // was changed again after the reader had begun. So the database may be torn without its log, in a way that no
+        // statement notices. The first process that opens it after that looks through it, before anybody writes.
+        if !self.facts.has(\.log) { return .open(looksThrough: true) }
+        if self.isReopening { return .open(looksThrough: false) }
+        // A store that other processes use is not looked through: a process that meets the damage sees to it.
+        guard let lock = self.facts.lockContent else { return .look(.lock) }
+        return .open(looksThrough: !lock.hasWorkers)
+    }
+
+    /// Nor is a large file looked through, nor one whose lock file was made just now: it need not have been a store's.
+    private var mayLookThrough: Bool {
+        self.mayCreate && (self.isReopening || self.guarding?.isNew == false) && self.facts.has(\.database)
+            && self.facts.bytes <= Self.mostToLookThrough
+    }
+}

@@ -1,0 +1,73 @@
+/// Free pages in the database, and as many blocks in the log: the store works on a full disk.
+struct Reserve {
+    /// How many free pages the database keeps, and at least as many blocks the log.
+    static let pages: Int64 = 256
+    private static let table = "CREATE TABLE reserve (filler BLOB NOT NULL) STRICT"
+
+    private let writer: Database
+    private let file: StoreFile
+    private let identity: FileIdentity
+    private let deadline: Deadline
+
+    init(_ writer: Database, _ file: StoreFile, _ identity: FileIdentity, _ deadline: Deadline) {
+        (self.writer, self.file, self.identity, self.deadline) = (writer, file, identity, deadline)
+    }
+
+    /// Fills the pages and the log once, so that the files own their blocks from then on.
+    ///
+    /// Without room for them the store works, until the disk is full.
+    func fill(syncs: Bool) throws(BreakerStoreError) {
+        let pageSize = try self.writer.connection.integer("PRAGMA page_size")
+        guard self.isDue(Self.pages * pageSize), try self.isTableOurs() else { return }
+        do throws(BreakerStoreError) {
+            // Two transactions: SQLite never writes pages that one transaction fills and frees.
+            try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+                try self.makeTable(pageSize)
+            }
+            Hook.reached("creation.filled")
+            try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+                try self.writer.connection.changeSchema("DROP TABLE reserve")
+            }
+            Hook.reached("creation.freed")
+            let other = try Database.sharing(self.file, as: self.identity, syncs: syncs)
+            try other.connection.syncLog()
+            try self.writer.checkpoint(through: other, until: self.deadline)
+        } catch {
+            guard error.code == .full else { throw error }
+        }
+    }
+
+    /// Whether a killed process has left its table, or one of the files is shorter than it must be.
+    ///
+    /// The sqlite3 shell deletes the log if it closes the file last. A process that is killed while it fills the pages
+    /// leaves them in the log alone.
+    private func isDue(_ size: Int64) -> Bool {
+        self.writer.connection.hasTable("reserve")
+            || StoreFile.size(self.file.path) ?? 0 < size || StoreFile.size(self.file.log) ?? 0 < size
+    }
+
+    /// Whether the table that fills the pages may be made, and one of this name dropped.
+    ///
+    /// Where somebody else has used its name the store works without the reserve, as long as the disk is not full.
+    private func isTableOurs() throws(BreakerStoreError) -> Bool {
+        try self.writer.connection.integer(
+            """
+            SELECT count(*) FROM sqlite_schema
+            WHERE name = 'reserve' COLLATE NOCASE AND type <> 'trigger' AND sql IS NOT '\(Self.table)'
+            """
+        ) == 0
+    }
+
+    private func makeTable(_ pageSize: Int64) throws(BreakerStoreError) {
+        // A killed process may have left its own.
+        try self.writer.connection.changeSchema("DROP TABLE IF EXISTS reserve; \(Self.table)")
+        // One page a row: no row may be longer than the limit of the connection.
+        try self.writer.connection.changeSchema("INSERT INTO reserve VALUES (zeroblob(\(pageSize)))")
+        var pages: Int64 = 1
+        while pages < Self.pages {
+            let added = min(pages, Self.pages - pages)
+            try self.writer.connection.changeSchema("INSERT INTO reserve SELECT filler FROM reserve LIMIT \(added)")
+            pages += added
+        }
+    }
+}

@@ -1,0 +1,50 @@
+#pragma once
+// In C: Swift's modules of the C library name the fields of `struct stat` otherwise on each system.
+#include <errno.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+// What stat(2) tells of a file.
+struct bs_found {
+    uint64_t device, inode;
+    int64_t size, modified_seconds, modified_nanoseconds, changed_seconds, changed_nanoseconds;
+    uint64_t links;
+    uint32_t mode, owner, group;
+};
+
+static inline struct bs_found bs_found_of(const struct stat *info) {
+#ifdef __APPLE__
+    struct timespec modified = info->st_mtimespec, changed = info->st_ctimespec;
+#else
+    struct timespec modified = info->st_mtim, changed = info->st_ctim;
+#endif
+    return (struct bs_found){
+        .device = (uint64_t)info->st_dev,
+        .inode = (uint64_t)info->st_ino,
+        .size = (int64_t)info->st_size,
+        .modified_seconds = modified.tv_sec,
+        .modified_nanoseconds = modified.tv_nsec,
+        .changed_seconds = changed.tv_sec,
+        .changed_nanoseconds = changed.tv_nsec,
+        .links = (uint64_t)info->st_nlink,
+        .mode = info->st_mode,
+        .owner = info->st_uid,
+        .group = info->st_gid,
+    };
+}
+
+// Looks at the file at a path; 0, or what errno says.
+static inline int bs_find(const char *path, int follows, struct bs_found *found) {
+    struct stat info;
+    if ((follows ? stat(path, &info) : lstat(path, &info)) != 0) return errno;
+    *found = bs_found_of(&info);
+    return 0;
+}
+
+// Looks at an open file; 0, or what errno says.
+static inline int bs_find_open(int descriptor, struct bs_found *found) {
+    struct stat info;
+    if (fstat(descriptor, &info) != 0) return errno;
+    *found = bs_found_of(&info);
+    return 0;
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import BreakerStore
+
+/// What holds for an opening whatever lies there: all combinations of some values of each fact.
+@Suite(.timeLimit(.minutes(10))) struct OpeningPlanRangeTests {
+    private static let files: [FoundFile?] = [
+        nil, OpeningPlanTests.found(1, size: 0), OpeningPlanTests.found(2, size: 1), OpeningPlanTests.found(3),
+    ]
+    private static let contents: [OpeningFacts.Content] = [
+        OpeningPlanTests.header(Schema.applicationID, Schema.version),
+        OpeningPlanTests.header(Schema.applicationID, Schema.version + Schema.stepsOfAMajor),
+        OpeningPlanTests.header(0, 0), OpeningPlanTests.header(1, 0), .zeros, .other,
+    ]
+
+    /// Each look answers in one way; true and false in turn, as the number says.
+    private struct Answers {
+        var content: OpeningFacts.Content
+        var lock: LockFile.Content
+        var bits: Int
+
+        private func bit(_ place: Int) -> Bool { self.bits >> place & 1 == 1 }
+
+        func answer(_ look: OpeningFacts.Look, _ facts: inout OpeningFacts) {
+            switch look {
+            case .content: facts.content = self.content
+            case .lock: facts.lockContent = self.lock
+            case .journal: facts.startsFromNothing = self.bit(0)
+            case .logVersions: facts.logVersions = self.bit(0) ? [Schema.version] : [Schema.version + 1_000]
+            case .version: facts.version = self.bit(1) ? Schema.version : Schema.version + 1_000
+            case .tables: facts.isEmpty = self.bit(0)
+            case .wholeByLog: facts.versionByLog = .some(self.bit(1) ? Schema.version : nil)
+            case .access:
+                facts.access =
+                    self.bit(2) ? .granted : .refused(BreakerStoreError(code: .permissionDenied, message: ""))
+            case .damage: facts.isBroken = self.bit(0)
+            }
+        }
+    }
+
+    @Test(arguments: contents.indices, [LockFile.Content.other, .whole(hasWorkers: false), .whole(hasWorkers: true)])
+    func holds(_ content: Int, _ lock: LockFile.Content) throws {
+        var plans = 0
+        for database in Self.files {
+            for log in Self.files {
+                for index in Self.files where index?.size != 1 {
+                    for journal in Self.files where journal?.size != 1 {
+                        for choices in 0..<64 {
+                            var plan = Self.plan(choices, hasLock: lock != .other)
+                            (plan.facts.database, plan.facts.log) = (database, log)
+                            (plan.facts.index, plan.facts.journal) = (index, journal)
+                            let content = Self.contents[content]
+                            try self.check(&plan, Answers(content: content, lock: lock, bits: choices >> 3))
+                            plans += 1
+                        }
+                    }
+                }
+            }
+        }
+        #expect(plans == 4 * 4 * 3 * 3 * 64)
+    }
+
+    private static func plan(_ choices: Int, hasLock: Bool) -> OpeningPlan {
+        var plan = OpeningPlanTests.nothing
+        if choices & 1 != 0 { plan = OpeningPlanTests.guarded(plan) }
+        if hasLock { plan.facts.lock = OpeningPlanTests.found(5, size: 25) }
+        plan.facts.lockContent = nil
+        plan.facts.access = nil
+        plan.mayCreate = choices & 2 == 0
+        plan.isSuspect = choices & 4 != 0
+        return plan
+    }
+
+    private func check(_ plan: inout OpeningPlan, _ answers: Answers) throws {
+        var looks: [OpeningFacts.Look] = []
+        while case .look(let look) = plan.step {
+            // Nothing is looked at twice: the opening ends.
+            try #require(!looks.contains(look), "\(look) again: \(plan)")
+            looks.append(look)
+            answers.answer(look, &plan.facts)
+        }
+        let isStranger = plan.facts.has(\.database) && plan.facts.content != nil && answers.content == Self.contents[3]
+        switch plan.step {
+        case .look, .refuse, .beginAnew: break
+        case .takeGuard, .recheck: try #require(plan.guarding == nil, "the guard is taken twice: \(plan)")
+        case .open(let looksThrough):
+            try #require(plan.guarding != nil && plan.facts.access == .granted, "\(plan)")
+            try #require(!looksThrough || plan.mayCreate, "\(plan)")
+            try #require(!isStranger || plan.facts.versionByLog == .some(Schema.version), "a stranger's file: \(plan)")
+        case .create: try #require(plan.guarding != nil && plan.mayCreate && plan.facts.database == nil, "\(plan)")
+        case .moveStraysAside: try #require(plan.guarding != nil && !plan.facts.has(\.database), "\(plan)")
+        case .deleteIndex: try #require(plan.guarding != nil && plan.facts.log == nil, "\(plan)")
+        case .setAside:
+            try #require(plan.guarding != nil && plan.mayCreate && plan.isSuspect && answers.lock != .other, "\(plan)")
+            try #require(!isStranger, "a stranger's file: \(plan)")
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import Testing
+
+@testable import BreakerStore
+
+/// What the files are.
+extension OpeningPlanTests {
+    static let newFiles = [
+        Row("Before a lock file is made, this process must be known to have the right to it.", .look(.access), nothing)
+        {
+            $0.facts.access = nil
+        },
+        Row("Two processes may begin at the same time: one of them makes the file.", .takeGuard, nothing),
+        Row("Nothing is there, and nobody else is at it.", .create, guarded(nothing)),
+        Row("An opening that may not create says that there is nothing.", refuse(.notFound, "no store"), nothing) {
+            $0.mayCreate = false
+        },
+        Row("An empty file is a new store.", .open(looksThrough: false), guarded(database(nil, size: 0))),
+        Row("SQLite would take the log for the new database's.", .moveStraysAside, guarded(database(nil, size: 0))) {
+            $0.facts.log = found(2)
+        },
+        Row("SQLite would take the index for the new database's.", .moveStraysAside, guarded(database(nil, size: 0))) {
+            $0.facts.index = found(3)
+        },
+        Row(
+            "An empty log is no harm, but an empty database has none yet.", .moveStraysAside,
+            guarded(database(nil, size: 0))
+        ) {
+            $0.facts.log = found(2, size: 0)
+        },
+        Row("The first bytes tell what a file is.", .look(.content), database(nil)),
+        Row("A power cut may leave the size of a new file and none of its bytes.", .look(.journal), database(.zeros)) {
+            $0.facts.journal = found(4)
+        },
+        Row(
+            "The journal says that the file was empty before: SQLite empties it again.", .open(looksThrough: false),
+            guarded(database(.zeros))
+        ) {
+            $0.facts.journal = found(4)
+            $0.facts.startsFromNothing = true
+            $0.guarding?.isNew = true
+        },
+        Row(
+            "A database without a table is as good as an empty file; SQLite says whether it has one.", .look(.tables),
+            database(header(0, 0))),
+        Row("A database without a table becomes a store.", .open(looksThrough: false), guarded(database(header(0, 0))))
+        {
+            $0.facts.isEmpty = true
+            $0.guarding?.isNew = true
+        },
+        Row(
+            "An index without its log tells of frames that no process will find.", .deleteIndex,
+            guarded(database(header(0, 0)))
+        ) {
+            $0.facts.isEmpty = true
+            $0.facts.index = found(3)
+        },
+    ]
+
+    static let strangers = [
+        Row("Zeros alone are somebody's file.", refuse(.notAStore, "not an SQLite database"), database(.zeros)),
+        Row("An empty journal says nothing of zeros.", refuse(.notAStore, "not an SQLite database"), database(.zeros)) {
+            $0.facts.journal = found(4, size: 0)
+        },
+        Row(
+            "The journal says that the zeros replaced something.", refuse(.notAStore, "not an SQLite database"),
+            database(.zeros)
+        ) {
+            $0.facts.journal = found(4)
+            $0.facts.startsFromNothing = false
+        },
+        Row(
+            "Other bytes with a journal are somebody's.", refuse(.notAStore, "not an SQLite database"), database(.other)
+        ) {
+            $0.facts.journal = found(4)
+        },
+        Row("A database with tables is somebody's.", refuse(.notAStore, "another program"), database(header(0, 0))) {
+            $0.facts.isEmpty = false
+        },
+        Row("Tables may be in the log.", refuse(.notAStore, "another program"), database(header(0, 0))) {
+            $0.facts.log = found(2)
+        },
+        Row(
+            "Tables may be in what a journal brings back.", refuse(.notAStore, "another program"),
+            database(header(0, 0))
+        ) {
+            $0.facts.journal = found(4)
+        },
+        Row("A version is somebody's sign.", refuse(.notAStore, "another program"), database(header(0, 1))),
+        Row("Another number is another program's.", refuse(.notAStore, "another program"), database(header(1, 0))),
+    ]
+
+    static let versions = [
+        Row("Beside a worker the index knows the version, which is asked for later.", .look(.lock), store) {
+            $0.guarding = nil
+            $0.facts.lockContent = nil
+        },
+        Row("Nobody need read a log of a thousand frames beside a worker.", .takeGuard, store) {
+            $0.guarding = nil
+            $0.facts.lockContent = .whole(hasWorkers: true)
+            $0.facts.logVersions = nil
+        },
+        Row(
+            "A later version beside a worker may be a torn first page: it is looked at under the guard.",
+            .recheck(Schema.newer(later, "/nowhere/a.db")), store
+        ) {
+            $0.guarding = nil
+            $0.facts.lockContent = .whole(hasWorkers: true)
+            $0.facts.content = header(Schema.applicationID, later)
+        },
+        Row("Nothing is left to be asked later then.", .look(.logVersions), store) {
+            $0.guarding?.isRecheck = true
+            $0.facts.lockContent = .whole(hasWorkers: true)
+            $0.facts.logVersions = nil
+        },
+        Row("A process that opens anew would take its own byte for another's.", .look(.logVersions), store) {
+            $0.isReopening = true
+            $0.facts.lockContent = .whole(hasWorkers: true)
+            $0.facts.logVersions = nil
+        },
+        Row("Nobody has the store open, who would have made the index.", .look(.logVersions), store) {
+            $0.facts.logVersions = nil
+        },
+        Row("Without an index the log is read, whoever lives.", .look(.logVersions), store) {
+            $0.facts.lockContent = .whole(hasWorkers: true)
+            $0.facts.index = nil
+            $0.facts.logVersions = nil
+        },
+        Row("A frame is of a later version: SQLite says which page counts.", .look(.version), store) {
+            $0.facts.logVersions = [newest, later]
+        },
+        Row("The later frame does not count.", .open(looksThrough: true), store) {
+            $0.facts.logVersions = [later]
+            $0.facts.version = newest
+        },
+        Row("The later frame counts.", refuse(.newerSchema, "this program knows up to"), store) {
+            $0.facts.logVersions = [later]
+            $0.facts.version = later
+        },
+        Row("The header alone is later, and the log may have it right.", .look(.version), store) {
+            $0.facts.content = header(Schema.applicationID, later)
+        },
+        Row("A file without a log is what its header says.", refuse(.newerSchema, "this program knows up to"), store) {
+            $0.facts.content = header(Schema.applicationID, later)
+            $0.facts.log = nil
+        },
+        Row("What a journal is to roll back can't be read as it is.", .open(looksThrough: true), store) {
+            $0.facts.journal = found(4)
+            $0.facts.logVersions = nil
+        },
+        Row("A later minor version only adds.", .open(looksThrough: true), store) {
+            $0.facts.content = header(Schema.applicationID, newest + 1)
+        },
+        Row("An older version is moved to this one.", .open(looksThrough: true), store) {
+            $0.facts.content = header(Schema.applicationID, 1_000)
+        },
+    ]
+
+    static let torn = with(store) { $0.content = .other }
+
+    static let tornFiles = [
+        Row("A checkpoint that was cut short may have torn the first page.", .look(.wholeByLog), torn),
+        Row("So may a page of another program's header.", .look(.wholeByLog), torn) {
+            $0.facts.content = header(1, 0)
+        },
+        Row("A lock file says that there was a store.", .look(.lock), torn) { $0.facts.lockContent = nil },
+        Row("The log makes a whole store of it.", .open(looksThrough: true), torn) {
+            $0.facts.versionByLog = .some(newest)
+        },
+        Row("The log makes a later store of it.", refuse(.newerSchema, "this program knows up to"), torn) {
+            $0.facts.versionByLog = .some(later)
+        },
+        Row("The log makes nothing of it.", refuse(.notAStore, "not an SQLite database"), torn) {
+            $0.facts.versionByLog = .some(nil)
+        },
+        Row("Without a lock file nothing says that this was a store.", refuse(.notAStore, "not an SQLite"), torn) {
+            $0.guarding = nil
+            $0.facts.lock = nil
+        },
+        Row("An empty lock file says nothing.", refuse(.notAStore, "not an SQLite"), torn) {
+            $0.facts.lock?.size = 0
+        },
+        Row("Another file in its place says nothing.", refuse(.notAStore, "not an SQLite"), torn) {
+            $0.facts.lockContent = .other
+        },
+        Row("Without a log there is nothing else to read.", refuse(.notAStore, "not an SQLite"), torn) {
+            $0.facts.log = nil
+        },
+        Row("SQLite would delete the log of a file of one byte.", refuse(.notAStore, "not an SQLite"), torn) {
+            $0.facts.database?.size = 1
+        },
+    ]
+}

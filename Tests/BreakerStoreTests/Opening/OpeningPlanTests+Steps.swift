@@ -1,0 +1,269 @@
+import Testing
+
+@testable import BreakerStore
+
+/// What may be used, and what is done to a store.
+extension OpeningPlanTests {
+    private static func openDirectory(of owner: UInt32) -> FoundFile? {
+        found(9) {
+            $0.kind = .directory
+            $0.permissions = 0o1777
+            $0.owner = owner
+        }
+    }
+
+    static let names = [
+        Row("A link would lead somebody else to another log.", refuse(.unsafePath, "a symbolic link"), store) {
+            $0.guarding = nil
+            $0.facts.log?.kind = .link
+        },
+        Row("A device is no file.", refuse(.unsafePath, "not a regular file"), store) {
+            $0.facts.index?.kind = .other
+        },
+        Row("A directory is no lock file.", refuse(.unsafePath, "a directory"), store) {
+            $0.facts.lock?.kind = .directory
+        },
+        Row("A directory is named in place of a file in it.", refuse(.unsafePath, "it is a directory"), store) {
+            $0.facts.database?.kind = .directory
+        },
+        Row("Each name of the file would have a log of its own.", refuse(.unsafePath, "2 hard links"), store) {
+            $0.facts.database?.links = 2
+        },
+        Row("Each name of a journal, too.", refuse(.unsafePath, "would have a store of its own"), store) {
+            $0.facts.journal = found(4) { $0.links = 3 }
+        },
+        Row("A file that is being deleted has no link left.", .open(looksThrough: true), store) {
+            $0.facts.database?.links = 0
+        },
+        Row(
+            "In a directory of everybody's a stranger's file may be there to mislead.",
+            refuse(.unsafePath, "belongs to user 2000"), store
+        ) {
+            $0.facts.log?.owner = 2_000
+            $0.facts.directory = openDirectory(of: 0)
+        },
+        Row("The directory's owner could have made any file there.", .open(looksThrough: true), store) {
+            $0.facts.log?.owner = 2_000
+            $0.facts.directory = openDirectory(of: 2_000)
+        },
+        Row("Elsewhere whoever gave them the directory trusts them.", .open(looksThrough: true), store) {
+            $0.facts.log?.owner = 2_000
+            $0.facts.directory = openDirectory(of: 0)
+            $0.facts.directory?.permissions = 0o775
+        },
+        Row("Root could do anything.", .open(looksThrough: true), store) {
+            $0.facts.log?.owner = 0
+            $0.facts.directory = openDirectory(of: 3_000)
+        },
+        Row("A look has failed.", refuse(.unavailable, "broken disk"), store) {
+            $0.facts.failure = BreakerStoreError(code: .unavailable, message: "broken disk")
+            $0.facts.content = nil
+        },
+        Row("A refused name comes before a look that failed.", refuse(.unsafePath, "a symbolic link"), store) {
+            $0.facts.failure = BreakerStoreError(code: .unavailable, message: "broken disk")
+            $0.facts.log?.kind = .link
+        },
+    ]
+
+    static let denied = BreakerStoreError(code: .permissionDenied, message: "denied")
+
+    static let accesses = [
+        Row("The rights to an existing store are looked at, too.", .look(.access), store) {
+            $0.guarding = nil
+            $0.facts.access = nil
+        },
+        Row("This process may not write.", refuse(.permissionDenied, "denied"), database(ours)) {
+            $0.facts.access = .refused(denied)
+        },
+        Row("Who makes a file sets its mode right after, under the guard.", .recheck(denied), store) {
+            $0.guarding = nil
+            $0.facts.access = .refused(denied)
+        },
+        Row("The lock file must be one of a store.", .look(.lock), database(ours)) {
+            $0.facts.access = .refused(denied)
+            $0.facts.lock = found(5)
+        },
+        Row(
+            "Nobody can have the guard by a lock file that is none.", refuse(.permissionDenied, "denied"),
+            database(ours)
+        ) {
+            $0.facts.access = .refused(denied)
+            $0.facts.lock = found(5)
+            $0.facts.lockContent = .other
+        },
+        Row(
+            "An empty lock file is being made, but nobody has the guard by it yet.",
+            refuse(.permissionDenied, "denied"),
+            database(ours)
+        ) {
+            $0.facts.access = .refused(denied)
+            $0.facts.lock = found(5, size: 0)
+        },
+        Row("Under the guard the refusal counts.", refuse(.permissionDenied, "denied"), store) {
+            $0.facts.access = .refused(denied)
+        },
+        Row("An unsafe name stays one.", refuse(.unsafePath, "a symbolic link"), store) {
+            $0.guarding = nil
+            $0.facts.database?.kind = .link
+        },
+        Row("That nothing is there is no half-done work.", refuse(.notFound, "no store"), nothing) {
+            $0.mayCreate = false
+            $0.facts.lock = found(5)
+            $0.facts.lockContent = .whole(hasWorkers: true)
+        },
+        Row(
+            "A stranger's file beside a lock file may be a store that is being made.",
+            .recheck(Schema.stranger(nothing.facts.file, "it is not an SQLite database")), torn
+        ) {
+            $0.guarding = nil
+            $0.facts.versionByLog = .some(nil)
+        },
+    ]
+
+    static let guards = [
+        Row("A cleaner has put another lock file there: others lock that one.", .beginAnew, store) {
+            $0.facts.lock = found(6)
+        },
+        Row("A cleaner has removed the lock file.", .beginAnew, store) { $0.facts.lock = nil },
+        Row("Without the guard nobody asks which lock file it is.", .takeGuard, store) {
+            $0.guarding = nil
+            $0.facts.lock = found(6)
+        },
+    ]
+
+    /// Another database has come, and the log is the one that this process has left.
+    static let replaced: OpeningPlan = {
+        var plan = store
+        plan.left = [
+            FileIdentity(database: .init(device: 1, inode: 7), log: .init(device: 1, inode: 2), index: nil)
+        ]
+        return plan
+    }()
+
+    static let leftLogs = [
+        Row("SQLite would read the new database through the old one's log.", .moveStraysAside, replaced),
+        Row("Files are moved under the guard alone.", .takeGuard, replaced) { $0.guarding = nil },
+        Row("The first bytes say whether the newcomer is a store.", .look(.content), replaced) {
+            $0.facts.content = nil
+        },
+        Row("A stranger's file keeps what lies beside it.", refuse(.notAStore, "another program"), replaced) {
+            $0.facts.content = header(1, 0)
+            $0.facts.versionByLog = .some(nil)
+        },
+        Row("A file that is no database keeps what lies beside it.", refuse(.notAStore, "not an SQLite"), replaced) {
+            $0.facts.content = .other
+            $0.facts.versionByLog = .some(nil)
+        },
+        Row("Beside an empty database the log is a stray in any case.", .moveStraysAside, replaced) {
+            $0.facts.database?.size = 0
+            $0.facts.content = nil
+        },
+        Row("The log is the new database's own.", .open(looksThrough: true), replaced) { $0.facts.log = found(8) },
+        Row("The database is the same.", .open(looksThrough: true), replaced) { $0.facts.database = found(7) },
+        Row("This process had no log.", .open(looksThrough: false), replaced) {
+            $0.left = [FileIdentity(database: .init(device: 1, inode: 7), log: nil, index: nil)]
+            $0.facts.lockContent = .whole(hasWorkers: true)
+        },
+        Row("This process had no database.", .open(looksThrough: true), replaced) {
+            $0.left = [FileIdentity(database: nil, log: .init(device: 1, inode: 2), index: nil)]
+        },
+    ]
+
+    static let suspect: OpeningPlan = {
+        var plan = store
+        plan.isSuspect = true
+        plan.facts.isBroken = true
+        return plan
+    }()
+
+    static let suspicions = [
+        Row("SQLite has looked twice, and finds the file broken.", .setAside, suspect),
+        Row("Nobody has called the file broken.", .open(looksThrough: true), suspect) { $0.isSuspect = false },
+        Row("SQLite looks through the file first.", .look(.damage), suspect) { $0.facts.isBroken = nil },
+        Row("The file is whole: another process has seen to it.", .open(looksThrough: true), suspect) {
+            $0.facts.isBroken = false
+        },
+        Row("An opening that may not create moves nothing.", .open(looksThrough: false), suspect) {
+            $0.mayCreate = false
+        },
+        Row("The file is gone by now.", .create, suspect) { $0.facts.database = nil },
+        Row("An empty file is no broken one.", .moveStraysAside, suspect) { $0.facts.database?.size = 0 },
+        Row("Only what a lock file names as a store's is moved.", .look(.lock), suspect) { $0.facts.lockContent = nil },
+        Row("The lock file is none.", .open(looksThrough: true), suspect) { $0.facts.lockContent = .other },
+        Row("Files are moved under the guard alone.", .takeGuard, suspect) { $0.guarding = nil },
+        Row("SQLite would take a file of one byte for an empty one.", .setAside, suspect) {
+            $0.facts.database?.size = 1
+            $0.facts.content = nil
+            $0.facts.isBroken = nil
+        },
+        Row("SQLite must roll back first.", .open(looksThrough: true), suspect) { $0.facts.journal = found(4) },
+        Row("An empty journal is to roll back nothing.", .setAside, suspect) { $0.facts.journal = found(4, size: 0) },
+        Row("The first bytes may name another program.", .look(.content), suspect) { $0.facts.content = nil },
+        Row("Another program's file is left alone.", refuse(.notAStore, "another program"), suspect) {
+            $0.facts.content = header(1, 0)
+            $0.facts.versionByLog = .some(nil)
+        },
+        Row("SQLite writes to no file of a later format.", .setAside, suspect) {
+            $0.facts.content = header(Schema.applicationID, newest, format: 3)
+            $0.facts.isBroken = nil
+        },
+        Row("A file without a header may be broken.", .setAside, suspect) { $0.facts.content = .other },
+        Row("A look that fails says nothing of the file.", refuse(.unavailable, "broken disk"), suspect) {
+            $0.facts.isBroken = nil
+            $0.facts.failure = BreakerStoreError(code: .unavailable, message: "broken disk")
+        },
+    ]
+
+    static let openings = [
+        Row("An index without its log tells of frames that no process will find.", .deleteIndex, store) {
+            $0.facts.log = nil
+        },
+        Row(
+            "The log is gone: the file may be torn in a way that no statement notices.", .open(looksThrough: true),
+            store
+        ) {
+            $0.facts.log = nil
+            $0.facts.index = nil
+            $0.facts.lockContent = .whole(hasWorkers: true)
+        },
+        Row("An empty log is as good as none.", .open(looksThrough: true), store) {
+            $0.facts.log?.size = 0
+            $0.facts.lockContent = .whole(hasWorkers: true)
+        },
+        Row("Nobody uses the store, and nobody waits for the look.", .open(looksThrough: true), store),
+        Row("Whether somebody uses it, the lock file tells.", .look(.lock), store) {
+            $0.facts.lockContent = nil
+            $0.facts.index = nil
+        },
+        Row("Other processes would wait; the one that meets damage sees to it.", .open(looksThrough: false), store) {
+            $0.facts.lockContent = .whole(hasWorkers: true)
+        },
+        Row("A lock file that was made just now need not have been a store's.", .open(looksThrough: false), store) {
+            $0.guarding?.isNew = true
+        },
+        Row("This process has had the store open: it was one.", .open(looksThrough: true), store) {
+            $0.isReopening = true
+            $0.guarding?.isNew = true
+            $0.facts.log = nil
+            $0.facts.index = nil
+        },
+        Row("Whoever opens anew has looked through the file before.", .open(looksThrough: false), store) {
+            $0.isReopening = true
+        },
+        Row("A file of 8 MiB is looked through.", .open(looksThrough: true), store) {
+            $0.facts.database?.size = OpeningPlan.mostToLookThrough - 4_096
+        },
+        Row("A larger one would keep others waiting.", .open(looksThrough: false), store) {
+            $0.facts.database?.size = OpeningPlan.mostToLookThrough - 4_095
+        },
+        Row("A larger log would, too.", .open(looksThrough: false), store) {
+            $0.facts.log?.size = OpeningPlan.mostToLookThrough - 4_095
+        },
+        Row("An opening that may not create leaves a broken file to services.", .open(looksThrough: false), store) {
+            $0.mayCreate = false
+        },
+        Row("In an empty file there is nothing to look through.", .open(looksThrough: false), guarded(nothing)) {
+            $0.facts.database = found(1, size: 0)
+        },
+    ]
+}
