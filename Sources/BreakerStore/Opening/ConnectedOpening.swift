@@ -28,18 +28,18 @@ struct ConnectedOpening {
         try self.requireStore(looksThrough: looksThrough)
         let lost = try Schema.migrate(self.writer.connection, self.file, mayCreate: self.opening.mayCreate)
         try self.beginLog()
-        let identity = try self.allFiles()
+        let facts = try self.allFiles()
         try self.writer.connection.waitWhenBusy(.zero)
-        try Reserve(self.writer, self.file, identity, self.deadline).fill(syncs: self.opening.configuration.syncs)
+        try Reserve(self.writer, facts, self.deadline).fill(syncs: self.opening.configuration.syncs)
         let mended = Self.note(lostTriggers: lost) + (try self.mendNumbers())
         let (worker, healed, answersCount) = try self.join()
         // If files were renamed while SQLite opened them, the paths lead to other files than SQLite has open.
-        guard FileIdentity(of: self.file) == identity, self.lock.isInPlace else { throw .moved(self.file.path) }
+        guard FileIdentity(of: self.file) == facts.identity, self.lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
             writer: self.writer,
             lock: self.lock,
             worker: worker,
-            identity: identity,
+            identity: facts.identity,
             quarantined: quarantined,
             mended: mended + healed,
             answersCount: answersCount
@@ -81,11 +81,11 @@ struct ConnectedOpening {
     }
 
     /// The files as SQLite has them open; gives log and index their group.
-    private func allFiles() throws(BreakerStoreError) -> FileIdentity {
+    private func allFiles() throws(BreakerStoreError) -> OpeningFacts {
         let facts = OpeningFacts(of: self.file)
         guard facts.identity.isComplete, facts.identity.hasAll(of: self.found) else { throw .moved(self.file.path) }
         self.opening.giveTheGroup(facts)
-        return facts.identity
+        return facts
     }
 
     /// Deletes rows whose numbers are so high that SQLite finds no numbers for new rows.

@@ -67,7 +67,7 @@ struct Opening {
             left: [self.left].compactMap(\.self), isSuspect: isSuspect)
         while true {
             Hook.reached("open.begin")
-            let (lock, isRecheck) = try self.lockFile(plan)
+            let (lock, isRecheck) = try self.lockFile(&plan)
             // Locked before the guard: the process that has the guard may be waiting for this worker.
             if let previous { _ = lock.lock(worker: previous.worker) }
             do throws(BreakerStoreError) {
@@ -96,8 +96,7 @@ struct Opening {
     /// The lock file to take byte 0 of; throws a refusal.
     ///
     /// Before the file is known to be a store, or new, nothing is written.
-    private func lockFile(_ plan: OpeningPlan) throws(BreakerStoreError) -> (LockFile, isRecheck: Bool) {
-        var plan = plan
+    private func lockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> (LockFile, isRecheck: Bool) {
         switch plan.decided() {
         case .refuse(let error): throw error
         case .recheck(let error):
@@ -136,7 +135,9 @@ struct Opening {
 extension OpeningPlan {
     /// The next step by the facts as they are now, once all has been looked at that the step asks for.
     mutating func decided() -> Step {
-        self.facts = OpeningFacts(of: self.facts.file)
+        let now = OpeningFacts(of: self.facts.file)
+        // What was looked at closely is as it was while no file has changed. A recheck looks at everything anew.
+        if self.guarding?.isRecheck == true || !now.hasSameFiles(as: self.facts) { self.facts = now }
         while case .look(let what) = self.step { self.facts.look(at: what) }
         return self.step
     }

@@ -101,6 +101,11 @@ struct OpeningFacts: Equatable, Sendable {
         ].compactMap { path, found in found.map { (path, $0) } }
     }
 
+    /// Whether all names lead to the same files, which nobody has changed in between.
+    func hasSameFiles(as earlier: OpeningFacts) -> Bool {
+        self.failure == nil && earlier.failure == nil && self.names.map(\.found) == earlier.names.map(\.found)
+    }
+
     var identity: FileIdentity {
         FileIdentity(database: self.database?.number, log: self.log?.number, index: self.index?.number)
     }

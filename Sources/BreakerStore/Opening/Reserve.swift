@@ -5,12 +5,12 @@ struct Reserve {
     private static let table = "CREATE TABLE reserve (filler BLOB NOT NULL) STRICT"
 
     private let writer: Database
-    private let file: StoreFile
-    private let identity: FileIdentity
+    private let facts: OpeningFacts
     private let deadline: Deadline
 
-    init(_ writer: Database, _ file: StoreFile, _ identity: FileIdentity, _ deadline: Deadline) {
-        (self.writer, self.file, self.identity, self.deadline) = (writer, file, identity, deadline)
+    /// - Parameter facts: has the files that `writer` has open.
+    init(_ writer: Database, _ facts: OpeningFacts, _ deadline: Deadline) {
+        (self.writer, self.facts, self.deadline) = (writer, facts, deadline)
     }
 
     /// Fills the pages and the log once, so that the files own their blocks from then on.
@@ -29,7 +29,7 @@ struct Reserve {
                 try self.writer.connection.changeSchema("DROP TABLE reserve")
             }
             Hook.reached("creation.freed")
-            let other = try Database.sharing(self.file, as: self.identity, syncs: syncs)
+            let other = try Database.sharing(self.facts.file, as: self.facts.identity, syncs: syncs)
             try other.connection.syncLog()
             try self.writer.checkpoint(through: other, until: self.deadline)
         } catch {
@@ -43,7 +43,7 @@ struct Reserve {
     /// leaves them in the log alone.
     private func isDue(_ size: Int64) -> Bool {
         self.writer.connection.hasTable("reserve")
-            || StoreFile.size(self.file.path) ?? 0 < size || StoreFile.size(self.file.log) ?? 0 < size
+            || self.facts.database?.size ?? 0 < size || self.facts.log?.size ?? 0 < size
     }
 
     /// Whether the table that fills the pages may be made, and one of this name dropped.
