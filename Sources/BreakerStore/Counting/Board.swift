@@ -34,7 +34,7 @@ final class Board: Sendable {
     /// Throws if only this process can't use the file: its limit of descriptors or of memory is reached, all places for
     /// mappings are taken, or it may not open the file. Other processes may count on that board, so it stays.
     static func open(at path: String, of owner: BoardHeader.Owner) throws(BreakerStoreError) -> Board? {
-        guard (try? StoreFile.requireSafeBoard(path)) != nil else { return nil }
+        guard (try? StoreFile.requireSafe(name: path, isDatabase: false)) != nil else { return nil }
         guard let file = OpenFile(path, O_RDWR) else {
             let error = errno
             // There is no file, or a link, a pipe or the like.

@@ -10,7 +10,7 @@ import Darwin
 
 /// What stat(2) tells of a file.
 ///
-/// To look takes no lock of the file's and drops none.
+/// It opens nothing, and so drops no lock (`OpenFile`).
 struct FoundFile: Hashable, Sendable {
     enum Kind: Sendable {
         case regular, directory, link, other

@@ -7,8 +7,6 @@ import Darwin
 #endif
 
 /// What the bytes of a log say (https://sqlite.org/fileformat2.html#wal_file_format).
-///
-/// Nothing locks the log itself: to open and close it takes no lock away.
 struct LogFile: ~Copyable {
     private static let headerSize = 32
     private static let frameHeaderSize = 24

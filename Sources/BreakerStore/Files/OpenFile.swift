@@ -10,7 +10,8 @@ import Darwin
 
 /// A regular file that is open, whoever has made it; closed when it goes out of scope.
 ///
-/// Not for the database: a close takes the locks away that SQLite has there.
+/// Never the database: where any descriptor of a file is closed, POSIX drops all locks that this process has on the
+/// file, and SQLite would lose those of the database. On log and journal SQLite has no locks.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
 

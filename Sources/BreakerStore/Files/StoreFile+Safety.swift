@@ -8,33 +8,23 @@ import Darwin
 
 /// Checks the files at the five names of a store, and their owners.
 extension StoreFile {
-    /// The endings of the five names; the first is the database's own.
-    private static let endings = ["", "-wal", "-shm", "-journal", "-lock"]
-
-    /// Throws `unsafePath` unless nothing, or a regular file with one name that nobody foreign made, is at each of the
-    /// names.
+    /// Throws `unsafePath` unless nothing is at each of the five names, or a regular file without a second name that no
+    /// other user can have put there.
     ///
-    /// Asked before each opening, for what was right a moment ago may have been replaced. A path that is not absolute
-    /// is no file's, but that of a database in memory.
+    /// A database in memory has no absolute path.
     static func requireSafe(_ path: String) throws(BreakerStoreError) {
         guard path.hasPrefix("/") else { return }
-        for ending in Self.endings { try Self.requireSafe(path, ending) }
+        let file = StoreFile(at: path)
+        for name in [file.path, file.log, file.index, file.journal, file.lock] {
+            try Self.requireSafe(name: name, isDatabase: name == path)
+        }
     }
 
-    /// Throws unless nothing, or such a file, is at the path of a board.
-    ///
-    /// A store can do without the board: nobody asks before the board is opened.
-    static func requireSafeBoard(_ path: String) throws(BreakerStoreError) {
-        let ending = "-board"
-        try Self.requireSafe(path.hasSuffix(ending) ? String(path.dropLast(ending.count)) : path, ending)
-    }
-
-    private static func requireSafe(_ path: String, _ ending: String) throws(BreakerStoreError) {
-        let name = path + ending
+    /// The same for one name.
+    static func requireSafe(name: String, isDatabase: Bool) throws(BreakerStoreError) {
         guard let found = try FoundFile.itself(at: name) else { return }
         let directory = found.isForeign(to: geteuid()) ? FoundFile(Self.directory(of: name)) : nil
-        let refusal = found.refusal(name, isDatabase: ending.isEmpty, user: geteuid(), in: directory)
-        if let refusal { throw refusal }
+        if let refusal = found.refusal(name, isDatabase: isDatabase, user: geteuid(), in: directory) { throw refusal }
     }
 
     /// Follows a link only as the kernel does with `fs.protected_symlinks` set (proc_sys_fs(5)), whether it is set or
@@ -47,7 +37,7 @@ extension StoreFile {
             throw BreakerStoreError(systemError: EAGAIN, doing: "resolve", path: link)
         }
         let directory = Self.directory(of: link)
-        guard found.owner != geteuid(), FoundFile(directory)?.isOpen(toOthersThan: found.owner) == true else { return }
+        guard found.owner != geteuid(), FoundFile(directory)?.isOpenToAll(notOf: found.owner) == true else { return }
         throw Self.refusal(
             link,
             "it is a symbolic link of user \(found.owner), and everybody may write to '\(directory)'",
@@ -71,15 +61,15 @@ extension StoreFile {
 extension FoundFile {
     func isForeign(to user: UInt32) -> Bool { self.owner != user && self.owner != 0 }
 
-    /// Whether it is a directory that everybody may write to, and not this user's.
-    func isOpen(toOthersThan user: UInt32) -> Bool { self.permissions & 0o002 != 0 && self.owner != user }
+    /// Whether it is a directory that everybody may write to, of another owner.
+    func isOpenToAll(notOf user: UInt32) -> Bool { self.permissions & 0o002 != 0 && self.owner != user }
 
     /// Why a process of `user` may not use this file as one of a store; nil if it may.
     ///
-    /// In a directory that everybody may write to, a file of somebody else's may be there to mislead the process.
-    /// Elsewhere only the directory's owner and its group make files: whoever gave them the directory trusts them with
-    /// the store, as `SharingAStore` says. Groups count for nothing where everybody writes: in a directory with the
-    /// setgid bit each file is of the directory's group, whoever makes it.
+    /// In a directory that everybody may write to, another user may have put the file there to mislead the process.
+    /// Elsewhere only the directory's owner and its group make files, and they are trusted with the store
+    /// (`SharingAStore`). The file's group proves nothing: in a directory with the setgid bit each file has the
+    /// directory's group.
     func refusal(
         _ path: String, isDatabase: Bool, user: UInt32, in directory: FoundFile?
     ) -> BreakerStoreError? {
@@ -101,7 +91,7 @@ extension FoundFile {
                     + "of its own",
                 isDatabase ? "remove the others or copy the file" : "remove its other names")
         }
-        guard self.isForeign(to: user), directory?.isOpen(toOthersThan: self.owner) == true else { return nil }
+        guard self.isForeign(to: user), directory?.isOpenToAll(notOf: self.owner) == true else { return nil }
         return StoreFile.refusal(
             path,
             "it belongs to user \(self.owner), and everybody may write to '\(StoreFile.directory(of: path))'",

@@ -107,28 +107,3 @@ struct Joining {
         )
     }
 }
-
-extension Database {
-    /// Deletes a worker's row, its registrations, and the slots that it held; what it counted by itself stays.
-    ///
-    /// The circuits that it had registered count as used until now.
-    func removeWorker(_ id: Int64, at now: StoreTime) throws(BreakerStoreError) {
-        try self.run(
-            "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",
-            .integer(id), .integer(now.microseconds)
-        )
-        try self.foldTallies(of: id)
-        try self.run("DELETE FROM probe WHERE worker = ?1", .integer(id))
-        try self.run("DELETE FROM registration WHERE worker = ?1", .integer(id))
-        try self.run("DELETE FROM worker WHERE id = ?1", .integer(id))
-    }
-}
-
-extension Worker {
-    /// The name of the program, without its folders.
-    static var processName: String {
-        let program = CommandLine.arguments.first ?? ""
-        let name = program.split(separator: "/").last.map(String.init) ?? ""
-        return name.isEmpty ? "worker" : String(name.prefix(200))
-    }
-}

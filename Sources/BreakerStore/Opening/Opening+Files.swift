@@ -8,8 +8,9 @@ import Darwin
 
 /// The files that an opening makes, moves aside and deletes.
 extension Opening {
-    /// The lock file that this process had, or the one at the path, made like the database if there is none.
-    func lockFile(_ facts: OpeningFacts) throws(BreakerStoreError) -> LockFile {
+    /// The lock file that this process has open, or the one at the path, which is made like the database if there is
+    /// none.
+    func openLockFile(_ facts: OpeningFacts) throws(BreakerStoreError) -> LockFile {
         if let lock = self.previous?.lock, lock.isInPlace { return lock }
         let mode = facts.database.map { mode_t($0.permissions & 0o777) } ?? mode_t(self.configuration.fileMode)
         let owner = facts.database.map { ($0.owner, $0.group) }
@@ -18,8 +19,8 @@ extension Opening {
 
     /// Creates an empty database unless there is a file by now.
     ///
-    /// The name is taken before anything is moved: whoever has taken a database away may put that back at any moment,
-    /// and a log that lies beside its own database is no stray.
+    /// The file is made before a log is moved aside. The old database may be put back at any moment, and then its log
+    /// is no stray.
     func createFile() throws(BreakerStoreError) {
         Hook.reached("creation.begin")
         let mode = mode_t(self.configuration.fileMode)
@@ -34,7 +35,7 @@ extension Opening {
 
     /// Moves aside a log and an index that have lost their database: SQLite would take them for the next one's.
     ///
-    /// - Parameter newcomer: has the database that is there now.
+    /// - Parameter newcomer: the files that were found, whose database must still be there afterwards.
     func moveStraysAside(beside newcomer: FileIdentity) throws(BreakerStoreError) {
         var strays: [(kept: String, name: String)] = []
         for name in [self.file.log, self.file.index] where StoreFile.size(name) != nil {
@@ -47,7 +48,7 @@ extension Opening {
         throw .moved(self.file.path)
     }
 
-    /// Processes that still have the index and its log open notice that the index is gone.
+    /// Deletes an index that has lost its log; processes that have both open notice that the index is gone.
     func deleteIndex() { unsafe unlink(self.file.index) }
 
     /// Renames the broken files; returns what the database is called now, or nil if another one is there.

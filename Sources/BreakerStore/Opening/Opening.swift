@@ -63,11 +63,11 @@ struct Opening {
         until deadline: Deadline, isSuspect: Bool, _ quarantined: inout String?
     ) throws(BreakerStoreError) -> Opened {
         var plan = OpeningPlan(
-            facts: OpeningFacts(file: self.file), mayCreate: self.mayCreate, isReopening: self.previous != nil,
+            facts: OpeningFacts(unexamined: self.file), mayCreate: self.mayCreate, isReopening: self.previous != nil,
             left: [self.left].compactMap(\.self), isSuspect: isSuspect)
         while true {
             Hook.reached("open.begin")
-            let (lock, isRecheck) = try self.lockFile(&plan)
+            let (lock, isRecheck) = try self.chooseLockFile(&plan)
             // Locked before the guard: the process that has the guard may be waiting for this worker.
             if let previous { _ = lock.lock(worker: previous.worker) }
             do throws(BreakerStoreError) {
@@ -96,13 +96,13 @@ struct Opening {
     /// The lock file to take byte 0 of; throws a refusal.
     ///
     /// Before the file is known to be a store, or new, nothing is written.
-    private func lockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> (LockFile, isRecheck: Bool) {
-        switch plan.decided() {
+    private func chooseLockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> (LockFile, isRecheck: Bool) {
+        switch plan.nextStep() {
         case .refuse(let error): throw error
         case .recheck(let error):
             guard let lock = try? LockFile(path: self.file.lock, creatingWith: nil, owner: nil) else { throw error }
             return (lock, true)
-        default: return (try self.lockFile(plan.facts), false)
+        default: return (try self.openLockFile(plan.facts), false)
         }
     }
 
@@ -111,9 +111,11 @@ struct Opening {
         _ plan: inout OpeningPlan, _ lock: LockFile, _ deadline: Deadline, _ quarantined: inout String?
     ) throws(BreakerStoreError) -> Opened? {
         while true {
-            switch plan.decided() {
-            case .refuse(let error), .recheck(let error): throw error
-            case .beginAnew, .takeGuard, .look: return nil
+            switch plan.nextStep() {
+            case .refuse(let error): throw error
+            case .beginAnew: return nil
+            // These three are of openings without the guard, and of looks that are still due.
+            case .takeGuard, .recheck, .look: return nil
             case .create: try self.createFile()
             case .moveStraysAside: try self.moveStraysAside(beside: plan.facts.identity)
             case .deleteIndex: self.deleteIndex()
@@ -133,8 +135,8 @@ struct Opening {
 }
 
 extension OpeningPlan {
-    /// The next step by the facts as they are now, once all has been looked at that the step asks for.
-    mutating func decided() -> Step {
+    /// Looks at the files anew, and then decides, after each look that the step asks for.
+    mutating func nextStep() -> Step {
         let now = OpeningFacts(of: self.facts.file)
         // What was looked at closely is as it was while no file has changed. A recheck looks at everything anew.
         if self.guarding?.isRecheck == true || !now.hasSameFiles(as: self.facts) { self.facts = now }

@@ -10,16 +10,16 @@ extension OpeningFacts {
         case unknown(Look)
     }
 
-    /// - Parameter asksIndex: whether the caller asks for the version once more through the log's index, before it
-    ///   writes to the database or its log. Then nobody need read the log frame by frame beside a worker: the log of a
-    ///   busy store has a thousand. The index itself may be made anew for that, which every reader may do.
-    func finding(asksIndex: Bool) -> Finding {
+    /// - Parameter trustsHeader: whether the version in the first page is enough while a worker has the store open: the
+    ///   caller asks SQLite for the version once more, through the log's index, before it writes anything. To read the
+    ///   log of a busy store frame by frame takes long.
+    func finding(trustsHeader: Bool) -> Finding {
         if let refusal = self.refusal { return .refused(refusal) }
         guard self.has(\.database) else { return .new }
         switch self.content {
         case nil: return .unknown(.content)
         case .header(let header) where header.applicationID == Schema.applicationID:
-            return self.finding(of: header, asksIndex: asksIndex)
+            return self.finding(of: header, trustsHeader: trustsHeader)
         case .header(let header):
             if header.applicationID == 0, header.userVersion == 0, !self.has(\.log), !self.has(\.journal) {
                 guard let isEmpty = self.isEmpty else { return .unknown(.tables) }
@@ -48,8 +48,8 @@ extension OpeningFacts {
     }
 
     /// The file says that it is a store: whether its version is known.
-    private func finding(of header: DatabaseHeader, asksIndex: Bool) -> Finding {
-        if asksIndex, self.has(\.index) {
+    private func finding(of header: DatabaseHeader, trustsHeader: Bool) -> Finding {
+        if trustsHeader, self.has(\.index) {
             guard let lock = self.lockContent else { return .unknown(.lock) }
             if lock.hasWorkers { return self.store(of: header.userVersion) }
         }
@@ -86,10 +86,10 @@ extension OpeningFacts {
     /// Whether the files are a store or new, once all is known that this takes; throws a refusal.
     ///
     /// Changes nothing.
-    static func isStore(_ file: StoreFile, asksIndex: Bool = false) throws(BreakerStoreError) -> Bool {
+    static func isStore(_ file: StoreFile, trustsHeader: Bool = false) throws(BreakerStoreError) -> Bool {
         var facts = OpeningFacts(of: file)
         while true {
-            switch facts.finding(asksIndex: asksIndex) {
+            switch facts.finding(trustsHeader: trustsHeader) {
             case .new: return false
             case .store: return true
             case .refused(let error): throw error

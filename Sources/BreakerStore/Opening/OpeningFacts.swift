@@ -70,15 +70,15 @@ struct OpeningFacts: Equatable, Sendable {
         case refused(BreakerStoreError)
     }
 
-    /// Without a look at anything.
-    init(file: StoreFile, user: UInt32 = geteuid()) {
+    /// Looks at nothing.
+    init(unexamined file: StoreFile, user: UInt32 = geteuid()) {
         self.file = file
         self.user = user
     }
 
     /// Looks at the names.
     init(of file: StoreFile) {
-        self.init(file: file)
+        self.init(unexamined: file)
         do throws(BreakerStoreError) {
             self.database = try FoundFile.itself(at: file.path)
             self.log = try FoundFile.itself(at: file.log)
@@ -143,9 +143,8 @@ struct OpeningFacts: Equatable, Sendable {
         return bytes.allSatisfy { $0 == 0 } ? .zeros : .other
     }
 
-    /// "Initial size of the database in pages" (https://sqlite.org/fileformat2.html#the_rollback_journal).
-    ///
-    /// Nothing locks the journal itself: to open and close it takes no lock away.
+    /// Whether the journal is of a database that had no page: the "initial size of the database in pages"
+    /// (https://sqlite.org/fileformat2.html#the_rollback_journal).
     private static func startsFromNothing(_ journal: String) -> Bool {
         let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
         guard let file = OpenFile(journal, O_RDONLY), let bytes = file.read(28), bytes.count == 28 else { return false }

@@ -5,7 +5,8 @@ struct OpeningPlan {
         case look(OpeningFacts.Look)
         /// Takes byte 0 of the lock file, which is made if need be, and looks at all anew.
         case takeGuard
-        /// Takes byte 0 and looks at all anew: what was found may be another process's half-done work.
+        /// Takes byte 0 of the lock file that is there, looks at all anew, and throws the error if that is still due:
+        /// what was found may be another process's half-done work.
         case recheck(BreakerStoreError)
         /// Begins anew, for other processes have another lock file.
         case beginAnew
@@ -42,19 +43,21 @@ struct OpeningPlan {
         var lock: FoundFile.Number?
         /// Whether this opening has made the lock file.
         var isNew = false
-        /// Whether a refusal is looked at once more: then nothing is left to be asked later.
+        /// Whether this opening only looks once more at what was refused without the guard.
+        ///
+        /// The first page may have a garbled version where the log has the right one: now the log is read.
         var isRecheck = false
     }
 
     var step: Step {
         // Somebody may have removed the lock file before it was locked.
         if let guarding, guarding.lock != self.facts.lock?.number { return .beginAnew }
-        if let refusal = self.facts.refusal { return self.refusal(refusal) }
+        if let refusal = self.facts.refusal { return self.refuseOrRecheck(refusal) }
         if let step = self.stepForLeftLog ?? self.stepForSuspicion { return step }
-        // A process that opens its store anew would take its own worker's byte for another's.
-        switch self.facts.finding(asksIndex: !self.isReopening && self.guarding?.isRecheck != true) {
+        // A process that reopens its store has its worker's byte locked, and would take that for another worker's.
+        switch self.facts.finding(trustsHeader: !self.isReopening && self.guarding?.isRecheck != true) {
         case .unknown(let what): return .look(what)
-        case .refused(let error): return self.refusal(error)
+        case .refused(let error): return self.refuseOrRecheck(error)
         case .new:
             return self.mayCreate ? self.withAccess(self.stepForNew) : .refuse(Schema.missing(self.facts.file))
         case .store: return self.withAccess(self.stepForFiles)
@@ -92,11 +95,11 @@ struct OpeningPlan {
         return isBroken ? .setAside : nil
     }
 
-    /// A refusal counts only if it comes under the guard.
+    /// Refuses, or looks again under the guard: another process may be making the store just now, whose files look
+    /// wrong until that process has set their mode and group.
     ///
-    /// Without the guard another process may be at work: whoever creates a file sets its mode and group right after,
-    /// and a store looks like a stranger's file until it is complete.
-    private func refusal(_ error: BreakerStoreError) -> Step {
+    /// Without a store's lock file no process makes one, and an unsafe name gets no better by waiting.
+    private func refuseOrRecheck(_ error: BreakerStoreError) -> Step {
         let isFinal = error.code == .unsafePath || error.code == .notFound
         guard self.guarding == nil, !isFinal, self.facts.has(\.lock) else { return .refuse(error) }
         guard let lock = self.facts.lockContent else { return .look(.lock) }
@@ -106,7 +109,7 @@ struct OpeningPlan {
     private func withAccess(_ step: Step) -> Step {
         switch self.facts.access {
         case nil: .look(.access)
-        case .refused(let error): self.refusal(error)
+        case .refused(let error): self.refuseOrRecheck(error)
         case .granted: self.guarding == nil ? .takeGuard : step
         }
     }
@@ -117,8 +120,8 @@ struct OpeningPlan {
         return database.size == 0 && hasStrays ? .moveStraysAside : self.stepForFiles
     }
 
-    /// An index without its log tells of frames that no process will find.
     private var stepForFiles: Step {
+        // An index without its log tells of frames that no process will find.
         if self.facts.log == nil, self.facts.index != nil { return .deleteIndex }
         guard self.mayLookThrough else { return .open(looksThrough: false) }
         // Somebody may have removed the log of a store in use. A checkpoint beside a reader leaves out each page that
@@ -126,12 +129,14 @@ struct OpeningPlan {
         // statement notices. The first process that opens it after that looks through it, before anybody writes.
         if !self.facts.has(\.log) { return .open(looksThrough: true) }
         if self.isReopening { return .open(looksThrough: false) }
-        // A store that other processes use is not looked through: a process that meets the damage sees to it.
+        // A store that other processes use is not looked through: they would wait, and each of them notices damage that
+        // it meets.
         guard let lock = self.facts.lockContent else { return .look(.lock) }
         return .open(looksThrough: !lock.hasWorkers)
     }
 
-    /// Nor is a large file looked through, nor one whose lock file was made just now: it need not have been a store's.
+    /// Whether a look through the file is worth its time: for a store, which a lock file made just now is no sign of,
+    /// and for a small file, since other processes wait for the guard meanwhile.
     private var mayLookThrough: Bool {
         self.mayCreate && (self.isReopening || self.guarding?.isNew == false) && self.facts.has(\.database)
             && self.facts.bytes <= Self.mostToLookThrough

@@ -52,7 +52,7 @@ import Testing
                     let file = try StoreFile(resolving: path)
                     #expect(LockFile.hasWorkers(at: file.lock))
                     #expect(throws: BreakerStoreError.self) { try OpeningFacts.isStore(file) }
-                    let isStore = try OpeningFacts.isStore(file, asksIndex: true)
+                    let isStore = try OpeningFacts.isStore(file, trustsHeader: true)
                     #expect(isStore, "the log is not walked")
                     let before = [Files.read(path), Files.read(file.log)]
                     for access in [Access.readWrite, .existing] {

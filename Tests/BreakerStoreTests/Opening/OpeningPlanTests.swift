@@ -75,7 +75,7 @@ import Testing
 
     /// Nothing lies there, and this process may write to the directory.
     static let nothing: OpeningPlan = {
-        var facts = OpeningFacts(file: file, user: user)
+        var facts = OpeningFacts(unexamined: file, user: user)
         facts.access = .granted
         return OpeningPlan(facts: facts)
     }()
