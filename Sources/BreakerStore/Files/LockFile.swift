@@ -45,9 +45,14 @@ final class LockFile: Sendable {
         }
         guard let file else { throw BreakerStoreError(systemError: errno, doing: "open", path: path) }
         Hook.reached("lock.created")
-        try Self.requireMagic(of: file, path)
         guard ForkRecord.note(descriptor: file.descriptor) else {
             throw BreakerStoreError(code: .unavailable, message: "this process has too many stores open", path: path)
+        }
+        do throws(BreakerStoreError) {
+            try Self.requireMagic(of: file, path)
+        } catch {
+            _ = ForkRecord.drop(descriptor: file.descriptor)
+            throw error
         }
         self.path = path
         self.isNew = isNew

@@ -2,6 +2,8 @@
 struct ConnectedOpening {
     private let opening: Opening
     private let lock: LockFile
+    /// Whether this opening has made the lock file.
+    private let isLockNew: Bool
     private let deadline: Deadline
     /// The files that were there when it was decided to open them.
     private let found: FileIdentity
@@ -9,9 +11,10 @@ struct ConnectedOpening {
 
     /// Connects to the file that was found, and to no other.
     init(
-        _ opening: Opening, _ found: FileIdentity, _ lock: LockFile, _ deadline: Deadline
+        _ opening: Opening, _ found: FileIdentity, _ lock: LockFile, isLockNew: Bool, _ deadline: Deadline
     ) throws(BreakerStoreError) {
         (self.opening, self.found, self.lock, self.deadline) = (opening, found, lock, deadline)
+        self.isLockNew = isLockNew
         let file = opening.file
         self.writer = Database(
             try Connection(path: file.path, access: .readWrite, syncs: opening.configuration.syncs))
@@ -64,7 +67,7 @@ struct ConnectedOpening {
         let now = FileIdentity(of: self.file)
         if now.hasAll(of: self.found) { return }
         // Somebody has removed the log just now, and the index that is left tells of that log.
-        if self.found.hasLostLog(in: now) { self.opening.deleteIndex() }
+        if self.found.hasLostLog(in: now) { try self.opening.deleteIndex() }
         throw .moved(self.file.path)
     }
 
@@ -103,7 +106,7 @@ struct ConnectedOpening {
             writer: self.writer, lock: self.lock, clock: self.opening.clock,
             previous: self.opening.previous?.worker, name: self.opening.configuration.workerName,
             deadline: self.deadline)
-        if self.opening.isNew(self.lock) { try joining.waitForTheLiving() }
+        if self.isLockNew { try joining.waitForTheLiving() }
         let before = self.writer.connection.walIndex()?.tag()
         let (worker, healed) = try joining.register()
         let after = self.writer.connection.walIndex()?.tag()

@@ -10,8 +10,9 @@ import Darwin
 extension Opening {
     /// The lock file that this process has open, or the one at the path, which is made like the database if there is
     /// none.
-    func openLockFile(_ facts: OpeningFacts) throws(BreakerStoreError) -> LockFile {
+    func openLockFile(_ facts: OpeningFacts, mayMake: Bool) throws(BreakerStoreError) -> LockFile {
         if let lock = self.previous?.lock, lock.isInPlace { return lock }
+        guard mayMake else { return try LockFile(path: self.file.lock, creatingWith: nil, owner: nil) }
         let mode = facts.database.map { mode_t($0.permissions & 0o777) } ?? mode_t(self.configuration.fileMode)
         let owner = facts.database.map { ($0.owner, $0.group) }
         return try LockFile(path: self.file.lock, creatingWith: mode, owner: owner)
@@ -49,7 +50,10 @@ extension Opening {
     }
 
     /// Deletes an index that has lost its log; processes that have both open notice that the index is gone.
-    func deleteIndex() { unsafe unlink(self.file.index) }
+    func deleteIndex() throws(BreakerStoreError) {
+        guard unsafe unlink(self.file.index) != 0, errno != ENOENT else { return }
+        throw BreakerStoreError(systemError: errno, doing: "remove", path: self.file.index)
+    }
 
     /// Renames the broken files; returns what the database is called now, or nil if another one is there.
     func setAside(_ broken: FileIdentity) throws(BreakerStoreError) -> String? {

@@ -64,22 +64,23 @@ struct Opening {
     ) throws(BreakerStoreError) -> Opened {
         var plan = OpeningPlan(
             facts: OpeningFacts(unexamined: self.file), mayCreate: self.mayCreate, isReopening: self.previous != nil,
-            left: [self.left].compactMap(\.self), isSuspect: isSuspect)
+            left: self.left, isSuspect: isSuspect)
+        var madeLock: FoundFile.Number?
         while true {
             Hook.reached("open.begin")
-            let (lock, isRecheck) = try self.chooseLockFile(&plan)
+            let lock = try self.chooseLockFile(&plan)
+            if lock.isNew, lock !== self.previous?.lock { madeLock = lock.number }
             // Locked before the guard: the process that has the guard may be waiting for this worker.
             if let previous { _ = lock.lock(worker: previous.worker) }
             do throws(BreakerStoreError) {
                 let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
                     Hook.reached("open.guarded")
-                    plan.guarding = .init(lock: lock.number, isNew: self.isNew(lock), isRecheck: isRecheck)
+                    plan.guarding = .init(lock: lock.number, isNew: madeLock != nil && lock.number == madeLock)
                     return try self.carryOut(&plan, lock, deadline, &quarantined)
                 }
                 if let opened { return opened }
             } catch {
-                // A file was replaced while it was opened: nothing is lost by a second try.
-                guard error == .moved(self.file.path) else { throw error }
+                guard error == .moved(self.file.path), self.mayBeginAnew(after: plan.facts) else { throw error }
             }
             plan.guarding = nil
             guard !deadline.isOver else {
@@ -90,19 +91,26 @@ struct Opening {
         }
     }
 
-    /// Whether this opening has made the lock file.
-    func isNew(_ lock: LockFile) -> Bool { lock.isNew && lock !== self.previous?.lock }
+    /// Whether nothing can be lost by a second try, after a file was replaced while it was opened.
+    ///
+    /// A log that lies beside another database than before may be of either. So that is for people to see.
+    private func mayBeginAnew(after facts: OpeningFacts) -> Bool {
+        let now = FileIdentity(of: self.file)
+        return now.database == facts.identity.database || now.log == nil
+    }
 
     /// The lock file to take byte 0 of; throws a refusal.
     ///
     /// Before the file is known to be a store, or new, nothing is written.
-    private func chooseLockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> (LockFile, isRecheck: Bool) {
+    private func chooseLockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> LockFile {
         switch plan.nextStep() {
         case .refuse(let error): throw error
         case .recheck(let error):
-            guard let lock = try? LockFile(path: self.file.lock, creatingWith: nil, owner: nil) else { throw error }
-            return (lock, true)
-        default: return (try self.openLockFile(plan.facts), false)
+            guard let lock = try? self.openLockFile(plan.facts, mayMake: false) else { throw error }
+            return lock
+        case .takeGuard(let mayMakeLockFile): return try self.openLockFile(plan.facts, mayMake: mayMakeLockFile)
+        // The others are steps under the guard.
+        default: throw .moved(self.file.path)
         }
     }
 
@@ -114,22 +122,23 @@ struct Opening {
             switch plan.nextStep() {
             case .refuse(let error): throw error
             case .beginAnew: return nil
-            // These three are of openings without the guard, and of looks that are still due.
+            // These three are steps without the guard, and of looks that are still due.
             case .takeGuard, .recheck, .look: return nil
             case .create: try self.createFile()
             case .moveStraysAside: try self.moveStraysAside(beside: plan.facts.identity)
-            case .deleteIndex: self.deleteIndex()
+            case .deleteIndex: try self.deleteIndex()
             case .setAside:
                 guard let kept = try self.setAside(plan.facts.identity) else { return nil }
                 quarantined = kept
                 plan.isSuspect = false
             case .open(let looksThrough):
-                // Another database may take the place of this one, beside its log, before SQLite has it open.
-                if plan.facts.has(\.database) { plan.left = [self.left, plan.facts.identity].compactMap(\.self) }
                 Hook.reached("open.decided")
-                let connected = try ConnectedOpening(self, plan.facts.identity, lock, deadline)
+                let connected = try ConnectedOpening(
+                    self, plan.facts.identity, lock, isLockNew: plan.guarding?.isNew == true, deadline)
                 return try connected.run(looksThrough: looksThrough, quarantined)
             }
+            // Somebody who undoes each step keeps nobody waiting for the guard.
+            if deadline.isOver { return nil }
         }
     }
 }
@@ -137,9 +146,7 @@ struct Opening {
 extension OpeningPlan {
     /// Looks at the files anew, and then decides, after each look that the step asks for.
     mutating func nextStep() -> Step {
-        let now = OpeningFacts(of: self.facts.file)
-        // What was looked at closely is as it was while no file has changed. A recheck looks at everything anew.
-        if self.guarding?.isRecheck == true || !now.hasSameFiles(as: self.facts) { self.facts = now }
+        self.facts.lookAnew()
         while case .look(let what) = self.step { self.facts.look(at: what) }
         return self.step
     }

@@ -51,7 +51,7 @@ extension OpeningFacts {
     private func finding(of header: DatabaseHeader, trustsHeader: Bool) -> Finding {
         if trustsHeader, self.has(\.index) {
             guard let lock = self.lockContent else { return .unknown(.lock) }
-            if lock.hasWorkers { return self.store(of: header.userVersion) }
+            if lock.hasWorkers, Schema.isKnown(header.userVersion) { return .store }
         }
         // What a journal is to roll back can't be read as it is.
         if self.has(\.journal) || !self.has(\.log) { return self.store(of: header.userVersion) }

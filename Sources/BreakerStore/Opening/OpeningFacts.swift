@@ -101,9 +101,12 @@ struct OpeningFacts: Equatable, Sendable {
         ].compactMap { path, found in found.map { (path, $0) } }
     }
 
-    /// Whether all names lead to the same files, which nobody has changed in between.
-    func hasSameFiles(as earlier: OpeningFacts) -> Bool {
-        self.failure == nil && earlier.failure == nil && self.names.map(\.found) == earlier.names.map(\.found)
+    /// Looks at the names anew, and keeps that this process may write to files of which nothing has changed.
+    mutating func lookAnew() {
+        let earlier = self
+        self = OpeningFacts(of: self.file)
+        let isSame = self.database == earlier.database && self.log == earlier.log && self.index == earlier.index
+        if isSame, earlier.access == .granted { self.access = .granted }
     }
 
     var identity: FileIdentity {
@@ -126,7 +129,7 @@ struct OpeningFacts: Equatable, Sendable {
             case .journal: self.startsFromNothing = Self.startsFromNothing(self.file.journal)
             case .logVersions: self.logVersions = try LogFile.versions(at: self.file.log)
             case .version: self.version = try Self.version(of: self.file)
-            case .tables: self.isEmpty = Self.hasNoTables(self.file)
+            case .tables: self.isEmpty = try Self.hasNoTables(self.file)
             case .wholeByLog: self.versionByLog = .some(Self.versionByLog(self.file))
             case .access: self.access = Self.access(to: self.file)
             case .damage: self.isBroken = try Quarantine.isBroken(self.file)
@@ -157,8 +160,8 @@ struct OpeningFacts: Equatable, Sendable {
         }
     }
 
-    private static func hasNoTables(_ file: StoreFile) -> Bool {
-        guard let connection = try? Connection(path: file.path, access: .immutable) else { return false }
+    private static func hasNoTables(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
+        let connection = try Connection(path: file.path, access: .immutable)
         return (try? Schema.isEmpty(connection)) == true
     }
 

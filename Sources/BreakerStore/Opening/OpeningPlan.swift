@@ -3,8 +3,8 @@ struct OpeningPlan {
     enum Step: Equatable {
         /// Looks at something, and decides again.
         case look(OpeningFacts.Look)
-        /// Takes byte 0 of the lock file, which is made if need be, and looks at all anew.
-        case takeGuard
+        /// Takes byte 0 of the lock file, and looks at all anew.
+        case takeGuard(mayMakeLockFile: Bool)
         /// Takes byte 0 of the lock file that is there, looks at all anew, and throws the error if that is still due:
         /// what was found may be another process's half-done work.
         case recheck(BreakerStoreError)
@@ -31,9 +31,8 @@ struct OpeningPlan {
     var mayCreate = true
     /// Whether this process opens the store anew, whose worker's byte it has kept.
     var isReopening = false
-    /// Files that this process has had open, or was about to open: another database may have taken the place of one,
-    /// beside its log.
-    var left: [FileIdentity] = []
+    /// The files that this process had open last; another database may have taken their place beside their log.
+    var left: FileIdentity?
     /// Whether SQLite has called the file broken.
     var isSuspect = false
     /// The lock file whose byte 0 this process has; nil without the guard.
@@ -43,10 +42,6 @@ struct OpeningPlan {
         var lock: FoundFile.Number?
         /// Whether this opening has made the lock file.
         var isNew = false
-        /// Whether this opening only looks once more at what was refused without the guard.
-        ///
-        /// The first page may have a garbled version where the log has the right one: now the log is read.
-        var isRecheck = false
     }
 
     var step: Step {
@@ -55,7 +50,7 @@ struct OpeningPlan {
         if let refusal = self.facts.refusal { return self.refuseOrRecheck(refusal) }
         if let step = self.stepForLeftLog ?? self.stepForSuspicion { return step }
         // A process that reopens its store has its worker's byte locked, and would take that for another worker's.
-        switch self.facts.finding(trustsHeader: !self.isReopening && self.guarding?.isRecheck != true) {
+        switch self.facts.finding(trustsHeader: !self.isReopening) {
         case .unknown(let what): return .look(what)
         case .refused(let error): return self.refuseOrRecheck(error)
         case .new:
@@ -67,10 +62,10 @@ struct OpeningPlan {
     /// SQLite would read a new database through the log that a replaced one has left.
     private var stepForLeftLog: Step? {
         let now = self.facts.identity
-        guard self.left.contains(where: { $0.hasLeftLog(in: now) }), self.facts.has(\.database) else { return nil }
+        guard let left, left.hasLeftLog(in: now), self.facts.has(\.database) else { return nil }
         guard let content = self.facts.content else { return .look(.content) }
         guard case .header(let header) = content, header.applicationID == Schema.applicationID else { return nil }
-        return self.guarding == nil ? .takeGuard : .moveStraysAside
+        return self.guarding == nil ? .takeGuard(mayMakeLockFile: true) : .moveStraysAside
     }
 
     /// Whether a file that SQLite has called broken is set aside.
@@ -79,7 +74,7 @@ struct OpeningPlan {
         // The lock file says that this was a store.
         guard let lock = self.facts.lockContent else { return .look(.lock) }
         guard lock != .other else { return nil }
-        guard self.guarding != nil else { return .takeGuard }
+        guard self.guarding != nil else { return .takeGuard(mayMakeLockFile: false) }
         // SQLite takes a file of one byte for an empty one (os_unix.c, unixFileSize), and deletes the log of an empty
         // one, even where it only reads (pager.c, pagerOpenWalIfPresent).
         if database.size == 1 { return .setAside }
@@ -100,8 +95,7 @@ struct OpeningPlan {
     ///
     /// Without a store's lock file no process makes one, and an unsafe name gets no better by waiting.
     private func refuseOrRecheck(_ error: BreakerStoreError) -> Step {
-        let isFinal = error.code == .unsafePath || error.code == .notFound
-        guard self.guarding == nil, !isFinal, self.facts.has(\.lock) else { return .refuse(error) }
+        guard self.guarding == nil, error.code != .unsafePath, self.facts.has(\.lock) else { return .refuse(error) }
         guard let lock = self.facts.lockContent else { return .look(.lock) }
         return lock == .other ? .refuse(error) : .recheck(error)
     }
@@ -110,7 +104,7 @@ struct OpeningPlan {
         switch self.facts.access {
         case nil: .look(.access)
         case .refused(let error): self.refuseOrRecheck(error)
-        case .granted: self.guarding == nil ? .takeGuard : step
+        case .granted: self.guarding == nil ? .takeGuard(mayMakeLockFile: true) : step
         }
     }
 

@@ -21,7 +21,6 @@ final class BystanderReader {
     init(
         _ file: StoreFile, trustingIndex: Bool = true, acceptsOlder: Bool = false
     ) throws(BreakerStoreError) {
-        try StoreFile.requireSafe(file.path)
         // SQLite's own error would not say which file can't be read, and why.
         for path in [file.path, file.log, file.index] where StoreFile.size(path) != nil {
             try StoreFile.requireReadable(path)

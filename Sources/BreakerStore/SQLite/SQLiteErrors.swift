@@ -24,15 +24,8 @@ extension BreakerStoreError {
     private init(_ code: Int32, _ systemError: Int32, message: String, _ path: String) {
         let kind = Code(sqliteCode: code, systemError: systemError)
         var (message, advice): (String, String?) = (message, nil)
-        // SQLite would speak of the disk, and of no name.
+        // SQLite would speak of the disk.
         if kind == .unsafePath {
-            do throws(BreakerStoreError) {
-                try StoreFile.requireSafe(path)
-            } catch {
-                self = error
-                self.sqliteCode = code
-                return
-            }
             (message, advice) = ("the database or a file beside it is a link or no regular file", "remove that")
         } else if kind == .full, case let limit = OpenFile.sizeLimit, limit < .max {
             // The look is noted: once somebody has raised the limit, the next try to write knows that.

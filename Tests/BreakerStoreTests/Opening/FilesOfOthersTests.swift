@@ -58,6 +58,32 @@ struct FilesOfOthersTests {
         }
     }
 
+    /// An index without its log must go, and only its owner may remove it: the opening says so, and ends.
+    @Test func anIndexThatMayNotBeRemovedIsSaid() async {
+        await #expect(processExitsWith: .success) {
+            try Files.withDirectory { directory in
+                unsafe chown(directory, Self.host, gid_t.max)
+                unsafe chmod(directory, 0o1777)
+                let path = "\(directory)/a.db"
+                let made = Self.run(as: Self.host) {
+                    try Stores.make(path)
+                    for ending in ["", "-wal", "-shm", "-lock"] { unsafe chmod(path + ending, 0o666) }
+                    return unsafe unlink("\(path)-wal")
+                }
+                #expect(made == 0)
+                let refused = Self.run(as: Self.service) {
+                    do throws(BreakerStoreError) {
+                        try CircuitStore(path: path, configuration: Stores.configuration()).close()
+                        return 1
+                    } catch {
+                        return error.code == .permissionDenied && error.path == "\(path)-shm" ? 0 : 2
+                    }
+                }
+                #expect(refused == 0)
+            }
+        }
+    }
+
     /// Root and an ordinary user find what the other user has made: empty, a whole store, or a link.
     @Test(arguments: ["", "-wal", "-shm", "-journal", "-lock"], [UInt32(0o1777), 0o777])
     func fileIsRefused(ending: String, mode: UInt32) async {

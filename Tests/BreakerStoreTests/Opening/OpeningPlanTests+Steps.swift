@@ -106,6 +106,13 @@ extension OpeningPlanTests {
             $0.guarding = nil
             $0.facts.database?.kind = .link
         },
+        Row(
+            "A file that has gone while it was looked at may be one that another process sets aside.",
+            .recheck(BreakerStoreError(code: .notFound, message: "gone")), store
+        ) {
+            $0.guarding = nil
+            $0.facts.failure = BreakerStoreError(code: .notFound, message: "gone")
+        },
         Row("That nothing is there is no half-done work.", refuse(.notFound, "no store"), nothing) {
             $0.mayCreate = false
             $0.facts.lock = found(5)
@@ -125,7 +132,7 @@ extension OpeningPlanTests {
             $0.facts.lock = found(6)
         },
         Row("A cleaner has removed the lock file.", .beginAnew, store) { $0.facts.lock = nil },
-        Row("Without the guard nobody asks which lock file it is.", .takeGuard, store) {
+        Row("Without the guard nobody asks which lock file it is.", .takeGuard(mayMakeLockFile: true), store) {
             $0.guarding = nil
             $0.facts.lock = found(6)
         },
@@ -134,15 +141,16 @@ extension OpeningPlanTests {
     /// Another database has come, and the log is the one that this process has left.
     static let replaced: OpeningPlan = {
         var plan = store
-        plan.left = [
-            FileIdentity(database: .init(device: 1, inode: 7), log: .init(device: 1, inode: 2), index: nil)
-        ]
+        plan.left = FileIdentity(
+            database: .init(device: 1, inode: 7), log: .init(device: 1, inode: 2), index: nil)
         return plan
     }()
 
     static let leftLogs = [
         Row("SQLite would read the new database through the old one's log.", .moveStraysAside, replaced),
-        Row("Files are moved under the guard alone.", .takeGuard, replaced) { $0.guarding = nil },
+        Row("Files are moved under the guard alone.", .takeGuard(mayMakeLockFile: true), replaced) {
+            $0.guarding = nil
+        },
         Row("The first bytes say whether the newcomer is a store.", .look(.content), replaced) {
             $0.facts.content = nil
         },
@@ -161,11 +169,11 @@ extension OpeningPlanTests {
         Row("The log is the new database's own.", .open(looksThrough: true), replaced) { $0.facts.log = found(8) },
         Row("The database is the same.", .open(looksThrough: true), replaced) { $0.facts.database = found(7) },
         Row("This process had no log.", .open(looksThrough: false), replaced) {
-            $0.left = [FileIdentity(database: .init(device: 1, inode: 7), log: nil, index: nil)]
+            $0.left = FileIdentity(database: .init(device: 1, inode: 7), log: nil, index: nil)
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
         Row("This process had no database.", .open(looksThrough: true), replaced) {
-            $0.left = [FileIdentity(database: nil, log: .init(device: 1, inode: 2), index: nil)]
+            $0.left = FileIdentity(database: nil, log: .init(device: 1, inode: 2), index: nil)
         },
     ]
 
@@ -190,7 +198,9 @@ extension OpeningPlanTests {
         Row("An empty file is no broken one.", .moveStraysAside, suspect) { $0.facts.database?.size = 0 },
         Row("Only what a lock file names as a store's is moved.", .look(.lock), suspect) { $0.facts.lockContent = nil },
         Row("The lock file is none.", .open(looksThrough: true), suspect) { $0.facts.lockContent = .other },
-        Row("Files are moved under the guard alone.", .takeGuard, suspect) { $0.guarding = nil },
+        Row("A suspicion is no reason to make a lock file.", .takeGuard(mayMakeLockFile: false), suspect) {
+            $0.guarding = nil
+        },
         Row("SQLite would take a file of one byte for an empty one.", .setAside, suspect) {
             $0.facts.database?.size = 1
             $0.facts.content = nil

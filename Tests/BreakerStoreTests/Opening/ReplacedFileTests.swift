@@ -150,7 +150,7 @@ import Darwin
 
     /// SQLite opens it by its name; the log that lies beside it would be read through it, and copied into it.
     ///
-    /// The opening notices, and looks at everything anew.
+    /// The opening begins anew where the right file is back, and else leaves all as it is.
     @Test(arguments: Newcomer.allCases, [true, false])
     func whatComesBetweenLookingAndOpeningIsNotWrittenTo(_ newcomer: Newcomer, _ goesAgain: Bool) async {
         await #expect(processExitsWith: .success) { [newcomer, goesAgain] in
@@ -175,19 +175,40 @@ import Darwin
                 let opened = Result { try CircuitStore(path: path, configuration: Stores.configuration()) }
                 Hook.install(nil)
                 #expect(step.withLock { $0 } == (goesAgain ? 2 : 1))
-                let isRefused = newcomer == .stranger && !goesAgain
-                #expect((try? opened.get()) == nil ? isRefused : !isRefused)
+                #expect(((try? opened.get()) != nil) == goesAgain)
                 (try? opened.get())?.close()
-                let kept = Directory.names(in: directory).first { $0.hasPrefix("a.db.corrupt-") }
-                let now = goesAgain ? other : kept.map { "\(directory)/\($0)" } ?? path
-                // A store that is there is opened, and written to.
-                let isAsItWas = Files.read(now) == bytes || (newcomer == .store && !goesAgain)
+                if !goesAgain { unsafe ts_exchange(path, other) }
+                let isAsItWas = Files.read(other) == bytes
                 #expect(isAsItWas)
-                if isRefused { unsafe ts_exchange(path, other) }
                 let store = try CircuitStore(path: path, configuration: Stores.configuration())
-                if goesAgain || isRefused { #expect(try store.circuit(named: "a")?.failures.count == 1) }
+                #expect(try store.circuit(named: "a")?.failures.count == 1)
                 store.close()
                 #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
+            }
+        }
+    }
+
+    /// What was refused is looked at again under the guard, by the lock file that has the worker's byte.
+    @Test func whoOpensAnewKeepsItsWorkerThroughARefusal() async {
+        await #expect(processExitsWith: .success) {
+            try Files.withDirectory { directory in
+                let path = directory + "/a.db"
+                let parked = directory + "/parked.db"
+                try Stores.make(path)
+                let file = try StoreFile(resolving: path)
+                var opening = Opening(
+                    file: file, configuration: Stores.configuration(), clock: StoreClock(SystemHostClock()))
+                let first = try opening.run()
+                opening.previous = .init(lock: first.lock, worker: first.worker.id)
+                #expect(unsafe rename(path, parked) == 0)
+                Foreign.run(directory + "/stranger.db", "CREATE TABLE guest (name TEXT)")
+                #expect(unsafe rename(directory + "/stranger.db", path) == 0)
+                let isBack = Locked(false)
+                Hook.install { name in
+                    if name == "open.guarded", unsafe rename(parked, path) == 0 { isBack.withLock { $0 = true } }
+                }
+                let second = try opening.run()
+                #expect(isBack.withLock { $0 } && second.worker.id == first.worker.id)
             }
         }
     }
