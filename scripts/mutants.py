@@ -72,9 +72,14 @@ FOLDERS = {
         "|LostProberTests|NameRaceTests|NamedBreakerTests|NumberEndTests|OneProcessTests|RecoveryTests|SameDateTests"
         "|StateTests|WindowTests",
     ),
+    "Plan": (
+        ["Opening/OpeningPlan.swift", "Opening/OpeningFacts+Finding.swift"],
+        "OpeningPlanTests|OpeningPlanRangeTests",
+        "BadPathTests|LiveStrangerTests|QuarantineTests|TornStoreTests",
+    ),
     "Opening": (
-        ["Opening/*.swift"],
-        "OpeningPlanTests|OpeningPlanRangeTests|BadPathTests|CutCreationTests|NewFileTests|OpeningPatienceTests|QuarantineTests|RemovedFileTests"
+        ["Opening/[CJQR]*.swift", "Opening/Opening.swift", "Opening/Opening+Files.swift", "Opening/OpeningFacts.swift"],
+        "BadPathTests|CutCreationTests|NewFileTests|OpeningPatienceTests|QuarantineTests|RemovedFileTests"
         "|ReplacedFileTests|SchemaVersionTests|SquatterTests|TornIndexTests|TornStoreTests",
         "CachedAnswerTests|FileModeTests|FilesOfOthersTests|ForeignRowTests|KilledCreationTests|LiveStrangerTests"
         "|OtherKernelTests|ReadOnlyFollowTests|RemovedLockTests|ReserveTests|SettledDirectoryTests|SharedByUsersTests"

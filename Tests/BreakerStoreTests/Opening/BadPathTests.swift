@@ -148,10 +148,6 @@ import Darwin
                 Files.write([7], to: "\($0)/a.db")
                 return "\($0)/a.db"
             },
-            Case("text", .notAStore, "not an SQLite database") {
-                Files.write("breakers = 5\n".utf8, to: "\($0)/a.db")
-                return "\($0)/a.db"
-            },
             Case("the magic alone", .notAStore, "not an SQLite database") {
                 Files.write("SQLite format 3\0".utf8, to: "\($0)/a.db")
                 return "\($0)/a.db"
@@ -163,14 +159,6 @@ import Darwin
             },
             Case("stranger, rollback mode", .notAStore, "another program") {
                 try Strangers.make("\($0)/a.db", [], Strangers.rollback)
-                return "\($0)/a.db"
-            },
-            Case("stranger, without a table but with a version", .notAStore, "another program") {
-                try Strangers.make("\($0)/a.db", [], "PRAGMA user_version = 7")
-                return "\($0)/a.db"
-            },
-            Case("stranger, with an id", .notAStore, "another program") {
-                try Strangers.make("\($0)/a.db", [], "PRAGMA application_id = 7")
                 return "\($0)/a.db"
             },
             Case("stranger, hot journal", .notAStore, "another program") {
@@ -185,19 +173,6 @@ import Darwin
                 return "\($0)/a.db"
             }
         }
-        + [["-wal", "-shm"], ["-wal"], [], ["-shm"]].map { endings in
-            Case("stranger after a checkpoint, with \(endings)", .notAStore, "another program") {
-                try Strangers.make("\($0)/a.db", endings, Strangers.log, "PRAGMA wal_checkpoint(PASSIVE)")
-                return "\($0)/a.db"
-            }
-        }
-        + [
-            Case("stranger with an empty -wal", .notAStore, "another program") {
-                try Strangers.make("\($0)/a.db", [], Strangers.log, "PRAGMA wal_checkpoint(TRUNCATE)")
-                Files.write([], to: "\($0)/a.db-wal")
-                return "\($0)/a.db"
-            }
-        ]
 
     @Test(arguments: Self.names + Self.kinds + Self.contents)
     func isRefused(bad: Case) throws {

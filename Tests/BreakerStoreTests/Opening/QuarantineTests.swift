@@ -69,35 +69,6 @@ import Darwin
     }
     #endif
 
-    @Test(arguments: [
-        "no lock file", "a lock file of somebody else", "another program's database", "no leave to create one",
-    ])
-    func strangersFileIsLeftAlone(why: String) throws {
-        let directory = try Workplace.here.directory
-        let path = directory + "/a.db"
-        try Stores.make(path)
-        Files.write(Self.garbage, to: path)
-        var access = Access.readWrite
-        switch why {
-        case "no lock file": Files.remove(path + "-lock")
-        case "a lock file of somebody else": Files.write(Array("mine".utf8), to: path + "-lock")
-        case "no leave to create one": access = .existing
-        default:
-            for ending in ["", "-wal", "-shm"] { Files.remove(path + ending) }
-            Foreign.run(path, "CREATE TABLE t (x)")
-            var bytes = try #require(Files.read(path))
-            // A page beside the first.
-            bytes.replaceSubrange(4_096..<8_192, with: repeatElement(0xA5, count: 4_096))
-            Files.write(bytes, to: path)
-        }
-        let before = Files.read(path)
-        #expect(throws: BreakerStoreError.self) {
-            try CircuitStore(path: path, configuration: Stores.configuration(access))
-        }
-        #expect(Files.read(path) == before)
-        #expect(Self.asideNames(in: directory).isEmpty)
-    }
-
     /// SQLite meets the broken page only when it writes an event.
     @Test func fileThatBreaksInUseIsReplaced() async throws {
         let path = try Workplace.here.directory + "/a.db"

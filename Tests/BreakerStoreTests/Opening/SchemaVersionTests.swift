@@ -70,26 +70,10 @@ import Testing
             }
         }
         + [
-            BadPathTests.Case("3000, with an empty -shm", .newerSchema, "3.0") {
-                try Strangers.makeStore("\($0)/a.db", version: 3_000, ["-wal"])
-                Files.write([], to: "\($0)/a.db-shm")
-                return "\($0)/a.db"
-            },
-            BadPathTests.Case("3000, with an empty -wal", .newerSchema, "3.0") {
-                try Strangers.makeStore("\($0)/a.db", version: 3_000, ["-shm"], "PRAGMA wal_checkpoint(TRUNCATE)")
-                Files.write([], to: "\($0)/a.db-wal")
-                return "\($0)/a.db"
-            },
-            BadPathTests.Case("3000, with a log cut behind its header", .newerSchema, "3.0") {
-                try Strangers.makeStore(
-                    "\($0)/a.db", version: 3_000, ["-wal", "-shm"], "PRAGMA wal_checkpoint(PASSIVE)")
-                Files.write((Files.read("\($0)/a.db-wal") ?? []).prefix(32), to: "\($0)/a.db-wal")
-                return "\($0)/a.db"
-            },
             BadPathTests.Case("largest version", .newerSchema, "2147483.647") {
                 try Strangers.makeStore("\($0)/a.db", version: Int(Int32.max), ["-wal", "-shm"])
                 return "\($0)/a.db"
-            },
+            }
         ]
 
     @Test(arguments: Self.laterMajor)

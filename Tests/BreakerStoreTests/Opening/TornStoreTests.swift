@@ -91,19 +91,6 @@ import Darwin
         #expect(try Self.asideNames.isEmpty)
     }
 
-    /// Others have it open: whoever meets the damage sees to it, not whoever comes.
-    @Test func brokenStoreInUseIsNotReplacedByANewcomer() async throws {
-        let path = try Self.make()
-        let worker = try Workplace.here.worker()
-        try await worker.ask("open \(path)")
-        try Self.breakFreeList(path)
-        var configuration = Stores.configuration()
-        configuration.clock = try Workplace.here.clock
-        let store = try CircuitStore(path: path, configuration: configuration)
-        defer { store.close() }
-        #expect(try Self.asideNames.isEmpty)
-    }
-
     /// The first page of the list of free ones.
     private static func breakFreeList(_ path: String) throws {
         try self.change(path) { bytes in
