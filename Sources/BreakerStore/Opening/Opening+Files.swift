@@ -38,14 +38,14 @@ extension Opening {
     ///
     /// - Parameter newcomer: the files that were found, whose database must still be there afterwards.
     func moveStraysAside(beside newcomer: FileIdentity) throws(BreakerStoreError) {
-        var strays: [(kept: String, name: String)] = []
+        var strays: [MovedFile] = []
         for name in [self.file.log, self.file.index] where StoreFile.size(name) != nil {
-            strays.append((try name.movedAside(as: "stray", at: self.clock.host.wallTime), name))
+            strays.append(try MovedFile(name, as: "stray", at: self.clock.host.wallTime))
         }
         Hook.reached("strays.moved")
         if newcomer.hasDatabase(of: self.file) { return }
         // Their own database may have come back in this moment.
-        for stray in strays { stray.kept.giveBack(as: stray.name) }
+        for stray in strays { stray.giveBack() }
         throw .moved(self.file.path)
     }
 

@@ -1,0 +1,40 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file that was given another name beside its own.
+struct MovedFile {
+    let name: String
+    /// What the file is called now.
+    let kept: String
+
+    /// Gives the file at `name` a name that ends with a word and the time.
+    init(_ name: String, as word: String, at time: Date) throws(BreakerStoreError) {
+        let stem = "\(name).\(word)-\(Int64(time.timeIntervalSince1970))"
+        var kept = stem
+        var number = 1
+        while StoreFile.size(kept) != nil {
+            kept = "\(stem)-\(number)"
+            number += 1
+        }
+        guard unsafe rename(name, kept) == 0 else {
+            throw BreakerStoreError(systemError: errno, doing: "move aside", path: name)
+        }
+        (self.name, self.kept) = (name, kept)
+    }
+
+    /// Gives the file its name back, unless another file has that name now.
+    func giveBack() {
+        if StoreFile.size(self.name) == nil { _ = unsafe rename(self.kept, self.name) }
+    }
+}
