@@ -21,7 +21,8 @@ import Testing
                 Issue.record("\(input): \(error)")
             }
             let time = ContinuousClock.now - start
-            #expect(time < .seconds(5), "\(input)")
+            // The limit of a hang; `make fuzz` judges the time on a processor.
+            #expect(time < .seconds(300), "\(input)")
         }
     }
 }

@@ -42,15 +42,4 @@ import Testing
         #expect(many - few < 1_000_000, "\(few) and \(many) bytes")
     }
     #endif
-
-    @Test(arguments: ["show 'service 1'", "list --group ''"]) func answersAtOnce(words: String) throws {
-        let shop = try self.shop(Self.count)
-        let times = try (0..<5).map { _ in
-            try ContinuousClock().measure {
-                _ = try Child.shell("exec \"$0\" complete zsh -- \(words)", store: shop.path)
-            }
-        }
-        // 50 ms is what a release build has on an idle machine; this is for others.
-        #expect(try #require(times.min()) < .milliseconds(500), "\(times)")
-    }
 }
