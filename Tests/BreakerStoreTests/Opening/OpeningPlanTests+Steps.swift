@@ -261,13 +261,13 @@ extension OpeningPlanTests {
             $0.isReopening = true
         },
         Row("A file of 8 MiB is looked through.", .open(looksThrough: true), store) {
-            $0.facts.database?.size = OpeningPlan.mostToLookThrough - 4_096
+            $0.facts.database?.size = (8 << 20) - 4_096
         },
         Row("A larger one would keep others waiting.", .open(looksThrough: false), store) {
-            $0.facts.database?.size = OpeningPlan.mostToLookThrough - 4_095
+            $0.facts.database?.size = (8 << 20) - 4_095
         },
         Row("A larger log would, too.", .open(looksThrough: false), store) {
-            $0.facts.log?.size = OpeningPlan.mostToLookThrough - 4_095
+            $0.facts.log?.size = (8 << 20) - 4_095
         },
         Row("An opening that may not create leaves a broken file to services.", .open(looksThrough: false), store) {
             $0.mayCreate = false
