@@ -75,7 +75,7 @@ FOLDERS = {
     "Plan": (
         ["Opening/OpeningPlan.swift", "Opening/OpeningFacts+Finding.swift"],
         "OpeningPlanTests|OpeningPlanRangeTests",
-        "BadPathTests|LiveStrangerTests|QuarantineTests|TornStoreTests",
+        "BadPathTests|LiveStrangerTests|NewFileTests|QuarantineTests|TornStoreTests",
     ),
     "Opening": (
         ["Opening/[CJQR]*.swift", "Opening/Opening.swift", "Opening/Opening+Files.swift", "Opening/OpeningFacts.swift"],

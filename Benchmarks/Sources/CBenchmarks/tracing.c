@@ -29,8 +29,33 @@ int bb_be_traced(void) {
 // The library has no use for this one.
 void bb_mark(void) { (void)syscall(SYS_getppid); }
 
-int bb_count_system_calls(const char *program, const char *role, const char *path, int64_t *count) {
+// Whether a call names a file by its path, as far as a process makes such calls to look at files or to open them.
+static int names_a_path(const struct __ptrace_syscall_info *info) {
+    switch (info->entry.nr) {
+#ifdef SYS_open
+    case SYS_open:
+    case SYS_stat:
+    case SYS_lstat:
+    case SYS_access:
+    case SYS_readlink:
+    case SYS_rename:
+    case SYS_unlink:
+#endif
+    case SYS_openat:
+    case SYS_faccessat:
+    case SYS_readlinkat:
+    case SYS_renameat2:
+    case SYS_statfs:
+    case SYS_unlinkat: return 1;
+    // Of an open file without a path: what fstat(3) calls.
+    case SYS_newfstatat: return (info->entry.args[3] & AT_EMPTY_PATH) == 0;
+    default: return 0;
+    }
+}
+
+int bb_count_system_calls(const char *program, const char *role, const char *path, int64_t *count, int64_t *paths) {
     *count = 0;
+    *paths = 0;
     int output = open("/dev/null", O_WRONLY | O_CLOEXEC);
     pid_t process = output < 0 ? -1 : bb_spawn(program, role, path, -1, output);
     if (output >= 0) close(output);
@@ -54,7 +79,10 @@ int bb_count_system_calls(const char *program, const char *role, const char *pat
             struct __ptrace_syscall_info info = {0};
             (void)ptrace(PTRACE_GET_SYSCALL_INFO, thread, (void *)sizeof info, &info);
             if (info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_getppid) marks++;
-            else if (info.op == PTRACE_SYSCALL_INFO_ENTRY && marks == 1) ++*count;
+            else if (info.op == PTRACE_SYSCALL_INFO_ENTRY && marks == 1) {
+                ++*count;
+                *paths += names_a_path(&info);
+            }
             signal = 0;
         }
         (void)ptrace(marks < 2 ? PTRACE_SYSCALL : PTRACE_DETACH, thread, NULL, (void *)(intptr_t)signal);
@@ -67,9 +95,10 @@ int bb_count_system_calls(const char *program, const char *role, const char *pat
 
 int bb_be_traced(void) { return -1; }
 void bb_mark(void) {}
-int bb_count_system_calls(const char *program, const char *role, const char *path, int64_t *count) {
+int bb_count_system_calls(const char *program, const char *role, const char *path, int64_t *count, int64_t *paths) {
     char output[1];
     *count = 0;
+    *paths = 0;
     return bb_run(program, role, path, output, sizeof output);
 }
 

@@ -74,7 +74,9 @@ struct BreakerBench {
         case .idling: try await Counting.idle(path)
         case .systemCall: try await Child.withoutSystemCalls { bb_make_system_call() }
         case .opening: try await OpeningStore.open(path)
+        case .openingTraced: try OpeningStore.openTraced(path)
         case .connecting: try OpeningStore.connect(path)
+        case .connectingTraced: try OpeningStore.connectTraced(path)
         case .staying: try OpeningStore.stay(path)
         case .failing: try Crowds.fail(path)
         case .failingInC: try Crowds.failInC(path)

@@ -10,7 +10,9 @@ enum Child {
         case idling = "child-idling"
         case systemCall = "child-system-call"
         case opening = "child-opening"
+        case openingTraced = "child-opening-traced"
         case connecting = "child-connecting"
+        case connectingTraced = "child-connecting-traced"
         case staying = "child-staying"
         case failing = "child-failing"
         case failingInC = "child-failing-in-c"
@@ -40,12 +42,13 @@ enum Child {
         return String(decoding: output.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// How many system calls a process in that role makes between two marks; nil where they can't be counted.
-    static func systemCallsBetweenMarks(_ role: Role, _ path: String) throws -> Int? {
-        var count: Int64 = 0
-        let code = unsafe bb_count_system_calls(try Program.path(), role.rawValue, path, &count)
+    /// How many system calls a process in that role makes between two marks, and how many of them name a file by its
+    /// path; nil where they can't be counted.
+    static func systemCallsBetweenMarks(_ role: Role, _ path: String) throws -> (all: Int, ofPaths: Int)? {
+        var (count, paths) = (Int64(0), Int64(0))
+        let code = unsafe bb_count_system_calls(try Program.path(), role.rawValue, path, &count, &paths)
         switch code {
-        case 0: return Int(count)
+        case 0: return (Int(count), Int(paths))
         case Self.unguarded: return nil
         default: throw BenchmarkError("\(role.rawValue) ended with \(code)")
         }

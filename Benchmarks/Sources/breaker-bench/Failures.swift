@@ -59,7 +59,7 @@ struct Failures {
                 // In a directory where others make files, every commit would look at each file.
                 table.addCount(
                     "  system calls of \(Self.circuits) failures",
-                    try Child.systemCallsBetweenMarks(.failingTraced, directory + "/traced.db"),
+                    try Child.systemCallsBetweenMarks(.failingTraced, directory + "/traced.db")?.all,
                     .atMost(Self.circuits * Self.systemCalls))
             }
             try Self.countSyncs(&table, directory + "/syncs.db")

@@ -44,7 +44,17 @@ struct OpeningStore {
             .milliseconds
         )
         table.addCount("  most syncs of such an opening", syncs, .exactly(0))
+        let ours = try Child.systemCallsBetweenMarks(.openingTraced, path)?.ofPaths
+        let floor = try Child.systemCallsBetweenMarks(.connectingTraced, path)?.ofPaths
+        table.addCount(
+            "  system calls on paths of such an opening, beyond one SQLite connection's",
+            ours.flatMap { ours in floor.map { ours - $0 } }, .atMost(Self.pathCalls))
     }
+
+    /// The path itself takes five calls, five looks at the five names take five each, the open files are looked at in
+    /// their places with sixteen, bytes and rights take eight; the rest is of the board and of SQLite, which here looks
+    /// at each name before it opens the file.
+    private static let pathCalls = 80
 
     private static func numbers(_ result: Child.Result, count: Int) throws -> [Int] {
         let numbers = result.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
@@ -66,6 +76,24 @@ struct OpeningStore {
         let time = watch.nanoseconds
         print(Int(time), Counts.processSyncs ?? -1)
         store.close()
+    }
+
+    /// Opens the store and makes a call between two marks.
+    static func openTraced(_ path: String) throws {
+        if bb_be_traced() != 0 { bb_exit_now(Child.unguarded) }
+        bb_mark()
+        let store = try CircuitStore(path: path)
+        try store.breaker(Self.config).run {}
+        bb_mark()
+        store.close()
+    }
+
+    /// The same of the floor.
+    static func connectTraced(_ path: String) throws {
+        if bb_be_traced() != 0 { bb_exit_now(Child.unguarded) }
+        bb_mark()
+        try Self.connect(path)
+        bb_mark()
     }
 
     /// Prints the nanoseconds that the floor took.

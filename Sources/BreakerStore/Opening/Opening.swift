@@ -68,7 +68,10 @@ struct Opening {
         var madeLock: FoundFile.Number?
         while true {
             Hook.reached("open.begin")
-            let lock = try self.chooseLockFile(&plan)
+            guard let lock = try self.chooseLockFile(&plan) else {
+                try self.pause(until: deadline)
+                continue
+            }
             if lock.isNew, lock !== self.previous?.lock { madeLock = lock.number }
             // Locked before the guard: the process that has the guard may be waiting for this worker.
             if let previous { _ = lock.lock(worker: previous.worker) }
@@ -83,12 +86,16 @@ struct Opening {
                 guard error == .moved(self.file.path), self.mayBeginAnew(after: plan.facts) else { throw error }
             }
             plan.guarding = nil
-            guard !deadline.isOver else {
-                throw BreakerStoreError(
-                    code: .busy, message: "a file of the store keeps being replaced", path: self.file.path)
-            }
-            deadline.pause(atMost: .milliseconds(1))
+            try self.pause(until: deadline)
         }
+    }
+
+    private func pause(until deadline: Deadline) throws(BreakerStoreError) {
+        guard !deadline.isOver else {
+            throw BreakerStoreError(
+                code: .busy, message: "a file of the store keeps being replaced", path: self.file.path)
+        }
+        deadline.pause(atMost: .milliseconds(1))
     }
 
     /// Whether nothing can be lost by a second try, after a file was replaced while it was opened.
@@ -99,16 +106,19 @@ struct Opening {
         return now.database == facts.identity.database || now.log == nil
     }
 
-    /// The lock file to take byte 0 of; throws a refusal.
+    /// The lock file to take byte 0 of, or nil if that has gone just now; throws a refusal.
     ///
     /// Before the file is known to be a store, or new, nothing is written.
-    private func chooseLockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> LockFile {
+    private func chooseLockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> LockFile? {
         switch plan.nextStep() {
         case .refuse(let error): throw error
-        case .recheck(let error):
-            guard let lock = try? self.openLockFile(plan.facts, mayMake: false) else { throw error }
-            return lock
-        case .takeGuard(let mayMakeLockFile): return try self.openLockFile(plan.facts, mayMake: mayMakeLockFile)
+        case .takeGuard(let mayMakeLockFile):
+            do throws(BreakerStoreError) {
+                return try self.openLockFile(plan.facts, mayMake: mayMakeLockFile)
+            } catch {
+                guard error.code == .notFound, !mayMakeLockFile else { throw error }
+                return nil
+            }
         // The others are steps under the guard.
         default: throw .moved(self.file.path)
         }
@@ -122,8 +132,8 @@ struct Opening {
             switch plan.nextStep() {
             case .refuse(let error): throw error
             case .beginAnew: return nil
-            // These three are steps without the guard, and of looks that are still due.
-            case .takeGuard, .recheck, .look: return nil
+            // These are steps without the guard, and of looks that are still due.
+            case .takeGuard, .look: return nil
             case .create: try self.createFile()
             case .moveStraysAside: try self.moveStraysAside(beside: plan.facts.identity)
             case .deleteIndex: try self.deleteIndex()

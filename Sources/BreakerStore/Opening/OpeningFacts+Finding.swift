@@ -15,20 +15,20 @@ extension OpeningFacts {
     ///   log of a busy store frame by frame takes long.
     func finding(trustsHeader: Bool) -> Finding {
         if let refusal = self.refusal { return .refused(refusal) }
-        guard self.has(\.database) else { return .new }
+        guard self.hasDatabase else { return .new }
         switch self.content {
         case nil: return .unknown(.content)
         case .header(let header) where header.applicationID == Schema.applicationID:
             return self.finding(of: header, trustsHeader: trustsHeader)
         case .header(let header):
-            if header.applicationID == 0, header.userVersion == 0, !self.has(\.log), !self.has(\.journal) {
+            if header.applicationID == 0, header.userVersion == 0, !self.hasLog, !self.hasJournal {
                 guard let isEmpty = self.isEmpty else { return .unknown(.tables) }
                 if isEmpty { return .new }
             }
             return self.findingByLog(else: "it is the database of another program")
         case .zeros, .other:
             // A power cut in a creation may leave a file that has its size and none of its bytes; SQLite empties it.
-            if self.content == .zeros, self.has(\.journal) {
+            if self.content == .zeros, self.hasJournal {
                 guard let startsFromNothing = self.startsFromNothing else { return .unknown(.journal) }
                 if startsFromNothing { return .new }
             }
@@ -49,12 +49,12 @@ extension OpeningFacts {
 
     /// The file says that it is a store: whether its version is known.
     private func finding(of header: DatabaseHeader, trustsHeader: Bool) -> Finding {
-        if trustsHeader, self.has(\.index) {
+        if trustsHeader, self.hasIndex {
             guard let lock = self.lockContent else { return .unknown(.lock) }
             if lock.hasWorkers, Schema.isKnown(header.userVersion) { return .store }
         }
         // What a journal is to roll back can't be read as it is.
-        if self.has(\.journal) || !self.has(\.log) { return self.store(of: header.userVersion) }
+        if self.hasJournal || !self.hasLog { return self.store(of: header.userVersion) }
         // A connection that only reads would have to go through the whole log, where nobody else has it open: it is
         // asked which page counts where one of them is of a later version.
         guard let versions = self.logVersions else { return .unknown(.logVersions) }
@@ -73,7 +73,7 @@ extension OpeningFacts {
     /// The first page alone says nothing: somebody else's file may have taken the place of a store whose log was left.
     private func findingByLog(else what: String) -> Finding {
         // SQLite takes a file of one byte for an empty one, whose log it deletes (`OpeningPlan`).
-        if self.has(\.log), self.has(\.lock), let database = self.database, database.size > 1 {
+        if self.hasLog, self.hasLock, let database = self.database, database.size > 1 {
             guard let lock = self.lockContent else { return .unknown(.lock) }
             if lock != .other {
                 guard let version = self.versionByLog else { return .unknown(.wholeByLog) }

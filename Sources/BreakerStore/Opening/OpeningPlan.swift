@@ -5,9 +5,6 @@ struct OpeningPlan {
         case look(OpeningFacts.Look)
         /// Takes byte 0 of the lock file, and looks at all anew.
         case takeGuard(mayMakeLockFile: Bool)
-        /// Takes byte 0 of the lock file that is there, looks at all anew, and throws the error if that is still due:
-        /// what was found may be another process's half-done work.
-        case recheck(BreakerStoreError)
         /// Begins anew, for other processes have another lock file.
         case beginAnew
         /// Makes an empty database.
@@ -47,39 +44,51 @@ struct OpeningPlan {
     var step: Step {
         // Somebody may have removed the lock file before it was locked.
         if let guarding, guarding.lock != self.facts.lock?.number { return .beginAnew }
-        if let refusal = self.facts.refusal { return self.refuseOrRecheck(refusal) }
+        if let refusal = self.facts.refusal { return .refuse(refusal) }
+        if self.guarding == nil, let step = self.stepToTheGuard { return step }
         if let step = self.stepForLeftLog ?? self.stepForSuspicion { return step }
         // A process that reopens its store has its worker's byte locked, and would take that for another worker's.
         switch self.facts.finding(trustsHeader: !self.isReopening) {
         case .unknown(let what): return .look(what)
-        case .refused(let error): return self.refuseOrRecheck(error)
+        case .refused(let error): return .refuse(error)
         case .new:
             return self.mayCreate ? self.withAccess(self.stepForNew) : .refuse(Schema.missing(self.facts.file))
         case .store: return self.withAccess(self.stepForFiles)
         }
     }
 
+    /// Where a store's lock file is, all else is decided under the guard.
+    ///
+    /// To take the guard there writes nothing, and without it the files may be another process's half-done work: who
+    /// makes a file sets its mode and group right after, and a store looks like a stranger's file until it is complete.
+    /// Elsewhere a lock file is made only once the files are known to be a store or new.
+    private var stepToTheGuard: Step? {
+        guard self.facts.hasLock else { return nil }
+        guard let lock = self.facts.lockContent else { return .look(.lock) }
+        return lock == .other ? nil : .takeGuard(mayMakeLockFile: false)
+    }
+
     /// SQLite would read a new database through the log that a replaced one has left.
     private var stepForLeftLog: Step? {
-        let now = self.facts.identity
-        guard let left, left.hasLeftLog(in: now), self.facts.has(\.database) else { return nil }
+        guard self.guarding != nil, let left, left.hasLeftLog(in: self.facts.identity), self.facts.hasDatabase
+        else {
+            return nil
+        }
         guard let content = self.facts.content else { return .look(.content) }
         guard case .header(let header) = content, header.applicationID == Schema.applicationID else { return nil }
-        return self.guarding == nil ? .takeGuard(mayMakeLockFile: true) : .moveStraysAside
+        return .moveStraysAside
     }
 
     /// Whether a file that SQLite has called broken is set aside.
     private var stepForSuspicion: Step? {
         guard self.isSuspect, self.mayCreate, let database = self.facts.database, database.size > 0 else { return nil }
-        // The lock file says that this was a store.
-        guard let lock = self.facts.lockContent else { return .look(.lock) }
-        guard lock != .other else { return nil }
-        guard self.guarding != nil else { return .takeGuard(mayMakeLockFile: false) }
+        // A lock file that was there before says that this was a store.
+        guard let guarding, !guarding.isNew else { return nil }
         // SQLite takes a file of one byte for an empty one (os_unix.c, unixFileSize), and deletes the log of an empty
         // one, even where it only reads (pager.c, pagerOpenWalIfPresent).
         if database.size == 1 { return .setAside }
         // SQLite must roll back such a journal before the file can be judged.
-        if self.facts.has(\.journal) { return nil }
+        if self.facts.hasJournal { return nil }
         guard let content = self.facts.content else { return .look(.content) }
         if case .header(let header) = content {
             // A file that belongs to another program by its header is left alone.
@@ -90,20 +99,10 @@ struct OpeningPlan {
         return isBroken ? .setAside : nil
     }
 
-    /// Refuses, or looks again under the guard: another process may be making the store just now, whose files look
-    /// wrong until that process has set their mode and group.
-    ///
-    /// Without a store's lock file no process makes one, and an unsafe name gets no better by waiting.
-    private func refuseOrRecheck(_ error: BreakerStoreError) -> Step {
-        guard self.guarding == nil, error.code != .unsafePath, self.facts.has(\.lock) else { return .refuse(error) }
-        guard let lock = self.facts.lockContent else { return .look(.lock) }
-        return lock == .other ? .refuse(error) : .recheck(error)
-    }
-
     private func withAccess(_ step: Step) -> Step {
         switch self.facts.access {
         case nil: .look(.access)
-        case .refused(let error): self.refuseOrRecheck(error)
+        case .refused(let error): .refuse(error)
         case .granted: self.guarding == nil ? .takeGuard(mayMakeLockFile: true) : step
         }
     }
@@ -121,7 +120,7 @@ struct OpeningPlan {
         // Somebody may have removed the log of a store in use. A checkpoint beside a reader leaves out each page that
         // was changed again after the reader had begun. So the database may be torn without its log, in a way that no
         // statement notices. The first process that opens it after that looks through it, before anybody writes.
-        if !self.facts.has(\.log) { return .open(looksThrough: true) }
+        if !self.facts.hasLog { return .open(looksThrough: true) }
         if self.isReopening { return .open(looksThrough: false) }
         // A store that other processes use is not looked through: they would wait, and each of them notices damage that
         // it meets.
@@ -132,7 +131,7 @@ struct OpeningPlan {
     /// Whether a look through the file is worth its time: for a store, which a lock file made just now is no sign of,
     /// and for a small file, since other processes wait for the guard meanwhile.
     private var mayLookThrough: Bool {
-        self.mayCreate && (self.isReopening || self.guarding?.isNew == false) && self.facts.has(\.database)
+        self.mayCreate && (self.isReopening || self.guarding?.isNew == false) && self.facts.hasDatabase
             && self.facts.bytes <= Self.mostToLookThrough
     }
 }

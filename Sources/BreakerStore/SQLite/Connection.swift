@@ -50,7 +50,9 @@ struct Connection: ~Copyable {
         self.syncs = syncs
         self.access = access
         self.authorizer = Authorizer(acceptsOlder: acceptsOlder || access == .readWrite)
-        try Self.requireOpenable(path)
+        try Self.requireUsable(path)
+        // What was right a moment ago may have been replaced.
+        try StoreFile.requireSafe(path)
         _ = OpenFile.sizeLimit
         let name: String
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_PRIVATECACHE
@@ -97,10 +99,9 @@ struct Connection: ~Copyable {
         unsafe self.authorizer.attach(to: handle)
     }
 
-    /// Throws unless SQLite can be used, and may open what is at the five names of the store at `path`.
-    private static func requireOpenable(_ path: String) throws(BreakerStoreError) {
+    /// Throws unless SQLite can be used.
+    private static func requireUsable(_ path: String) throws(BreakerStoreError) {
         if let refusal = Versions.refusal(of: sqlite3_libversion_number(), path: path) { throw refusal }
-        try StoreFile.requireSafe(path)
         guard Self.looksBeforeOpening else {
             throw BreakerStoreError(
                 code: .unavailable, message: "there is no memory left", advice: "try again", path: path)
@@ -108,8 +109,10 @@ struct Connection: ~Copyable {
     }
 
     /// The first bytes of a database, read without a lock, or nil if the file is shorter.
+    ///
+    /// The caller has looked at the path; SQLite opens nothing but a regular file (shim.h).
     static func firstBytes(_ count: Int, of path: String) throws(BreakerStoreError) -> [UInt8]? {
-        try Self.requireOpenable(path)
+        try Self.requireUsable(path)
         var bytes = [UInt8](repeating: 0, count: count)
         let code = unsafe bs_read_beginning(path, &bytes, Int32(count))
         // Not SQLITE_IOERR_SHORT_READ, which is a macro of macros.

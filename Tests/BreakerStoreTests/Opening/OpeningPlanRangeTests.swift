@@ -79,19 +79,22 @@ import Testing
             looks.append(look)
             answers.answer(look, &plan.facts)
         }
-        let isStranger = plan.facts.has(\.database) && plan.facts.content != nil && answers.content == Self.contents[3]
+        let isStranger = plan.facts.hasDatabase && plan.facts.content != nil && answers.content == Self.contents[3]
         switch plan.step {
         case .look, .refuse, .beginAnew: break
-        case .takeGuard, .recheck: try #require(plan.guarding == nil, "the guard is taken twice: \(plan)")
+        case .takeGuard(let mayMake):
+            try #require(plan.guarding == nil, "the guard is taken twice: \(plan)")
+            try #require(mayMake ? plan.facts.access == .granted : answers.lock != .other, "\(plan)")
+            try #require(!isStranger || !mayMake, "a lock file beside a stranger's file: \(plan)")
         case .open(let looksThrough):
             try #require(plan.guarding != nil && plan.facts.access == .granted, "\(plan)")
             try #require(!looksThrough || plan.mayCreate, "\(plan)")
             try #require(!isStranger || plan.facts.versionByLog == .some(Schema.version), "a stranger's file: \(plan)")
         case .create: try #require(plan.guarding != nil && plan.mayCreate && plan.facts.database == nil, "\(plan)")
-        case .moveStraysAside: try #require(plan.guarding != nil && !plan.facts.has(\.database), "\(plan)")
+        case .moveStraysAside: try #require(plan.guarding != nil && !plan.facts.hasDatabase, "\(plan)")
         case .deleteIndex: try #require(plan.guarding != nil && plan.facts.log == nil, "\(plan)")
         case .setAside:
-            try #require(plan.guarding != nil && plan.mayCreate && plan.isSuspect && answers.lock != .other, "\(plan)")
+            try #require(plan.guarding != nil && plan.mayCreate && plan.isSuspect, "\(plan)")
             try #require(!isStranger, "a stranger's file: \(plan)")
         }
     }

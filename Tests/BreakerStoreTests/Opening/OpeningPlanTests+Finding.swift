@@ -93,23 +93,16 @@ extension OpeningPlanTests {
 
     static let versions = [
         Row("Beside a worker the index knows the version, which is asked for later.", .look(.lock), store) {
-            $0.guarding = nil
             $0.facts.lockContent = nil
         },
         Row(
             "The log of a busy store has a thousand frames: SQLite is asked for the version later.",
-            .takeGuard(mayMakeLockFile: true), store
+            .open(looksThrough: false), store
         ) {
-            $0.guarding = nil
-            $0.facts.lockContent = .whole(hasWorkers: true)
-            $0.facts.logVersions = nil
-        },
-        Row("Under the guard, too.", .open(looksThrough: false), store) {
             $0.facts.lockContent = .whole(hasWorkers: true)
             $0.facts.logVersions = nil
         },
         Row("A later version beside a worker may be a torn first page: the log is read.", .look(.logVersions), store) {
-            $0.guarding = nil
             $0.facts.lockContent = .whole(hasWorkers: true)
             $0.facts.content = header(Schema.applicationID, later)
             $0.facts.logVersions = nil
@@ -186,6 +179,9 @@ extension OpeningPlanTests {
         },
         Row("Without a log there is nothing else to read.", refuse(.notAStore, "not an SQLite"), torn) {
             $0.facts.log = nil
+        },
+        Row("A file of two bytes is none that SQLite takes for empty.", .look(.wholeByLog), torn) {
+            $0.facts.database?.size = 2
         },
         Row("SQLite would delete the log of a file of one byte.", refuse(.notAStore, "not an SQLite"), torn) {
             $0.facts.database?.size = 1

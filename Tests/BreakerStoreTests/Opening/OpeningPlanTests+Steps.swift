@@ -69,13 +69,12 @@ extension OpeningPlanTests {
 
     static let accesses = [
         Row("The rights to an existing store are looked at, too.", .look(.access), store) {
-            $0.guarding = nil
             $0.facts.access = nil
         },
         Row("This process may not write.", refuse(.permissionDenied, "denied"), database(ours)) {
             $0.facts.access = .refused(denied)
         },
-        Row("Who makes a file sets its mode right after, under the guard.", .recheck(denied), store) {
+        Row("Who makes a file sets its mode right after.", .takeGuard(mayMakeLockFile: false), store) {
             $0.guarding = nil
             $0.facts.access = .refused(denied)
         },
@@ -107,23 +106,19 @@ extension OpeningPlanTests {
             $0.facts.database?.kind = .link
         },
         Row(
-            "A file that has gone while it was looked at may be one that another process sets aside.",
-            .recheck(BreakerStoreError(code: .notFound, message: "gone")), store
+            "The database may be set aside just now, and another be made.", .takeGuard(mayMakeLockFile: false), nothing
         ) {
-            $0.guarding = nil
-            $0.facts.failure = BreakerStoreError(code: .notFound, message: "gone")
-        },
-        Row("That nothing is there is no half-done work.", refuse(.notFound, "no store"), nothing) {
             $0.mayCreate = false
             $0.facts.lock = found(5)
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
-        Row(
-            "A stranger's file beside a lock file may be a store that is being made.",
-            .recheck(Schema.stranger(nothing.facts.file, "it is not an SQLite database")), torn
-        ) {
+        Row("A store looks like a stranger's file until it is complete.", .takeGuard(mayMakeLockFile: false), torn) {
             $0.guarding = nil
             $0.facts.versionByLog = .some(nil)
+        },
+        Row("The names are refused without a look at the lock file.", refuse(.unavailable, "broken disk"), store) {
+            $0.guarding = nil
+            $0.facts.failure = BreakerStoreError(code: .unavailable, message: "broken disk")
         },
     ]
 
@@ -132,7 +127,7 @@ extension OpeningPlanTests {
             $0.facts.lock = found(6)
         },
         Row("A cleaner has removed the lock file.", .beginAnew, store) { $0.facts.lock = nil },
-        Row("Without the guard nobody asks which lock file it is.", .takeGuard(mayMakeLockFile: true), store) {
+        Row("Without the guard nobody asks which lock file it is.", .takeGuard(mayMakeLockFile: false), store) {
             $0.guarding = nil
             $0.facts.lock = found(6)
         },
@@ -148,8 +143,15 @@ extension OpeningPlanTests {
 
     static let leftLogs = [
         Row("SQLite would read the new database through the old one's log.", .moveStraysAside, replaced),
-        Row("Files are moved under the guard alone.", .takeGuard(mayMakeLockFile: true), replaced) {
+        Row("Files are moved under the guard alone.", .takeGuard(mayMakeLockFile: false), replaced) {
             $0.guarding = nil
+        },
+        Row(
+            "The lock file is gone, too, and is made before anything is moved.", .takeGuard(mayMakeLockFile: true),
+            replaced
+        ) {
+            $0.guarding = nil
+            $0.facts.lock = nil
         },
         Row("The first bytes say whether the newcomer is a store.", .look(.content), replaced) {
             $0.facts.content = nil
@@ -196,8 +198,9 @@ extension OpeningPlanTests {
         },
         Row("The file is gone by now.", .create, suspect) { $0.facts.database = nil },
         Row("An empty file is no broken one.", .moveStraysAside, suspect) { $0.facts.database?.size = 0 },
-        Row("Only what a lock file names as a store's is moved.", .look(.lock), suspect) { $0.facts.lockContent = nil },
-        Row("The lock file is none.", .open(looksThrough: true), suspect) { $0.facts.lockContent = .other },
+        Row("A lock file that was made just now is no sign of a store.", .open(looksThrough: false), suspect) {
+            $0.guarding?.isNew = true
+        },
         Row("A suspicion is no reason to make a lock file.", .takeGuard(mayMakeLockFile: false), suspect) {
             $0.guarding = nil
         },

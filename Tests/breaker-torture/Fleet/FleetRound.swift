@@ -74,7 +74,7 @@ final class FleetRound {
     // MARK: - A round
 
     func run() async throws {
-        FleetLateness.watch(self.place.lateness) { [isOver] in !isOver.withLock { $0 } }
+        FleetLateness.watch(self.place.lateness, syncs: true) { [isOver] in !isOver.withLock { $0 } }
         for host in self.hosts { try host.start() }
         try await self.wait("all are joined") { try await self.areJoined() }
         self.note("all are joined")

@@ -31,8 +31,9 @@ void bb_make_system_call(void);
 _Noreturn void bb_exit_now(int code);
 
 // Runs a program with two arguments and counts the system calls that one of its threads makes between two calls of
-// `bb_mark`. Returns the program's exit code, or -1 if it did not end by itself or set two marks.
-int bb_count_system_calls(const char *program, const char *role, const char *path, int64_t *count);
+// `bb_mark`: all of them, and those that name a file by its path. Returns the program's exit code, or -1 if it did not
+// end by itself or set two marks.
+int bb_count_system_calls(const char *program, const char *role, const char *path, int64_t *count, int64_t *paths);
 // Called in that program, by that thread, once: from here on the parent sees what the thread does. 0, or -1 where this
 // is not allowed.
 int bb_be_traced(void);
