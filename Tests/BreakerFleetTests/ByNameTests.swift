@@ -28,5 +28,21 @@ struct ByNameTests {
         #expect(values["c"] == nil)
         #expect(values.keys == ["a", "b"])
     }
+
+    /// Two spellings of one letter, which `String` takes for one.
+    @Test func namesOfOtherBytesAreOthers() {
+        let (one, other) = ("caf\u{e9}", "cafe\u{301}")
+        #expect(one == other)
+        var values: ByName<Int> = [one: 1]
+        values[other] = 2
+        #expect(values[one] == 1 && values[other] == 2 && values.keys.count == 2)
+        values[one] = nil
+        #expect(values[one] == nil && values[other] == 2)
+        let names: Names = [one]
+        #expect(names.contains(one) && !names.contains(other))
+        #expect(names.union([other]).subtracting([one]) == [other])
+        #expect(names.union([other]).intersection([other]) == [other])
+        #expect(!Register.Lease(host: one, left: 1).isOf(other))
+    }
 }
 #endif

@@ -21,7 +21,7 @@ import Testing
 
     @Test func readsWhatChangedSince() async throws {
         let registers = try await TestDatabase().registers(host: "a")
-        let names: Set = ["x", "y"]
+        let names: Names = ["x", "y"]
         try registers.insertMissing(["x", "y", "other"])
         let first = try registers.read(names)
         #expect(first.registers.count == 2)

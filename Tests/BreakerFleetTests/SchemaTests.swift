@@ -157,7 +157,7 @@ import Testing
     @Test func differingRulesAreTold() async throws {
         let database = try await TestDatabase()
         let hosts = try ["a", "b", "c"].map { try database.registers(host: $0) }
-        func beat(_ number: Int, _ rules: [String: String]?) throws {
+        func beat(_ number: Int, _ rules: ByName<String>?) throws {
             let link = Registers.Link(session: 1, file: "\(number)", program: "p")
             _ = try hosts[number].beat(link, rules: rules, reading: [])
         }

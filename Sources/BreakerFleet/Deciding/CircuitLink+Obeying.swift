@@ -63,8 +63,8 @@ extension CircuitLink {
         case (_, .unknown): return nil
         case (.open, .closed) where self.hasClosedByItself(file, since: register): return nil
         // This host may probe: an operator has said so, or another link of this file was elected and is dead.
-        case (.open, .open(left: 0)) where register.lease?.host == self.settings.host: return nil
-        case (.open, .halfOpen) where register.lease?.host == self.settings.host: return nil
+        case (.open, .open(left: 0)) where register.lease?.isOf(self.settings.host) == true: return nil
+        case (.open, .halfOpen) where register.lease?.isOf(self.settings.host) == true: return nil
         case (.open, .open) where file.isOwnTrip || self.hasHeard(file, of: register, [.tripped, .reopened]):
             return self.extension(file, register)
         case (.open, _): return .open(for: self.target(file, register), trips: register.trips)
@@ -106,7 +106,7 @@ extension CircuitLink {
         _ hold: LinkedCircuit.Hold, _ file: LinkedCircuit, _ register: Register, at now: Int64
     ) -> Step? {
         if let step = self.prolongation(file, register, at: now) { return step }
-        if register.lease?.host == self.settings.host { return .request(.yield(generation: register.generation)) }
+        if register.lease?.isOf(self.settings.host) == true { return .request(.yield(generation: register.generation)) }
         self.probing = nil
         if let left = hold.left { self.wake(at: now.addingSaturating(left), now: now) }
         return nil

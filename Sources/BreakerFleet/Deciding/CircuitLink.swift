@@ -185,7 +185,7 @@ struct CircuitLink: Sendable, Hashable {
     }
 
     private mutating func whileOpen(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
-        let isOurs = register.lease?.host == self.settings.host
+        let isOurs = register.lease?.isOf(self.settings.host) == true
         let letsProbes = file.state == .halfOpen || file.state == .open(left: 0)
         if self.probing == nil, isOurs, letsProbes || self.wasClosedByProbe(file) {
             // An operator has let a probe through; or another link of this file was elected, and is dead.
@@ -230,7 +230,7 @@ struct CircuitLink: Sendable, Hashable {
 
     private mutating func election(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Request? {
         guard case .open = file.state, !file.isObserving else { return nil }
-        if let lease = register.lease, lease.host != self.settings.host {
+        if let lease = register.lease, !lease.isOf(self.settings.host) {
             self.freeSince = nil
             self.wake(at: now.addingSaturating(lease.left), now: now)
             return nil
@@ -252,7 +252,7 @@ struct CircuitLink: Sendable, Hashable {
     private mutating func whileProbing(
         _ file: LinkedCircuit, _ register: Register, _ probing: Probing, at now: Int64
     ) -> Step? {
-        guard let lease = register.lease, lease.host == self.settings.host else {
+        guard let lease = register.lease, lease.isOf(self.settings.host) else {
             self.probing = nil
             return file.state == .halfOpen
                 ? self.withoutRight(file, register, at: now) : self.prolongation(file, register, at: now)

@@ -8,6 +8,8 @@ struct Register: Sendable, Hashable {
     struct Lease: Sendable, Hashable {
         var host: String
         var left: Int64
+
+        func isOf(_ host: String) -> Bool { ExactName(self.host) == ExactName(host) }
     }
 
     var name: String

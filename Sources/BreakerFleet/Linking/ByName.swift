@@ -4,7 +4,7 @@
 /// A dictionary may have room for more than twice as many values as it holds: with 100 circuits the room that was empty
 /// was an eighth of all that a link takes.
 struct ByName<Value>: Sequence {
-    private var places: [String: Int] = [:]
+    private var places: [ExactName: Int] = [:]
     private(set) var keys: [String] = []
     private(set) var values: [Value] = []
 
@@ -19,7 +19,7 @@ struct ByName<Value>: Sequence {
     }
 
     subscript(key: String) -> Value? {
-        get { self.places[key].map { self.values[$0] } }
+        get { self.places[ExactName(key)].map { self.values[$0] } }
         set {
             if let value = newValue { self.set(value, for: key) } else { self.remove(key) }
         }
@@ -28,10 +28,10 @@ struct ByName<Value>: Sequence {
     func makeIterator() -> Zip2Sequence<[String], [Value]>.Iterator { zip(self.keys, self.values).makeIterator() }
 
     private mutating func set(_ value: Value, for key: String) {
-        if let place = self.places[key] {
+        if let place = self.places[ExactName(key)] {
             self.values[place] = value
         } else {
-            self.places[key] = self.keys.count
+            self.places[ExactName(key)] = self.keys.count
             self.keys.append(key)
             self.values.append(value)
         }
@@ -39,12 +39,22 @@ struct ByName<Value>: Sequence {
 
     /// The last one takes the place.
     private mutating func remove(_ key: String) {
-        guard let place = self.places.removeValue(forKey: key) else { return }
+        guard let place = self.places.removeValue(forKey: ExactName(key)) else { return }
         self.keys.swapAt(place, self.keys.count - 1)
         self.values.swapAt(place, self.values.count - 1)
         self.keys.removeLast()
         self.values.removeLast()
-        if place < self.keys.count { self.places[self.keys[place]] = place }
+        if place < self.keys.count { self.places[ExactName(self.keys[place])] = place }
+    }
+}
+
+extension ByName: Equatable where Value: Equatable {}
+
+extension ByName: Sendable where Value: Sendable {}
+
+extension ByName: ExpressibleByDictionaryLiteral {
+    init(dictionaryLiteral values: (String, Value)...) {
+        for (key, value) in values { self.set(value, for: key) }
     }
 }
 #endif

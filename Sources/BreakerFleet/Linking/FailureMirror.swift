@@ -8,11 +8,11 @@ struct FailureMirror {
         var gone: [Registers.Gone] = []
         var sums: [Registers.Sums] = []
         /// The circuits of which there is something new.
-        var names: Set<String> = []
+        var names: Names = []
     }
 
-    private var failures: [String: Set<LinkedCircuit.Key>] = [:]
-    private var sums: [String: Registers.Sums] = [:]
+    private var failures = ByName<Set<LinkedCircuit.Key>>()
+    private var sums = ByName<Registers.Sums>()
 
     /// What the server lacks, and what it has too much.
     ///

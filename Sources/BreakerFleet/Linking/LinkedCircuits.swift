@@ -32,7 +32,7 @@ final class LinkedCircuits {
     /// From where on registers are read that have changed; nil: all.
     private var seen: String?
     /// Registers that make no sense; they are read again with the next heartbeat.
-    private var unreadable: Set<String> = []
+    private var unreadable: Names = []
     private var lastBeat: Int64 = .min
     /// Whether what an earlier connection has told is to be deleted.
     private var mustForgetPushed = true
@@ -42,8 +42,8 @@ final class LinkedCircuits {
     /// The same of the turn that is under way.
     private var newTrouble: Trouble?
     /// Circuits for which a turn had no time left.
-    private var left: Set<String> = []
-    private var toldRules: [String: String]?
+    private var left: Names = []
+    private var toldRules: ByName<String>?
     /// The whole look that the rules were taken from.
     private var rulesOf: Int64?
     /// How far the server's clock is ahead of this link's.
@@ -110,13 +110,13 @@ final class LinkedCircuits {
             self.unreadable = []
             try self.beat(registers)
         }
-        let all = Set(self.links.keys)
+        let all = Names(self.links.keys)
         let told = registers.told(by: registers.connection.takeNotifications())?.intersection(all) ?? all
         try self.read(registers, told)
         let concerned = isBeat ? all : changed.union(told).union(woken).union(self.left)
         // What was seen too long ago says nothing of now: the host guards itself.
         guard !concerned.isEmpty, self.seeTheirFile else { return }
-        var counts: [String: Count] = [:]
+        var counts = ByName<Count>()
         do throws(FleetError) {
             counts = try self.push(registers, of: concerned, isBeat: isBeat)
         } catch {
@@ -128,7 +128,7 @@ final class LinkedCircuits {
     }
 
     /// A turn is short, so that heartbeats and rights to probe never wait for long.
-    private func decide(_ names: Set<String>, _ counts: [String: Count], _ registers: Registers) throws(FleetError) {
+    private func decide(_ names: Names, _ counts: ByName<Count>, _ registers: Registers) throws(FleetError) {
         let end = self.now + Self.longestTurn
         self.left = names
         for name in names.sorted() where self.now < end {
@@ -143,7 +143,7 @@ final class LinkedCircuits {
     }
 
     /// Looks at the file if it has changed; returns the circuits that have.
-    private func look(isForced: Bool) -> Set<String> {
+    private func look(isForced: Bool) -> Names {
         let number = self.file.number
         guard let changed = self.file.look(isForced: isForced, at: self.now) else { return [] }
         if self.file.number != number {
@@ -167,8 +167,10 @@ final class LinkedCircuits {
             program: self.store.linkProgram, trouble: self.trouble?.text)
     }
 
-    private var rulesInWords: [String: String] {
-        Dictionary(self.files.map { ($0, $1.ruleInWords) }) { first, _ in first }
+    private var rulesInWords: ByName<String> {
+        var rules = ByName<String>()
+        for (name, file) in self.files { rules[name] = file.ruleInWords }
+        return rules
     }
 
     private func beat(_ registers: Registers) throws(FleetError) {
@@ -176,7 +178,7 @@ final class LinkedCircuits {
         let rules = self.file.wholeAt == self.rulesOf ? self.toldRules : self.rulesInWords
         let sent = self.now
         let reading = try registers.beat(
-            self.link, rules: rules == self.toldRules ? nil : rules, reading: Set(self.links.keys),
+            self.link, rules: rules == self.toldRules ? nil : rules, reading: Names(self.links.keys),
             changedSince: self.seen)
         (self.toldRules, self.rulesOf) = (rules, self.file.wholeAt)
         self.lastBeat = self.now
@@ -190,14 +192,14 @@ final class LinkedCircuits {
             self.nextSweep = self.now + Self.sweepTime
             let windows = self.files.values.map(\.longestWindow)
             try registers.sweep(
-                having: Set(self.links.keys), longestWindow: windows.max() ?? 0,
+                having: Names(self.links.keys), longestWindow: windows.max() ?? 0,
                 // Each link says only once an hour which circuits its host has.
                 forgetIdleAfter: self.store.forgetIdleTime.map { max($0, 3 * Self.sweepTime) })
         }
     }
 
     /// Reads the registers that others have told of, and those of which nothing is known.
-    private func read(_ registers: Registers, _ told: Set<String>) throws(FleetError) {
+    private func read(_ registers: Registers, _ told: Names) throws(FleetError) {
         let unknown = self.links.compactMap { name, link in link.needsRead ? name : nil }
         let wanted = told.union(unknown).subtracting(self.unreadable)
         guard !wanted.isEmpty else { return }
@@ -212,7 +214,7 @@ final class LinkedCircuits {
             }
             try registers.insertMissing(missing.sorted())
             found += try registers.read(missing).registers
-            self.unreadable.formUnion(missing.subtracting(found.map(\.name)))
+            self.unreadable = self.unreadable.union(missing.subtracting(found.map(\.name)))
         }
         try self.learn(found, registers)
     }
@@ -232,8 +234,7 @@ final class LinkedCircuits {
     // MARK: - Counting
 
     /// Brings the mirror up to date, and counts what all hosts have told.
-    private func push(_ registers: Registers, of names: Set<String>, isBeat: Bool) throws(FleetError) -> [String: Count]
-    {
+    private func push(_ registers: Registers, of names: Names, isBeat: Bool) throws(FleetError) -> ByName<Count> {
         let files = names.compactMap { self.files[$0] }.filter { file in
             // Failures of an open register count for nothing, and those of an observing circuit are its own affair.
             !file.isObserving && self.links[file.name]?.register?.state == .closed
@@ -244,7 +245,7 @@ final class LinkedCircuits {
         self.mirror.apply(changes, of: files)
         let counted = files.filter { $0.hasBadCalls && (isBeat || changes.names.contains($0.name)) }
         // Of those that others have told of just now the registers are read first: they may be open.
-        let told = registers.told(by: registers.connection.notifications) ?? Set(counted.map(\.name))
+        let told = registers.told(by: registers.connection.notifications) ?? Names(counted.map(\.name))
         let wanted = counted.filter { !told.contains($0.name) }
         let counts = try registers.count(wanted.map(\.wanted))
         // A register that has no count is not closed any more, or was deleted.

@@ -44,7 +44,7 @@ struct LookedFile {
     /// read just now.
     ///
     /// - Parameter isForced: whether calls may have been refused, of which no commit tells.
-    mutating func look(isForced: Bool, at now: Int64) -> Set<String>? {
+    mutating func look(isForced: Bool, at now: Int64) -> Names? {
         let mark = self.store.changeMark()
         guard isForced || now >= self.next && (mark == nil || mark != self.mark) else { return nil }
         let start = ContinuousClock.now
@@ -53,7 +53,7 @@ struct LookedFile {
         self.next = now.addingSaturating(start.duration(to: .now).saturatingMicroseconds * 10)
         let before = self.circuits
         self.circuits = found
-        return Set(found.keys.filter { found[$0].map { !$0.isSame(as: before[$0.name]) } ?? false })
+        return Names(found.keys.filter { found[$0].map { !$0.isSame(as: before[$0.name]) } ?? false })
     }
 
     /// The circuit, with what had happened to it until the last look as long ago as it is by now.

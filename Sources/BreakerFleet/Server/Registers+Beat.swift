@@ -27,12 +27,12 @@ extension Registers {
     /// - Parameter rules: the rule of each circuit in words, which are held against those of other hosts; nil for as
     ///   they were told last.
     func beat(
-        _ link: Link, rules: [String: String]? = nil, reading names: Set<String>, changedSince seen: String? = nil
+        _ link: Link, rules: ByName<String>? = nil, reading names: Names, changedSince seen: String? = nil
     )
         throws(FleetError) -> Reading
     {
         let sent = ContinuousClock.now
-        let circuits = rules.map { $0.sorted { $0.key < $1.key } }
+        let circuits = rules.map { $0.sorted { $0.0 < $1.0 } }
         let rows = try self.connection.run(
             """
             WITH \(Self.seen(at: 3)),
@@ -58,8 +58,8 @@ extension Registers {
             """,
             [
                 self.fleet, seen == nil ? ServerText.array(names.sorted()) : nil, seen, self.host, String(link.session),
-                link.file, link.program, circuits.map { ServerText.array($0.map(\.key)) },
-                circuits.map { ServerText.array($0.map { ServerText.cut($0.value) }) }, link.place,
+                link.file, link.program, circuits.map { ServerText.array($0.map(\.0)) },
+                circuits.map { ServerText.array($0.map { ServerText.cut($0.1) }) }, link.place,
                 link.trouble.map { ServerText.cut($0) },
             ])
         let reading = try self.reading(rows, of: names, sent: sent)

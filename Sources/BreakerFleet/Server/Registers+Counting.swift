@@ -15,7 +15,7 @@ extension Registers {
     ///
     /// Called after `push` has returned: of two hosts that push the last two failures at once, the one whose push
     /// commits later sees both. A circuit whose register is not closed, or absent, has no count.
-    func count(_ wanted: [Wanted]) throws(FleetError) -> [String: Count] {
+    func count(_ wanted: [Wanted]) throws(FleetError) -> ByName<Count> {
         guard !wanted.isEmpty else { return [:] }
         func windows(_ part: (Wanted) -> Int64?) -> String {
             ServerText.array(wanted.map { part($0).map { FleetLimits.duration($0) } })
@@ -44,7 +44,7 @@ extension Registers {
                 ServerText.array(wanted.map { $0.counting == nil ? "f" : "t" }), windows { $0.counting?.window },
                 windows { $0.failureShare?.window }, windows { $0.slowShare?.window },
             ])
-        return rows.reduce(into: [:]) { counts, row in
+        return rows.reduce(into: ByName()) { counts, row in
             guard let name = row.text(0), let generation = row.number(1) else { return }
             func number(_ column: Int) -> Int64 { min(max(0, row.number(column) ?? 0), FleetLimits.calls) }
             counts[name] = Count(

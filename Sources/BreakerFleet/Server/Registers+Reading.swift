@@ -9,7 +9,7 @@ extension Registers {
     struct Reading: Sendable, Hashable {
         var registers: [Register]
         /// Those of the wanted registers that make no sense.
-        var damaged: Set<String>
+        var damaged: Names
         /// The server's time.
         var time: Int64
         /// What a later read gives as `changedSince`: the oldest transaction that this read may not have seen.
@@ -20,7 +20,7 @@ extension Registers {
     ///
     /// Throws `timedOut` when the answer took so long that its durations no longer hold. A row that makes no sense is
     /// left out. `changedSince` is worth something on one server: give none on a new connection.
-    func read(_ names: Set<String>, changedSince seen: String? = nil) throws(FleetError) -> Reading {
+    func read(_ names: Names, changedSince seen: String? = nil) throws(FleetError) -> Reading {
         let sent = ContinuousClock.now
         let rows = try self.connection.run(
             "WITH \(Self.seen(at: 3)) SELECT \(Self.columns), true FROM t LEFT JOIN fleet.circuit AS c ON \(Self.wanted)",
@@ -50,7 +50,7 @@ extension Registers {
     static let columnCount = 24
 
     func reading(
-        _ rows: [ServerRow], of names: Set<String>, sent: ContinuousClock.Instant
+        _ rows: [ServerRow], of names: Names, sent: ContinuousClock.Instant
     ) throws(FleetError) -> Reading {
         guard ContinuousClock.now - sent <= Self.freshFor else {
             throw FleetError(code: .timedOut, message: "the server took longer than a second to tell what it knows")

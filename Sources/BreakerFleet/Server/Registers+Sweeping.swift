@@ -10,7 +10,7 @@ extension Registers {
     /// - Failures and sums older than the longest window of this host's rules, and than a day: other hosts may have
     ///   longer windows. A host that is there deletes its own failures by itself, so these are of hosts that went.
     /// - Registers that no host has had for `forgetIdleAfter`; none where that is nil.
-    func sweep(having names: Set<String>, longestWindow: Int64, forgetIdleAfter: Int64?) throws(FleetError) {
+    func sweep(having names: Names, longestWindow: Int64, forgetIdleAfter: Int64?) throws(FleetError) {
         try self.connection.run(
             """
             WITH \(Self.time)

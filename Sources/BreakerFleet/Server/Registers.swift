@@ -112,8 +112,8 @@ struct Registers {
     func listen() throws(FleetError) { try self.connection.run("LISTEN \(FleetSchema.channel)") }
 
     /// Of which circuits of this fleet others have told: names, or nil for any of them.
-    func told(by notifications: [String]) -> Set<String>? {
-        var names: Set<String> = []
+    func told(by notifications: [String]) -> Names? {
+        var names: Names = []
         for payload in notifications {
             if payload.isEmpty || payload == self.fleet { return nil }
             guard payload.hasPrefix(self.fleet + Self.separator) else { continue }

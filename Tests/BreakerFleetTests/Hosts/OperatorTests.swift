@@ -42,6 +42,24 @@ import Testing
         }
     }
 
+    /// `String` takes them for one; the file and the server do not.
+    @Test func twoSpellingsOfANameAreTwoCircuits() async throws {
+        try await Fleet.with(2) { hosts, _ in
+            let names = ["caf\u{e9}", "cafe\u{301}"]
+            func isHeld(_ host: FleetHost, _ name: String) -> Bool {
+                (try? host.store.circuit(named: name))?.hold != nil
+            }
+            for host in hosts {
+                for name in names { _ = try host.store.breaker(.init(name: name)) }
+            }
+            for (number, name) in names.enumerated() {
+                try synchronously { try hosts[0].store.hold(name, .open, by: "ann", reason: "a move") }
+                try await Fleet.wait("the other host holds it") { isHeld(hosts[1], name) }
+                #expect(hosts.allSatisfy { number == 1 || !isHeld($0, names[1]) })
+            }
+        }
+    }
+
     /// A link that starts anew, as in an upgrade, obeys what the fleet says by now: an old reset was meant for another
     /// outage than the one that its host has found since.
     @Test func anOldResetLeavesALaterTripAlone() async throws {

@@ -1,0 +1,15 @@
+#if PostgreSQL
+/// A name as the file and the server compare names: by its bytes, where `String` takes two spellings of `é` for one.
+struct ExactName: Hashable, Sendable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: ExactName, right: ExactName) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+    func hash(into hasher: inout Hasher) {
+        var text = self.text
+        text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+#endif
