@@ -15,15 +15,17 @@ final class Shop {
     let configuration: CircuitStore.Configuration
     let store: CircuitStore
 
-    /// - Parameter clock: real processes need the system's.
-    init(clock: any HostClock = ManualHostClock(), busyTimeout: Duration? = nil) throws {
+    /// - Parameters:
+    ///   - clock: real processes need the system's.
+    ///   - busyTimeout: by default a minute: a busy machine's disk may take longer than the five seconds of a service.
+    init(clock: any HostClock = ManualHostClock(), busyTimeout: Duration = .seconds(60)) throws {
         self.directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
         self.path = self.directory.appendingPathComponent("shop.db").path
         self.clock = clock
         var configuration = CircuitStore.Configuration()
         configuration.clock = clock
-        if let busyTimeout { configuration.busyTimeout = busyTimeout }
+        configuration.busyTimeout = busyTimeout
         self.configuration = configuration
         self.store = try CircuitStore(path: self.path, configuration: configuration)
     }
