@@ -1,4 +1,3 @@
-#if PostgreSQL
 /// A name as the file and the server compare names: by its bytes, where `String` takes two spellings of `é` for one.
 struct ExactName: Hashable, Sendable {
     let text: String
@@ -12,4 +11,3 @@ struct ExactName: Hashable, Sendable {
         text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
-#endif
