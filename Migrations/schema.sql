@@ -71,7 +71,8 @@ CREATE TABLE circuit (
     hold_until INTEGER,
     hold_by TEXT,
     hold_reason TEXT,
-    -- So many rows of `failure` are not older than failures_since; null where nobody has noted so.
+    -- So many rows of `failure` are not older than failures_since, or of any age; null where nobody has noted so.
+    -- Rows before failures_since never count, and are being deleted.
     failures INTEGER,
     failures_since INTEGER
 ) STRICT;

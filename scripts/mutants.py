@@ -50,7 +50,7 @@ FOLDERS = {
         ["Store/StoreLife*.swift"],
         "DeadlineTests|LifeTableTests|LifeWalkTests|QueueTests",
         "BusyFileTests|CancellationTests|CloseTests|DynamicNameTests|FirstReportTests|HealthTests|HostileTests|IdleTests"
-        "|InPassingTests|ReserveTests",
+        "|ReserveTests|TaskReportTests",
     ),
     "Counting": (
         ["Counting/*.swift"],
@@ -66,7 +66,7 @@ FOLDERS = {
     "Header": (["../CBreakerStore/include/answers.h"], *ANSWERS),
     "Rows": (
         ["Rows/FailureRows.swift", "Rows/Transaction*.swift"],
-        "BoundedFileTests|ColumnTests|DynamicNameTests|FailureRowsTests|FirstReportTests|LastCommitTests|RandomWalkTests"
+        "BoundedFileTests|ColumnTests|DynamicNameTests|FailureRowsTests|FirstReportTests|NotedFailuresTests|RandomWalkTests"
         "|ReporterTests|StampTests",
         "ClockTests|CountingTests|ForeignRowTests|ForgottenMemoryTests|HoldTests|LateEndTests|LateProbeTests"
         "|LostProberTests|NameRaceTests|NamedBreakerTests|NumberEndTests|OneProcessTests|RecoveryTests|SameDateTests"

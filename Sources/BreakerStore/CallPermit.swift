@@ -86,7 +86,7 @@ extension CircuitBreaker {
     public func admit() async throws(CircuitOpenError) -> CallPermit {
         let admitted: Admitted
         do throws(CircuitOpenError) {
-            admitted = try await self.admitted()
+            admitted = try await self.letThrough()
         } catch {
             self.tell(.refused, .zero)
             throw error
@@ -99,7 +99,7 @@ extension CircuitBreaker {
     public func admit() throws(CircuitOpenError) -> CallPermit {
         let admitted: Admitted
         do throws(CircuitOpenError) {
-            admitted = try self.admitted()
+            admitted = try self.letThrough()
         } catch {
             self.tell(.refused, .zero)
             throw error

@@ -133,7 +133,7 @@ public final class CircuitStore: Sendable {
     ///
     /// The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
     private func lookFirst(_ breaker: CircuitBreaker, _ core: StoreCore) {
-        _ = try? core.look(breaker.asker, readsAlways: true)
+        _ = try? core.look(breaker.asker)
         core.handlesWereMade()
     }
 
@@ -200,7 +200,7 @@ public final class CircuitStore: Sendable {
     private func handle(for config: KeptConfig, _ core: StoreCore, _ policy: KeptPolicy) -> CircuitBreaker {
         let (circuit, isTurnDue) = self.circuits.use(
             registeredWith: config, at: core.clock.uptime, core.counting)
-        core.isUsed(config)
+        core.noteUse(of: config)
         // Otherwise a process that registers many circuits would let go of them only once a second.
         if isTurnDue { core.lookSoon() }
         return CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)

@@ -38,8 +38,6 @@ final class Floor: @unchecked Sendable {
         try Self.require(unsafe bb_floor_fail(self.raw, Int32(count))) / Double(count)
     }
 
-    func failCounting() throws { _ = try Self.require(unsafe bb_floor_fail_counting(self.raw)) }
-
     /// In nanoseconds.
     func failBatch(_ count: Int) throws -> Double {
         try Self.require(unsafe bb_floor_fail_batch(self.raw, Int32(count)))

@@ -1,34 +1,34 @@
 /// Lets calls through, or refuses them.
 extension CircuitBreaker {
-    /// Leave for one call, or the refusal.
+    /// Lets one call through, or refuses it.
     ///
     /// Commits on the calling thread if a probe is due.
-    func admitted() throws(CircuitOpenError) -> Admitted {
+    func letThrough() throws(CircuitOpenError) -> Admitted {
         if let admitted = try self.lookUp() { return admitted }
         let work = self.claimWork()
         let outcome: Circuit.Admission
         do throws(BreakerStoreError) {
-            outcome = try self.core.commit(until: self.store.deadline, for: self.asker, unclaimed: self.giveBack, work)
+            outcome = try self.core.commit(until: self.store.deadline, unclaimed: self.giveBack, work)
         } catch {
-            return try self.admittedByMemory()
+            return try self.letThroughByMemory()
         }
-        return try self.admitted(outcome)
+        return try self.take(outcome)
     }
 
-    /// Leave for one call, or the refusal.
+    /// Lets one call through, or refuses it.
     ///
     /// Suspends while a probe is claimed.
-    func admitted() async throws(CircuitOpenError) -> Admitted {
+    func letThrough() async throws(CircuitOpenError) -> Admitted {
         if let admitted = try self.lookUp() { return admitted }
         let work = self.claimWork()
         let outcome: Circuit.Admission
         do throws(BreakerStoreError) {
             outcome = try await self.core.commit(
-                until: self.store.deadline, for: self.asker, unclaimed: self.giveBack, work)
+                until: self.store.deadline, unclaimed: self.giveBack, work)
         } catch {
-            return try self.admittedByMemory()
+            return try self.letThroughByMemory()
         }
-        return try self.admitted(outcome)
+        return try self.take(outcome)
     }
 
     /// Leave for a call of a closed circuit whose good ends are only counted; nil if a kept answer is not enough.
@@ -65,7 +65,7 @@ extension CircuitBreaker {
         case .heldOpen:
             try self.refuse(.held, until: answer.until)
         case .observe:
-            if self.core.clock.uptime < answer.until { return self.observed() }
+            if self.core.clock.uptime < answer.until { return self.countObserved() }
         case .none:
             break
         }
@@ -73,7 +73,7 @@ extension CircuitBreaker {
     }
 
     private func lookInFile() throws(CircuitOpenError) -> Admitted? {
-        guard !self.store.gate.isForked, !self.store.isClosed else { return try self.admittedByMemory() }
+        guard !self.store.gate.isForked, !self.store.isClosed else { return try self.letThroughByMemory() }
         let look: FreshAnswer?
         do throws(BreakerStoreError) {
             look = try self.core.look(self.asker)
@@ -81,39 +81,42 @@ extension CircuitBreaker {
             // The commit heals a row that can't be read.
             if error.isOfUnusableRow { return nil }
             self.core.readFailed(error)
-            return try self.admittedByMemory()
+            return try self.letThroughByMemory()
         }
         // Somebody has deleted the circuit from the file: the commit registers it again.
         guard let look else { return nil }
         switch look.answer {
         case .refuse(let cause, let until):
-            throw self.refusal(cause, until.map { $0.microseconds(since: look.now) })
+            throw self.makeRefusal(cause, until.map { $0.microseconds(since: look.now) })
         case .proceed:
-            if self.core.isDegraded { return try self.admittedByMemory() }
+            if self.core.isDegraded { return try self.letThroughByMemory() }
             return .counted(epoch: look.epoch, reportsSuccess: look.reportsSuccess)
         case .uncounted:
             return .uncounted
         case .observe:
-            return self.observed()
+            return self.countObserved()
         case .claim:
             return nil
         }
     }
 
-    /// Leave for a call that an enforcing circuit would refuse.
-    private func observed() -> Admitted {
+    /// Counts a call that an enforcing circuit would refuse, and lets it through.
+    private func countObserved() -> Admitted {
         self.circuit.countRefusal()
         return .observed
     }
 
-    private func admitted(_ outcome: Circuit.Admission) throws(CircuitOpenError) -> Admitted {
+    private func take(_ outcome: Circuit.Admission) throws(CircuitOpenError) -> Admitted {
         switch outcome {
-        case .proceed(let epoch): return .counted(epoch: epoch, reportsSuccess: true)
+        case .proceed(let epoch):
+            // The commit may have registered the circuit anew, whose counts begin before this call ends.
+            _ = try? self.core.look(self.asker)
+            return .counted(epoch: epoch, reportsSuccess: true)
         case .uncounted: return .uncounted
-        case .observe: return self.observed()
+        case .observe: return self.countObserved()
         case .probe(let token, let epoch): return .probe(token: token, epoch: epoch)
         case .refuse(let cause, let until):
-            throw self.refusal(cause, until.map { $0.microseconds(since: self.core.clock.now) })
+            throw self.makeRefusal(cause, until.map { $0.microseconds(since: self.core.clock.now) })
         }
     }
 
@@ -140,13 +143,13 @@ extension CircuitBreaker {
 
     /// Throws the kept refusal unless its time is over.
     private func refuse(_ cause: RefusalCause, until: Int64) throws(CircuitOpenError) {
-        if until == .max { throw self.refusal(cause, nil) }
+        if until == .max { throw self.makeRefusal(cause, nil) }
         let remaining = until.subtractingSaturating(self.core.clock.uptime)
-        if remaining > 0 { throw self.refusal(cause, remaining) }
+        if remaining > 0 { throw self.makeRefusal(cause, remaining) }
     }
 
     /// Makes and counts the refusal; its last error is the file's unless another is given.
-    func refusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
+    func makeRefusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
         self.circuit.countRefusal()
         let lastRead = self.circuit.lastRead
         return CircuitOpenError(

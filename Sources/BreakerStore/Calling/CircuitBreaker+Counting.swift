@@ -30,8 +30,8 @@ extension CircuitBreaker {
         case inMemory(BadEnd, epoch: Int64)
     }
 
-    /// Counts an end in a lane, or says how it is to be counted.
-    func counted(_ ending: Ending, of admitted: Admitted) -> Counted {
+    /// Counts a good end in a lane, or says how the end is to be counted.
+    func countIfGood(_ ending: Ending, of admitted: Admitted) -> Counted {
         if case .counted(let epoch, reportsSuccess: _) = admitted, self.circuit.counts.isFormer(epoch: epoch) {
             return .good
         }
@@ -112,13 +112,13 @@ extension CircuitBreaker {
 
     // MARK: - Tripping
 
-    /// What opens the circuit, if the share is still reached when it is committed; nil if nothing is to be committed.
+    /// Acts on a share that was reached.
     ///
     /// Where other processes use the circuit, the share is suspected first, and the thread that counts opens the
     /// circuit.
-    func work(
-        of share: Circuit.ReachedShare?, _ counted: Counted, _ ending: Ending
-    ) -> StoreCore.Work<Void>? {
+    /// - Returns: what opens the circuit, if the share is still reached when that is committed; nil if nothing is to be
+    ///   committed.
+    func act(on share: Circuit.ReachedShare?, _ counted: Counted, _ ending: Ending) -> StoreCore.Work<Void>? {
         guard let share else {
             self.noteText(of: ending, counted)
             return nil
@@ -141,7 +141,7 @@ extension CircuitBreaker {
 
     /// Has the store's thread open the circuit, if a share was reached.
     private func tripLater(_ share: Circuit.ReachedShare?, _ counted: Counted, _ ending: Ending) {
-        guard let work = self.work(of: share, counted, ending) else { return }
+        guard let work = self.act(on: share, counted, ending) else { return }
         self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(share, ending) }, work)
     }
 

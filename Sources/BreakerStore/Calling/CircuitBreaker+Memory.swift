@@ -1,6 +1,6 @@
 /// Guards in memory while the file can't be used.
 extension CircuitBreaker {
-    func admittedByMemory() throws(CircuitOpenError) -> Admitted {
+    func letThroughByMemory() throws(CircuitOpenError) -> Admitted {
         if !self.store.gate.isForked { self.core.startThread() }
         let token = self.core.newToken()
         let now = self.core.clock.now
@@ -16,7 +16,7 @@ extension CircuitBreaker {
             self.circuit.countRefusal()
             return .inMemory(outcome)
         case .refuse(let cause, let until):
-            throw self.refusal(cause, until.map { $0.microseconds(since: now) }, lastError: lastError)
+            throw self.makeRefusal(cause, until.map { $0.microseconds(since: now) }, lastError: lastError)
         }
     }
 

@@ -72,7 +72,7 @@ extension CircuitBreaker {
     private func attempt(_ operation: () async throws -> Void, _ judgement: () -> Ending) async -> Attempt {
         let admitted: Admitted
         do throws(CircuitOpenError) {
-            admitted = try await self.admitted()
+            admitted = try await self.letThrough()
         } catch {
             self.tell(.refused, .zero)
             return .refused(error)
@@ -143,7 +143,7 @@ extension CircuitBreaker {
     private func attempt(_ operation: () throws -> Void, _ judgement: () -> Ending) -> Attempt {
         let admitted: Admitted
         do throws(CircuitOpenError) {
-            admitted = try self.admitted()
+            admitted = try self.letThrough()
         } catch {
             self.tell(.refused, .zero)
             return .refused(error)

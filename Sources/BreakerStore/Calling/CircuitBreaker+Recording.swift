@@ -31,9 +31,9 @@ extension CircuitBreaker {
         if let admitted = self.admittedByShare(ending) {
             self.report(ending, of: admitted)
         } else {
-            let (input, admitted) = self.input(ending)
+            let (input, admitted) = self.makeInput(ending)
             self.commit(input)
-            _ = self.count(self.counted(ending, of: admitted))
+            _ = self.count(self.countIfGood(ending, of: admitted))
         }
         self.tell(CallOutcome.Result(ending.verdict), .zero)
     }
@@ -42,9 +42,9 @@ extension CircuitBreaker {
         if let admitted = self.admittedByShare(ending) {
             await self.report(ending, of: admitted)
         } else {
-            let (input, admitted) = self.input(ending)
+            let (input, admitted) = self.makeInput(ending)
             await self.commit(input)
-            _ = await self.count(self.counted(ending, of: admitted), ending, afterCommit: input != nil)
+            _ = await self.count(self.countIfGood(ending, of: admitted), ending, afterCommit: input != nil)
         }
         self.tell(CallOutcome.Result(ending.verdict), .zero)
     }
@@ -63,9 +63,11 @@ extension CircuitBreaker {
         return .counted(epoch: look.epoch, reportsSuccess: false)
     }
 
-    /// What is to be committed of a call that asked for no admission, nil if nothing is, and the leave by which that
-    /// call is counted.
-    private func input(_ ending: Ending) -> (CircuitInput?, Admitted) {
+    /// Makes what is to be committed of a call that asked for no admission, nil if nothing is, and the leave by which
+    /// that call is counted.
+    ///
+    /// Memory is told where there is no file.
+    private func makeInput(_ ending: Ending) -> (CircuitInput?, Admitted) {
         var admitted = Admitted.uncounted
         let isFailure: Bool
         switch ending.verdict {

@@ -18,13 +18,13 @@ extension CircuitBreaker {
 
     /// Commits on the calling thread; what can't be committed counts in memory.
     func report(_ ending: Ending, of admitted: Admitted) {
-        let counted = self.counted(ending, of: admitted)
+        let counted = self.countIfGood(ending, of: admitted)
         let ending = self.slowProbe(ending, of: admitted)
-        self.commit(self.input(ending, of: admitted))
+        self.commit(self.makeInput(ending, of: admitted))
         let share = self.count(counted)
-        guard let work = self.work(of: share, counted, ending) else { return }
+        guard let work = self.act(on: share, counted, ending) else { return }
         do throws(BreakerStoreError) {
-            try self.core.commit(until: self.store.deadline, for: self.asker, work)
+            try self.core.commit(until: self.store.deadline, work)
         } catch {
             self.tellMemory(share, ending)
         }
@@ -32,14 +32,14 @@ extension CircuitBreaker {
 
     /// Suspends until the report is committed; if the task is cancelled, the report is committed all the same.
     func report(_ ending: Ending, of admitted: Admitted) async {
-        let counted = self.counted(ending, of: admitted)
+        let counted = self.countIfGood(ending, of: admitted)
         let ending = self.slowProbe(ending, of: admitted)
-        let input = self.input(ending, of: admitted)
+        let input = self.makeInput(ending, of: admitted)
         await self.commit(input)
         let share = await self.count(counted, ending, afterCommit: input != nil)
-        guard let work = self.work(of: share, counted, ending) else { return }
+        guard let work = self.act(on: share, counted, ending) else { return }
         do throws(BreakerStoreError) {
-            try await self.core.commit(until: self.store.deadline, for: self.asker, isBrief: true, work)
+            try await self.core.commit(until: self.store.deadline, work)
         } catch {
             self.tellMemory(share, ending)
         }
@@ -47,9 +47,9 @@ extension CircuitBreaker {
 
     /// Reports without waiting for the commit, which the store's thread makes.
     func reportLater(_ ending: Ending, of admitted: Admitted) {
-        let counted = self.counted(ending, of: admitted)
+        let counted = self.countIfGood(ending, of: admitted)
         let ending = self.slowProbe(ending, of: admitted)
-        if let input = self.input(ending, of: admitted) {
+        if let input = self.makeInput(ending, of: admitted) {
             self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
         }
         self.countLater(counted, ending)
@@ -71,7 +71,7 @@ extension CircuitBreaker {
     func commit(_ input: CircuitInput?) {
         guard let input else { return }
         do throws(BreakerStoreError) {
-            try self.core.commit(until: self.store.deadline, for: self.asker, self.work(input))
+            try self.core.commit(until: self.store.deadline, self.work(input))
         } catch {
             self.tellMemory(input)
         }
@@ -80,7 +80,7 @@ extension CircuitBreaker {
     func commit(_ input: CircuitInput?) async {
         guard let input else { return }
         do throws(BreakerStoreError) {
-            try await self.core.commit(until: self.store.deadline, for: self.asker, isBrief: true, self.work(input))
+            try await self.core.commit(until: self.store.deadline, self.work(input))
         } catch {
             self.tellMemory(input)
         }
@@ -94,8 +94,10 @@ extension CircuitBreaker {
         }
     }
 
-    /// What is to be committed of a call's end; nil if nothing is, or memory has let the call through.
-    private func input(_ ending: Ending, of admitted: Admitted) -> CircuitInput? {
+    /// Makes what is to be committed of a call's end; nil if nothing is.
+    ///
+    /// Tells memory of a call that memory let through.
+    private func makeInput(_ ending: Ending, of admitted: Admitted) -> CircuitInput? {
         switch admitted {
         case .uncounted, .observed:
             return nil

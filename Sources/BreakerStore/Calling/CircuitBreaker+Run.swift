@@ -20,7 +20,7 @@ extension CircuitBreaker {
         }
         if !pass.isMeasured {
             self.countSuccess(pass)
-        } else if self.isSlow(pass) {
+        } else if !self.countUnlessSlow(pass) {
             await self.reportSlow(pass)
         }
         return value
@@ -33,13 +33,15 @@ extension CircuitBreaker {
     func countSuccess(_ pass: FreePass) { self.circuit.counts.lanes.add(.succeeded, epoch: pass.epoch) }
 
     /// Counts a call that went well and was measured, unless it was slow: three additions to private memory.
+    ///
+    /// - Returns: false if it was slow.
     @usableFromInline
-    func isSlow(_ pass: FreePass) -> Bool {
+    func countUnlessSlow(_ pass: FreePass) -> Bool {
         let duration = self.uptime &- pass.began
-        if self.circuit.counts.isSlow(duration) { return true }
+        if self.circuit.counts.isSlow(duration) { return false }
         self.circuit.counts.add(duration: duration)
         self.countSuccess(pass)
-        return false
+        return true
     }
 
     @usableFromInline
@@ -70,7 +72,7 @@ extension CircuitBreaker {
         guard self.isPlain else {
             return try await self.lastAttempt(of: operation, judged: { .success }).get(())
         }
-        let admitted = try await self.admitted()
+        let admitted = try await self.letThrough()
         let began = self.startMeasuring()
         do {
             try await operation()
@@ -162,7 +164,7 @@ extension CircuitBreaker {
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T) throws -> T {
         guard self.isPlain else { return try self.call(operation) { _ in .success } }
-        let admitted: Admitted = try self.admitted()
+        let admitted: Admitted = try self.letThrough()
         let began = self.startMeasuring()
         let value: T
         do {

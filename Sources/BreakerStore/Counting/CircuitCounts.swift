@@ -201,7 +201,7 @@ final class CircuitCounts: Sendable {
     /// - Parameters:
     ///   - board: nil while there is none.
     ///   - grow: makes room on the board.
-    func counters(on board: Board?, growing grow: Board.Growth) -> Counters {
+    func makeCounters(on board: Board?, growing grow: Board.Growth) -> Counters {
         while true {
             let state = self.present
             let known = state.known

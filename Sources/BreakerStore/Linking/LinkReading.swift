@@ -108,7 +108,8 @@ final class LinkReading {
 
     private static let failures: SQL = """
         SELECT circuit.id, failure.at, failure.worker, failure.sequence
-        FROM circuit CROSS JOIN failure ON failure.circuit = circuit.id WHERE circuit.id BETWEEN ?2 AND ?1
+        FROM circuit CROSS JOIN failure ON failure.circuit = circuit.id
+        AND failure.at >= coalesce(circuit.failures_since, -9223372036854775808) WHERE circuit.id BETWEEN ?2 AND ?1
         ORDER BY circuit.id DESC, failure.at DESC, failure.worker DESC, failure.sequence DESC
         """
 

@@ -245,7 +245,7 @@ extension Database {
         var record = CircuitRecord(name: name, stored: StoredCircuit(row: found), registered: [])
         // Most circuits have no failures and no probes: then no statement looks for them.
         if row.integer(extra + 1) != 0 {
-            record.stored.failures = try self.failures(of: found.id, under: found.circuit.rules)
+            record.stored.failures = try self.failures(of: found)
         }
         if case .halfOpen = found.circuit.state {
             record.stored.row.circuit.probes = try self.probes(of: found.id, under: found.circuit.rules)

@@ -13,6 +13,7 @@ enum CircuitColumn: Int32, CaseIterable {
     case stretchFailed, stretchRefused
     case outageSince, outageFailed, outageRefused, tripReason, tripFailed, tripCalls
     case hold, holdSince, holdUntil, holdBy, holdReason
+    case failures, failuresSince
 
     /// The part of the program that changes a column.
     enum Part {
@@ -22,6 +23,8 @@ enum CircuitColumn: Int32, CaseIterable {
         case config
         /// The machine, with calls and operators.
         case state
+        /// Each failure.
+        case failure
         /// A statement of its own.
         case tally
     }
@@ -33,10 +36,11 @@ enum CircuitColumn: Int32, CaseIterable {
             .slowWindow, .recovery, .multiplier, .cap, .jitter, .probeLimit, .probeSuccesses, .probeLease,
             .minimumReporters:
             .config
-        case .state, .since, .epoch, .stretch, .openUntil, .successes, .trips, .forgottenUntil, .lastError,
+        case .state, .since, .epoch, .stretch, .openUntil, .successes, .trips, .forgottenUntil,
             .stretchFailed, .stretchRefused, .outageSince, .outageFailed, .outageRefused, .tripReason, .tripFailed,
             .tripCalls, .hold, .holdSince, .holdUntil, .holdBy, .holdReason:
             .state
+        case .lastError, .failures, .failuresSince: .failure
         case .registered: .tally
         }
     }
@@ -88,6 +92,8 @@ enum CircuitColumn: Int32, CaseIterable {
         case .holdUntil: "hold_until"
         case .holdBy: "hold_by"
         case .holdReason: "hold_reason"
+        case .failures: "failures"
+        case .failuresSince: "failures_since"
         }
     }
 
@@ -140,6 +146,8 @@ enum CircuitColumn: Int32, CaseIterable {
         case .holdUntil: SQLValue(circuit.hold?.until?.microseconds)
         case .holdBy: SQLValue(circuit.hold?.by)
         case .holdReason: SQLValue(circuit.hold?.reason)
+        case .failures: SQLValue(row.failures.count)
+        case .failuresSince: SQLValue(row.failures.since?.microseconds)
         }
     }
 }
@@ -150,6 +158,7 @@ extension CircuitColumn {
     static let all = Self.allCases
     static let configured = Self.all.filter { $0.part == .config }
     static let machine = Self.all.filter { $0.part == .state }
+    static let ofEachFailure = Self.all.filter { $0.part == .failure }
     private static let inserted = Self.all.filter { $0 != .id }
 
     /// What a SELECT names.
@@ -160,6 +169,7 @@ extension CircuitColumn {
 
     static let updateConfig = Self.update(Self.configured)
     static let updateState = Self.update(Self.machine)
+    static let updateFailures = Self.update(Self.ofEachFailure)
     static let insert = SQL(
         composed: """
             INSERT INTO circuit (id, name, \(Self.list(Self.inserted) { _, column in column.name }))

@@ -48,7 +48,7 @@ struct CircuitReader {
             id: self.integer(.id), birth: self.integer(.birth, in: Self.births), label: self.optionalText(.label),
             outageCap: self.integer(.outageCap, in: Self.times), registered: self.integer(.registered),
             stretchBegan: self.hurt(.stretchFailed, .stretchRefused),
-            outageBegan: self.hurt(.outageFailed, .outageRefused), circuit: circuit)
+            outageBegan: self.hurt(.outageFailed, .outageRefused), failures: self.failures(), circuit: circuit)
     }
 
     // MARK: - Rules
@@ -146,6 +146,12 @@ struct CircuitReader {
             return nil
         }
         return Circuit.Hold(state: state, since: since, until: until, by: by, reason: reason)
+    }
+
+    private mutating func failures() -> CircuitRow.NotedFailures {
+        let count = self.optionalInteger(.failures)
+        if let count, !Self.naturals.contains(count) { self.isReadable = false }
+        return CircuitRow.NotedFailures(count: count, since: self.optionalTime(.failuresSince))
     }
 
     private mutating func hurt(_ failed: CircuitColumn, _ refused: CircuitColumn) -> CircuitRow.Hurt? {

@@ -6,6 +6,14 @@ struct CircuitRow: Equatable {
         var refused: Int64
     }
 
+    /// What is noted of the circuit's rows in the table `failure`, so that they need not be counted each time.
+    struct NotedFailures: Equatable {
+        /// How many rows are not older than `since`; nil where nobody has noted so.
+        var count: Int64?
+        /// Rows before this instant never count, and are being deleted; nil where all rows count.
+        var since: StoreTime?
+    }
+
     var id: Int64
     /// A number that no other circuit has.
     var birth: Int64
@@ -18,6 +26,7 @@ struct CircuitRow: Equatable {
     /// not known.
     var stretchBegan: Hurt?
     var outageBegan: Hurt?
+    var failures = NotedFailures()
     /// Without failures and probes, which have tables of their own.
     var circuit: Circuit
 
@@ -32,7 +41,8 @@ struct CircuitRow: Equatable {
     static let byName = CircuitColumn.select {
         """
         SELECT \($0), CASE WHEN rule = 'consecutive'
-        THEN EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id) ELSE 0 END
+        THEN EXISTS (SELECT 1 FROM failure WHERE failure.circuit = circuit.id
+        AND failure.at >= coalesce(circuit.failures_since, -9223372036854775808)) ELSE 0 END
         FROM circuit WHERE name = ?1
         """
     }

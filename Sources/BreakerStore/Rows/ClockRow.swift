@@ -47,18 +47,9 @@ struct ClockRow: Equatable {
     /// Store time now; called inside a transaction that may write.
     ///
     /// After a boot the first transaction sets the offset anew, so that store time reads as Unix time.
-    ///
-    /// - Parameter known: the row, if it need not be read.
-    static func start(
-        _ database: Database,
-        _ clock: StoreClock,
-        known: ClockRow? = nil
-    ) throws(BreakerStoreError) -> Start {
-        var found = known
-        if found == nil {
-            try database.requireKnownVersion()
-            found = try Self.read(database)
-        }
+    static func start(_ database: Database, _ clock: StoreClock) throws(BreakerStoreError) -> Start {
+        try database.requireKnownVersion()
+        let found = try Self.read(database)
         guard var row = found, row.boot == clock.host.bootID, Self.possible.contains(row.now(at: clock.uptime))
         else {
             return try self.set(found, database, clock)

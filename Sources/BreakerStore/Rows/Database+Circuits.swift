@@ -27,13 +27,14 @@ extension Database {
     /// The failures by their time; only the newest of them where the table has more than the circuit's rules keep.
     ///
     /// Somebody may have written millions of rows; the machine never keeps more than these.
-    func failures(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Failure] {
+    func failures(of row: CircuitRow) throws(BreakerStoreError) -> [Circuit.Failure] {
         try self.all(
             """
-            SELECT at, worker, sequence FROM failure WHERE circuit = ?1
-            ORDER BY at DESC, worker DESC, sequence DESC LIMIT ?2
+            SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at >= ?2
+            ORDER BY at DESC, worker DESC, sequence DESC LIMIT ?3
             """,
-            .integer(circuit), .integer(Self.mostFailures(under: rules)), read: Circuit.Failure.init
+            .integer(row.id), .integer(row.failures.since?.microseconds ?? .min),
+            .integer(Self.mostFailures(under: row.circuit.rules)), read: Circuit.Failure.init
         ).reversed()
     }
 

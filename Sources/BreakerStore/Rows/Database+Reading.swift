@@ -50,8 +50,7 @@ extension Database {
     }
 
     private func withFailures(_ row: CircuitRow) throws(BreakerStoreError) -> StoredCircuit {
-        StoredCircuit(
-            row: row, failures: try self.failures(of: row.id, under: row.circuit.rules))
+        StoredCircuit(row: row, failures: try self.failures(of: row))
     }
 }
 

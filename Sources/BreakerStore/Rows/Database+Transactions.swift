@@ -73,26 +73,6 @@ extension Database {
         }
     }
 
-    /// Ends a transaction; returns the header that its commit has made, if nobody can have committed since.
-    ///
-    /// The log has as many frames as SQLite has told for this very commit. If the salts are those from before, too,
-    /// the last commit in this log is this one. If SQLite has told of no more frames than there were before, this
-    /// commit has begun the log anew. Then nobody has done so after it if the log has begun anew only once since.
-    ///
-    /// - Parameter before: the header as it was under the write lock; nil if it could not be relied on.
-    func commit(begunUnder before: Tag?) throws(BreakerStoreError) -> Tag? {
-        self.connection.forgetCommittedFrames()
-        try self.run("COMMIT")
-        Hook.reached("commit.made")
-        guard let before, let after = self.connection.walIndex()?.tag(), after.counts else { return nil }
-        guard let frames = self.connection.committedFrames else { return after == before ? after : nil }
-        guard Int64(after.frames) == Int64(frames) else { return nil }
-        let isOfThisCommit =
-            after.frames > before.frames
-            ? after.salts == before.salts : after.restarts == before.restarts &+ 1
-        return isOfThisCommit ? after : nil
-    }
-
     /// Ends a transaction that failed; SQLite itself has done so after some errors.
     func rollback() {
         if self.connection.isInTransaction { _ = try? self.code("ROLLBACK") }

@@ -1,108 +1,50 @@
-/// The rows of one circuit in the table `failure`, inside transactions that may write.
+/// The rows of one circuit in the table `failure`, as one transaction sees and changes them.
 ///
-/// What was counted in one transaction stays true for the next, as long as nobody else commits in between.
-///
-/// The rows are counted by SQLite and never all read: there may be as many as the circuit's rule keeps, and any number
-/// if another program wrote them.
+/// SQLite counts the rows, and they are never all read: there may be as many as the circuit's rule keeps, and any
+/// number if another program wrote them. If there are more than a few, the circuit's row notes how many there are, so
+/// that a failure costs the same beside ten thousand. Before a trip the rows themselves are counted, and the rows win.
 final class FailureRows: KeptFailures {
-    /// What was counted; it stays true until somebody else writes.
-    fileprivate struct Counted {
+    /// What was counted in this transaction.
+    private struct Counted {
         var tally: FailureTally
         /// Only failures since then were counted.
-        var start: Int64
+        var start: StoreTime
         /// When the newest of all failures ended.
-        var newestAt: Int64
-        /// The newest of each worker among them; nil if nobody has asked, or too many workers have failed.
-        var newest: [Int64: Circuit.Failure]?
-
-        mutating func add(_ failure: Circuit.Failure) {
-            self.tally.add(failure)
-            self.newestAt = max(self.newestAt, failure.at.microseconds)
-            if let known = self.newest?[failure.worker], failure < known { return }
-            self.newest?[failure.worker] = failure
-        }
+        var newest: StoreTime?
     }
 
     private let circuit: Int64
     private var rules: Rules
     private let database: Database
-    private var now = StoreTime(microseconds: 0)
+    private let now: StoreTime
+    /// What is to stand in the circuit's row.
+    private(set) var noted: CircuitRow.NotedFailures
     private var counted: Counted?
     /// The sequences of a worker's reports, read when the first of them may be known already.
     private var sequences: [Int64: Set<Int64>] = [:]
     /// Why the machine got no answer; nothing that came of it may be committed.
     private var error: BreakerStoreError?
 
-    init(of row: CircuitRow, in database: Database) {
+    init(of row: CircuitRow, in database: Database, at now: StoreTime) {
         self.circuit = row.id
         self.rules = row.circuit.rules
         self.database = database
+        self.now = now
+        self.noted = row.failures
+        // An instant ahead can't be right. The one after now is: all failures up to now were forgotten.
+        if let since = row.failures.since, since > now.adding(1) { self.noted = CircuitRow.NotedFailures() }
     }
-
-    /// Whether there is any row, as far as is known.
-    var mayBeAny: Bool { self.counted.map { $0.tally.count > 0 || $0.tally.hasExpired } ?? true }
 
     // MARK: - For the funnel
 
     /// The failures that count for the circuit just now; in a state in which none matter, none.
-    func tally(for circuit: Circuit, at now: StoreTime) throws(BreakerStoreError) -> FailureTally {
-        self.now = now
-        self.rules = circuit.rules
+    func tally(for circuit: Circuit) throws(BreakerStoreError) -> FailureTally {
         guard case .closed = circuit.state, circuit.rules.isKnown else { return .none }
-        let start = circuit.failuresCount(from: self.now)?.microseconds ?? .min
-        guard var counted = self.counted, counted.start <= start else { return try self.read(since: start) }
-        if let oldest = counted.tally.oldest, oldest.microseconds < start {
-            let gone = try self.database.first(Self.countBetween, self.key, .integer(counted.start), .integer(start)) {
-                Int(clamping: $0.integer(0))
-            }
-            counted.tally.count = max(0, counted.tally.count - (gone ?? 0))
-            counted.tally.oldest = try self.oldest(since: start)
-            counted.tally.hasExpired = true
-            counted.newest = counted.newest?.filter { $0.value.at.microseconds >= start }
-        }
-        counted.start = start
-        self.counted = counted
-        return counted.tally
-    }
-
-    func apply(_ changes: [FailureChange]) throws(BreakerStoreError) {
-        if let error = self.error { throw error }
-        for change in changes {
-            switch change {
-            case .insert(let failure): try self.insert(failure)
-            case .drop(let failure): try self.drop(failure)
-            case .dropBefore(let start): try self.drop(before: start.microseconds)
-            case .dropAll:
-                try self.database.run("DELETE FROM failure WHERE circuit = ?1", self.key)
-                self.counted = Counted(tally: .none, start: .min, newestAt: .min)
-                self.sequences = [:]
-            }
-        }
-    }
-
-    /// The transaction has asked for the last time; what would take much memory is dropped.
-    func endTransaction() {
-        self.sequences = [:]
-        if self.counted?.newest?.count ?? 0 > 100 { self.counted?.newest = nil }
-    }
-
-    private var key: SQLValue { .integer(self.circuit) }
-
-    // MARK: - Counting
-
-    private static let all: SQL = """
-        SELECT (SELECT at FROM failure WHERE circuit = ?1 AND at >= ?2 ORDER BY at LIMIT 1),
-        (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at DESC LIMIT 1),
-        (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at LIMIT 1) < ?2, count(*)
-        FROM failure WHERE circuit = ?1 AND at >= ?2
-        """
-    private static let countBetween: SQL =
-        "SELECT count(*) FROM failure WHERE circuit = ?1 AND at >= ?2 AND at < ?3"
-    private static let first: SQL = "SELECT at FROM failure WHERE circuit = ?1 AND at >= ?2 ORDER BY at LIMIT 1"
-
-    private func read(since start: Int64) throws(BreakerStoreError) -> FailureTally {
+        let start = max(circuit.failuresCount(from: self.now) ?? Self.first, self.noted.since ?? Self.first)
+        if let counted = self.counted, counted.start == start, self.rules == circuit.rules { return counted.tally }
+        self.rules = circuit.rules
         var counted = try self.count(since: start)
-        if counted.newestAt > self.now.microseconds {
+        if let newest = counted.newest, newest > self.now {
             try self.takeStampsAheadForNow()
             counted = try self.count(since: start)
         }
@@ -110,17 +52,60 @@ final class FailureRows: KeptFailures {
         return counted.tally
     }
 
-    private func count(since start: Int64) throws(BreakerStoreError) -> Counted {
-        try self.database.first(Self.all, self.key, .integer(start)) { Counted($0, start: start) }
-            ?? Counted(tally: .none, start: start, newestAt: .min)
+    func apply(_ changes: [FailureChange]) throws(BreakerStoreError) {
+        if let error = self.error { throw error }
+        guard !changes.isEmpty else { return }
+        for change in changes {
+            switch change {
+            case .insert(let failure): try self.insert(failure)
+            case .drop(let failure): try self.drop(failure)
+            case .dropBefore(let start): self.drop(before: start)
+            case .dropAll: try self.dropAll()
+            }
+        }
+        try self.sweep()
+        let count = self.counted.map { Int64($0.tally.count) }
+        self.noted.count = count.flatMap { $0 > Self.few ? $0 : nil }
     }
 
-    private func oldest(since start: Int64) throws(BreakerStoreError) -> StoreTime? {
-        try self.database.first(Self.first, self.key, .integer(start)) { StoreTime(microseconds: $0.integer(0)) }
+    private var key: SQLValue { .integer(self.circuit) }
+
+    // MARK: - Counting
+
+    private static let first = StoreTime(microseconds: .min)
+
+    /// So many rows are counted each time: that costs no more than to write the circuit's row.
+    private static let few: Int64 = 32
+
+    private static let all: SQL = """
+        SELECT (SELECT at FROM failure WHERE circuit = ?1 AND at >= ?2 ORDER BY at LIMIT 1),
+        (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at DESC LIMIT 1),
+        (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at LIMIT 1) < ?2,
+        (SELECT count(*) FROM (SELECT 1 FROM failure WHERE circuit = ?1 AND at >= ?3 AND at <= ?4 LIMIT ?5))
+        """
+
+    private func count(since start: StoreTime) throws(BreakerStoreError) -> Counted {
+        let known = self.noted.count.flatMap { $0 > Self.few && $0 + 1 < self.rules.threshold ? $0 : nil }
+        // The rows that count; or, where the number of rows is known, those that count no longer.
+        let (from, to) =
+            known == nil
+            ? (start, StoreTime(microseconds: .max)) : (self.noted.since ?? Self.first, start.subtracting(1))
+        let found = try self.database.first(
+            Self.all, self.key, .integer(start.microseconds), .integer(from.microseconds), .integer(to.microseconds),
+            .integer(known ?? self.mostRows)
+        ) { row in
+            Counted(
+                tally: FailureTally(
+                    count: Int(clamping: known.map { max(0, $0 - row.integer(3)) } ?? row.integer(3)),
+                    oldest: row.optionalInteger(0).map(StoreTime.init(microseconds:)),
+                    hasExpired: row.integer(2) != 0),
+                start: start, newest: row.optionalInteger(1).map(StoreTime.init(microseconds:)))
+        }
+        return found ?? Counted(tally: .none, start: start)
     }
 
-    /// How many rows one change looks at, if somebody has written more than any rule keeps.
-    private static let atOnce: Int64 = 10_000
+    /// How many rows one change looks at, or deletes, if there are more than any rule keeps.
+    private static let atOnce: Int64 = 1_000
 
     /// A stamp that lies ahead counts as now, and is written so.
     private func takeStampsAheadForNow() throws(BreakerStoreError) {
@@ -133,6 +118,7 @@ final class FailureRows: KeptFailures {
             // Two rows with one key differ in their stamps alone, and are the same row now.
             try self.write(failure)
         }
+        self.noted.count = nil
     }
 
     // MARK: - Changing
@@ -140,12 +126,8 @@ final class FailureRows: KeptFailures {
     private func insert(_ failure: Circuit.Failure) throws(BreakerStoreError) {
         let changes = self.database.connection.changes
         try self.write(failure)
-        if self.database.connection.changes == changes {
-            // Somebody else has written a row with this very key.
-            self.counted = nil
-        } else {
-            self.counted?.add(failure)
-        }
+        // A row that is there already was counted.
+        if self.database.connection.changes != changes { self.counted?.tally.add(failure) }
         self.sequences[failure.worker]?.insert(failure.sequence)
     }
 
@@ -170,32 +152,38 @@ final class FailureRows: KeptFailures {
     private func drop(_ failure: Circuit.Failure) throws(BreakerStoreError) {
         try self.delete(failure)
         self.sequences[failure.worker]?.remove(failure.sequence)
-        guard var counted = self.counted else { return }
-        counted.tally.count = max(0, counted.tally.count - 1)
-        if counted.newest?[failure.worker] == failure { counted.newest = nil }
-        if counted.tally.oldest == failure.at { counted.tally.oldest = try self.oldest(since: counted.start) }
-        self.counted = counted
+        self.counted = nil
+        self.noted.count = nil
     }
 
-    private func drop(before start: Int64) throws(BreakerStoreError) {
+    private func drop(before start: StoreTime) {
         self.sequences = [:]
-        guard var counted = self.counted, start <= counted.start else {
-            // A success has forgotten failures that counted.
-            try self.database.run(
-                "DELETE FROM failure WHERE circuit = ?1 AND at < ?2", self.key, .integer(start))
-            self.counted = nil
-            return
-        }
-        let changes = self.database.connection.changes
+        self.noted.since = max(start, self.noted.since ?? start)
+        // A success has forgotten failures that counted.
+        if let counted = self.counted, counted.start < start { self.counted = nil }
+    }
+
+    private func dropAll() throws(BreakerStoreError) {
+        let newest = try self.database.first(
+            "SELECT at FROM failure WHERE circuit = ?1 ORDER BY at DESC LIMIT 1", self.key
+        ) { StoreTime(microseconds: $0.integer(0)) }
+        if let newest { self.drop(before: newest.adding(1)) }
+    }
+
+    /// Deletes rows that count no longer, but not more than `atOnce`: a million of them would keep everybody waiting.
+    private func sweep() throws(BreakerStoreError) {
+        guard let since = self.noted.since else { return }
+        let before = self.database.connection.changes
         try self.database.run(
             """
-            DELETE FROM failure WHERE circuit = ?1 AND at < min(?2, coalesce((SELECT at FROM failure
-            WHERE circuit = ?1 AND at < ?2 ORDER BY at LIMIT 1 OFFSET ?3), ?2))
+            DELETE FROM failure WHERE circuit = ?1 AND (at, worker, sequence) IN (SELECT at, worker, sequence
+            FROM failure WHERE circuit = ?1 AND at < ?2 ORDER BY at, worker, sequence LIMIT ?3)
             """,
-            self.key, .integer(start), .integer(Self.atOnce)
+            self.key, .integer(since.microseconds), .integer(Self.atOnce)
         )
-        counted.tally.hasExpired = self.database.connection.changes - changes >= Self.atOnce
-        self.counted = counted
+        guard self.database.connection.changes - before < Self.atOnce else { return }
+        self.noted.since = nil
+        self.counted?.tally.hasExpired = false
     }
 
     // MARK: - What the machine asks
@@ -215,19 +203,17 @@ final class FailureRows: KeptFailures {
 
     func newestOfEachWorker() -> [Circuit.Failure] {
         self.answer([]) { () throws(BreakerStoreError) in
-            if let newest = self.counted?.newest { return Array(newest.values) }
             var newest: [Int64: Circuit.Failure] = [:]
             try self.database.forEach(
                 """
                 SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at >= ?2
                 ORDER BY at DESC, worker DESC, sequence DESC LIMIT ?3
                 """,
-                [self.key, .integer(self.counted?.start ?? .min), .integer(self.mostRows)]
+                [self.key, .integer(self.start.microseconds), .integer(self.mostRows)]
             ) { row in
                 let worker = row.integer(1)
                 if newest[worker] == nil { newest[worker] = Circuit.Failure(row) }
             }
-            self.counted?.newest = newest
             return Array(newest.values)
         }
     }
@@ -239,10 +225,13 @@ final class FailureRows: KeptFailures {
                 SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at >= ?2
                 ORDER BY at, worker, sequence LIMIT ?3
                 """,
-                self.key, .integer(self.counted?.start ?? .min), .integer(min(Int64(max(0, count)), Self.atOnce)),
+                self.key, .integer(self.start.microseconds), .integer(min(Int64(max(0, count)), Self.atOnce)),
                 read: Circuit.Failure.init)
         }
     }
+
+    /// From when on failures count.
+    private var start: StoreTime { self.counted?.start ?? Self.first }
 
     /// As many rows as the rules keep, and some more.
     private var mostRows: Int64 { Database.mostFailures(under: self.rules) }
@@ -257,18 +246,6 @@ final class FailureRows: KeptFailures {
             self.error = error
             return none
         }
-    }
-}
-
-extension FailureRows.Counted {
-    /// Reads the oldest failure that counts, the newest of all, and whether any counts no longer.
-    fileprivate init(_ row: Row, start: Int64) {
-        let tally = FailureTally(
-            count: Int(clamping: row.integer(3)),
-            oldest: row.optionalInteger(0).map(StoreTime.init(microseconds:)),
-            hasExpired: row.integer(2) != 0
-        )
-        self.init(tally: tally, start: start, newestAt: row.optionalInteger(1) ?? .min)
     }
 }
 

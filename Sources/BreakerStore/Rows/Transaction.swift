@@ -24,12 +24,8 @@ final class Transaction {
     private let isLocked: (Int64) -> Bool
     /// The row of the clock, as this transaction found or made it.
     private var clock: ClockRow
-    /// The circuits that are loaded; at first those that this process knows from its last commit.
-    private let known: LastCommit
     /// The circuits that this transaction has asked for.
-    private var used: [LoadedCircuit] = []
-    /// Whether other statements have changed circuits, too.
-    private var hasChangedOthers = false
+    private var circuits = NameTable<LoadedCircuit>()
     /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
     private var liveness: [Int64: Bool] = [:]
@@ -38,8 +34,6 @@ final class Transaction {
     private lazy var board = BoardView(of: self.file, birth: self.clock.birth, self.storeClock)
 
     /// Reads the clock; the transaction must have begun.
-    ///
-    /// - Parameter known: what this process left in the file, as far as it is still true; empty if nothing is known.
     init(
         _ database: Database,
         of file: StoreFile,
@@ -47,7 +41,6 @@ final class Transaction {
         clock: StoreClock,
         eventsKept: Int,
         random: RandomSource,
-        known: LastCommit = LastCommit(),
         isLocked: @escaping (Int64) -> Bool
     ) throws(BreakerStoreError) {
         self.database = database
@@ -58,8 +51,7 @@ final class Transaction {
         self.random = random
         self.isLocked = isLocked
         self.changesBefore = database.connection.changes
-        self.known = known
-        let start = try ClockRow.start(database, clock, known: known.clock)
+        let start = try ClockRow.start(database, clock)
         self.start = start
         self.now = start.now
         self.clock = start.row
@@ -106,12 +98,13 @@ final class Transaction {
         _ event: (inout Circuit, Moment, FailureRows) -> Result
     ) throws(BreakerStoreError) -> Result? {
         guard let loaded = try self.load(name) else { return nil }
-        loaded.row.circuit.tally = try loaded.failures.tally(for: loaded.row.circuit, at: self.now)
+        loaded.row.circuit.tally = try loaded.failures.tally(for: loaded.row.circuit)
         let moment = Moment(now: self.now, draw: self.random.share())
         let stretch = loaded.row.circuit.stretch
         let result = event(&loaded.row.circuit, moment, loaded.failures)
         loaded.row.circuit.tally = .none
         try loaded.failures.apply(loaded.row.circuit.takeFailureChanges())
+        loaded.row.failures = loaded.failures.noted
         let ended = loaded.row.circuit.stretch == stretch ? nil : try self.endStretch(of: &loaded.row)
         let transitions = loaded.row.circuit.takeTransitions()
         for (index, transition) in transitions.enumerated() {
@@ -163,34 +156,16 @@ final class Transaction {
 
     /// Writes the changed circuits back, and the newest store time.
     func flush() throws(BreakerStoreError) {
-        for loaded in self.used {
-            if loaded.row != loaded.stored {
-                try self.save(loaded.row, over: loaded.stored)
-                loaded.stored = loaded.row
-            }
-            loaded.isInUse = false
-            loaded.failures.endTransaction()
-            // Other statements delete the probes of the dead.
-            if !loaded.row.circuit.probes.isEmpty { self.known.forget(loaded.name) }
+        for loaded in self.circuits.values where loaded.row != loaded.stored {
+            try self.save(loaded.row, over: loaded.stored)
+            loaded.stored = loaded.row
         }
-        self.used.removeAll()
         guard self.database.connection.changes != self.changesBefore else { return }
         try self.database.reserve(&self.clock, for: self.now, self.storeClock)
     }
 
     /// Forgets the loaded form of a circuit whose rows another statement has changed.
-    func unload(_ name: String) {
-        if let loaded = self.known.circuits[CircuitName(name)] { self.used.removeAll { $0 === loaded } }
-        self.known.forget(CircuitName(name))
-        self.hasChangedOthers = true
-    }
-
-    /// Notes that this transaction is committed.
-    ///
-    /// - Parameter tag: the header that the commit has made; nil if another commit may have followed.
-    func committed(under tag: Tag?) {
-        self.known.committed(under: self.hasChangedOthers ? nil : tag, self.clock)
-    }
+    func unload(_ name: String) { self.circuits[CircuitName(name)] = nil }
 
     /// Notes that a circuit has changed in a way that must survive a power loss, of which the history says nothing.
     func noteTransition() { self.hasTransitions = true }
@@ -245,22 +220,19 @@ final class Transaction {
 
     private func load(_ name: String) throws(BreakerStoreError) -> LoadedCircuit? {
         let key = CircuitName(name)
-        var found = self.known.circuits[key]
-        if found == nil, let stored = try self.database.circuitRow(named: name) {
-            let loaded = LoadedCircuit(
-                key, stored, FailureRows(of: stored, in: self.database), at: self.now)
-            self.known.keep(loaded)
-            found = loaded
-        }
-        guard let loaded = found else { return nil }
-        if !loaded.isInUse {
-            loaded.isInUse = true
-            self.used.append(loaded)
-        }
+        if let loaded = self.circuits[key] { return loaded }
+        guard let stored = try self.database.circuitRow(named: name) else { return nil }
+        let loaded = LoadedCircuit(stored, in: self.database, at: self.now)
+        self.circuits[key] = loaded
         return loaded
     }
 
     private func save(_ row: CircuitRow, over before: CircuitRow) throws(BreakerStoreError) {
+        try self.save(CircuitColumn.ofEachFailure, CircuitColumn.updateFailures, of: row, over: before)
+        // Most failures change nothing else.
+        var failed = before
+        (failed.failures, failed.circuit.lastError) = (row.failures, row.circuit.lastError)
+        guard row != failed else { return }
         try self.save(CircuitColumn.configured, CircuitColumn.updateConfig, of: row, over: before)
         try self.save(CircuitColumn.machine, CircuitColumn.updateState, of: row, over: before)
         let (circuit, before) = (row.circuit, before.circuit)

@@ -34,7 +34,6 @@ struct Connection: ~Copyable {
     private let handle: OpaquePointer
     private let access: Access
     private let authorizer: Authorizer
-    private let commits = CommitHook()
     let path: String
     private let syncs: Bool
 
@@ -204,8 +203,6 @@ struct Connection: ~Copyable {
         )
         // The log keeps its blocks: what was allocated once is there on a full disk.
         _ = unsafe bs_persist_wal(self.handle)
-        // After the pragma above, which takes away whatever hook there was.
-        unsafe self.commits.attach(to: self.handle)
     }
 
     /// Sets what commits and checkpoints sync, whatever the system's SQLite was compiled to do.
@@ -214,11 +211,6 @@ struct Connection: ~Copyable {
     func configureSyncs() throws(BreakerStoreError) {
         try self.execute("PRAGMA synchronous = \(self.syncs ? "NORMAL" : "OFF")")
     }
-
-    /// How many frames the log had after the last commit; nil if nothing was written since `forgetCommittedFrames`.
-    var committedFrames: Int32? { self.commits.frames }
-
-    func forgetCommittedFrames() { self.commits.frames = nil }
 
     /// How long SQLite itself waits for others' locks; zero leaves that to the caller.
     func waitWhenBusy(_ duration: Duration) throws(BreakerStoreError) {

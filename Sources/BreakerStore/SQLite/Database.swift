@@ -99,8 +99,8 @@ final class Database: @unchecked Sendable {
 extension Database {
     /// Throws `newerSchema` if the file has been made one of a later major version.
     ///
-    /// SQLite compiles statements anew after a change of the tables, but not after one of the version alone: whoever
-    /// writes asks under the write lock, unless nobody has committed since this process did.
+    /// SQLite compiles statements anew after a change of the tables, but not after one of the version alone: each
+    /// writer asks under the write lock.
     func requireKnownVersion() throws(BreakerStoreError) {
         let version = try self.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         try Schema.requireKnownVersion(version, self.connection.path)

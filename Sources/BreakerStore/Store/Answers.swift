@@ -169,17 +169,6 @@ final class Answers: Sendable {
         return found
     }
 
-    /// What the last commit of this process left of a circuit; nil if that is not known.
-    func find(_ asker: Asker, in commit: LastCommit) -> Found? {
-        guard let tag = commit.tag, let circuit = commit.circuits[CircuitName(asker.circuit.name)] else { return nil }
-        return Found(
-            row: circuit.row,
-            hasFailures: circuit.failures.mayBeAny,
-            clock: commit.clock,
-            held: asker.gate.tag().map { (tag, $0.generation) }
-        )
-    }
-
     /// Answers from what was read, and keeps the answer for the next call.
     ///
     /// The caller holds no lock: the host's clock, which may be the user's code, is read here.

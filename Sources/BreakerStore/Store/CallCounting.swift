@@ -111,8 +111,8 @@ final class CallCounting: Sendable {
     /// The place among the circuits at which the next transaction begins.
     private let next = Atomic<Int>(0)
 
-    /// Whether it is time to tell the file again.
-    func isDue(at uptime: Int64) -> Bool {
+    /// Begins a telling of the file, if it is time for one; false if it is not.
+    func beginTelling(at uptime: Int64) -> Bool {
         let last = self.lastTold.load(ordering: .relaxed)
         guard last == .min || uptime.subtractingSaturating(last) >= Self.interval else { return false }
         self.lastTold.store(uptime, ordering: .relaxed)

@@ -66,15 +66,15 @@ final class CountingThread: Sendable {
         _ body: @escaping @Sendable () -> Value
     ) async -> Value? {
         await withCheckedContinuation { continuation in
-            let isOver = Once()
+            let once = Once()
             self.post(
                 Job(
                     deadline,
                     run: {
                         let value = body()
-                        if isOver.isFirst { continuation.resume(returning: value) } else { late(value) }
+                        if once.take() { continuation.resume(returning: value) } else { late(value) }
                     },
-                    giveUp: { if isOver.isFirst { continuation.resume(returning: nil) } }
+                    giveUp: { if once.take() { continuation.resume(returning: nil) } }
                 ), tick)
         }
     }
@@ -197,7 +197,8 @@ final class CountingThread: Sendable {
 
 /// Tells the first thread that asks from all later ones.
 private final class Once: Sendable {
-    private let isOver = Atomic<Bool>(false)
+    private let isTaken = Atomic<Bool>(false)
 
-    var isFirst: Bool { !self.isOver.exchange(true, ordering: .acquiringAndReleasing) }
+    /// True for the first caller alone.
+    func take() -> Bool { !self.isTaken.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -15,12 +15,12 @@ extension StoreCore {
         return (lock, BoardHeader.Owner(bootID: self.clock.host.bootID, birth: birth))
     }
 
-    private func counters(of counts: CircuitCounts) -> CircuitCounts.Counters {
+    private func makeCounters(for counts: CircuitCounts) -> CircuitCounts.Counters {
         // Without a window no rule decides by the board. The caller of a failure has to wait for a commit, too, so this
         // wait is short.
         let deadline = counts.shortestWindow == nil ? Deadline(after: .milliseconds(50)) : self.writer.deadline
         let board = self.isForked ? nil : self.counting.board(until: deadline, openedBy: self.boardOwner)
-        return counts.counters(on: board) { (body) throws(BreakerStoreError) in
+        return counts.makeCounters(on: board) { (body) throws(BreakerStoreError) in
             try self.counting.grow(under: self.answers.lockFile, until: deadline, body)
         }
     }
@@ -37,7 +37,7 @@ extension StoreCore {
         _ end: BadEnd, of circuit: SharedCircuit, epoch: Int64, inMemory ownEpoch: Int64? = nil
     ) -> Circuit.CountedCalls {
         let counts = circuit.counts
-        let counters = self.counters(of: counts)
+        let counters = self.makeCounters(for: counts)
         counts.count(end, by: self.keys.presentWorker, epoch: epoch, ownEpoch: ownEpoch, in: counters) {
             self.clock.uptime
         }
@@ -66,7 +66,7 @@ extension StoreCore {
     func publish(_ counts: CircuitCounts) -> Bool {
         Hook.reached("counts.publishing")
         defer { Hook.reached("counts.published") }
-        return counts.publish(clock: { self.clock.uptime }, { self.counters(of: counts) })
+        return counts.publish(clock: { self.clock.uptime }, { self.makeCounters(for: counts) })
     }
 
     /// All calls of a circuit.
@@ -82,7 +82,7 @@ extension StoreCore {
 
     /// Tells the file the numbers of the boards, at most every few seconds.
     func tellTalliesIfDue() {
-        guard self.counting.isDue(at: self.clock.uptime) else { return }
+        guard self.counting.beginTelling(at: self.clock.uptime) else { return }
         let worker = self.keys.presentWorker
         let tallies = self.counting.takeTallies(by: worker, reading: self.learn) + self.takeLeft()
         guard !tallies.isEmpty else { return }

@@ -2,7 +2,7 @@
 extension StoreCore {
     /// Has the store's thread look around now.
     func lookSoon() {
-        self.ask { $0.lookIsUnfinished(at: .now) }
+        self.tell { $0.lookIsUnfinished(at: .now) }
         self.thread.wake()
     }
 
@@ -32,7 +32,7 @@ extension StoreCore {
         for one in dropped {
             // Another store of this process may have begun to use the circuit in this moment.
             if self.counting.known(one.name) != nil {
-                for config in self.idle.tables.compactMap({ $0.config(of: one.name) }) { self.isUsed(config) }
+                for config in self.idle.tables.compactMap({ $0.config(of: one.name) }) { self.noteUse(of: config) }
             } else {
                 self.idle.add(one)
             }
@@ -43,7 +43,7 @@ extension StoreCore {
     /// Keeps nothing of a circuit that a store has dropped; false if another store of this process uses the circuit.
     func drop(_ name: CircuitName) -> Bool {
         guard self.counting.letGo(of: name) else { return false }
-        self.ask { $0.dropped(name) }
+        self.tell { $0.dropped(name) }
         return true
     }
 
@@ -77,7 +77,7 @@ extension StoreCore {
         guard let pause = self.configuration.forgetIdleAfter?.saturatingMicroseconds else { return false }
         let now = self.clock.now
         let since = now.adding(-pause)
-        if self.idle.sweep == .over, self.ask({ $0.idleSweepBegan(at: now.microseconds, every: pause / 4) }) {
+        if self.idle.sweep == .over, self.tell({ $0.idleSweepBegan(at: now.microseconds, every: pause / 4) }) {
             self.idle.sweep = .circuits(after: 0)
             self.change { (transaction) throws(BreakerStoreError) in try transaction.removeDeadWorkers() }
         }

@@ -3,11 +3,9 @@ extension StoreCore {
     /// Looks up what a call would get, and keeps the answer for the next; nil if there is no circuit of this name.
     ///
     /// Reads for some microseconds, and waits for no writer; `read` says when it takes longer.
-    ///
-    /// - Parameter readsAlways: whether the file is read even where this process knows what stands there.
-    func look(_ asker: Asker, readsAlways: Bool = false) throws(BreakerStoreError) -> FreshAnswer? {
+    func look(_ asker: Asker) throws(BreakerStoreError) -> FreshAnswer? {
         try self.requireOwnProcess()
-        var found = self.findThroughWriter(asker, readsAlways: readsAlways)
+        var found = self.findThroughWriter(asker)
         if found == nil {
             found = try self.read { (database) throws(BreakerStoreError) in
                 try self.answers.find(asker, through: database)
@@ -20,16 +18,10 @@ extension StoreCore {
     ///
     /// That connection still has the pages that this process wrote last. The connection that reads would have to read
     /// them anew after each commit.
-    private func findThroughWriter(_ asker: Asker, readsAlways: Bool) -> Answers.Found? {
-        guard self.ask({ $0.lookBegan() }) else { return nil }
+    private func findThroughWriter(_ asker: Asker) -> Answers.Found? {
+        guard self.tell({ $0.lookBegan() }) else { return nil }
         defer { self.happened { $0.leadEnded() } }
         guard let writer = self.writer.opened?.writer else { return nil }
-        // This process has committed last, and remembers: nothing need be read.
-        if !readsAlways, writer.connection.walIndex()?.tag() == self.writer.lastCommit.tag,
-            let found = self.answers.find(asker, in: self.writer.lastCommit)
-        {
-            return found
-        }
         // An error is dropped here: the read through the other connection meets it again, and handles it.
         return (try? self.answers.find(asker, through: writer)) ?? nil
     }
@@ -39,7 +31,7 @@ extension StoreCore {
         let answer = self.answers.answer(found, to: asker)
         // Asked under the lock: another thread may have read something newer.
         if let config = answer.newConfig {
-            self.ask { if found.isCurrent(for: asker) { $0.ruled(by: config) } }
+            self.tell { if found.isCurrent(for: asker) { $0.ruled(by: config) } }
             self.ruled(by: config)
         }
         return answer

@@ -2,16 +2,16 @@
 extension StoreCore {
     /// Registers circuits, all in one transaction.
     func register(_ configs: [KeptConfig], until deadline: Deadline) throws(BreakerStoreError) {
-        for config in configs { self.ask { $0.registering(config) } }
+        for config in configs { self.tell { $0.registering(config) } }
         let uptime = self.clock.uptime
         do throws(BreakerStoreError) {
             try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
                 for config in configs { try transaction.register(config.config) }
             }
-            for config in configs { self.ask { $0.registered(CircuitName(config.config.name)) } }
+            for config in configs { self.tell { $0.registered(CircuitName(config.config.name)) } }
         } catch {
             for config in configs {
-                self.ask { $0.registrationFailed(StoreLife.Circuits.Unstored(config: config.config, uptime: uptime)) }
+                self.tell { $0.registrationFailed(StoreLife.Circuits.Unstored(config: config.config, uptime: uptime)) }
             }
             throw error
         }
@@ -24,7 +24,7 @@ extension StoreCore {
             try transaction.noteUse(of: name)
             return CircuitBreaker.Config(name: name, row: row)
         }
-        if let config { self.ask { _ = $0.used(KeptConfig(config)) } }
+        if let config { self.tell { _ = $0.used(KeptConfig(config)) } }
         return config
     }
 
@@ -34,13 +34,13 @@ extension StoreCore {
     /// A handle for a circuit was made.
     ///
     /// The store's thread may have let go of the circuit since it was registered, because its handles were gone.
-    func isUsed(_ config: KeptConfig) {
+    func noteUse(of config: KeptConfig) {
         self.ruled(by: config.config)
         guard self.happened({ $0.used(config) }) else { return }
         let one = StoreLife.Circuits.Unstored(config: config.config, uptime: self.clock.uptime)
         self.post(
             until: self.writer.deadline,
-            orElse: { _ in self.ask { $0.registrationFailedAgain(one) } },
+            orElse: { _ in self.tell { $0.registrationFailedAgain(one) } },
             { (transaction) throws(BreakerStoreError) in try transaction.noteUse(of: config.config.name) }
         )
     }
@@ -65,10 +65,10 @@ extension StoreCore {
     /// Stores the configs that could not be stored when they were registered, unless somebody has registered a newer
     /// one meanwhile.
     func tellUnstored() {
-        for one in self.ask({ $0.takeUnstored() }) {
+        for one in self.tell({ $0.takeUnstored() }) {
             self.post(
                 until: self.writer.deadline,
-                orElse: { _ in self.ask { $0.registrationFailedAgain(one) } },
+                orElse: { _ in self.tell { $0.registrationFailedAgain(one) } },
                 { (transaction) throws(BreakerStoreError) in
                     try transaction.register(one.config, unlessConfiguredSince: self.clock.time(of: one.uptime))
                 }

@@ -31,9 +31,9 @@ extension StoreCore {
     /// Commits until no ticket waits, then gives up the lead.
     private func lead() {
         repeat {
-            if self.ask({ $0.checkpointBegan() }) { self.checkpoint() }
+            if self.tell({ $0.checkpointBegan() }) { self.checkpoint() }
             self.commitRound()
-        } while !self.ask { $0.threadEndedRound() }
+        } while !self.tell { $0.threadEndedRound() }
     }
 
     private func checkpoint() {
@@ -55,13 +55,13 @@ extension StoreCore {
         _ = OpenFile.sizeLimit
         if !self.writer.isInPlace { return self.lose(.moved(self.file.path)) }
         // No caller waits for some of the tickets, so no caller would notice that the leader hangs.
-        _ = self.isTimeToGiveUp()
+        _ = self.giveUpIfOverdue()
         // A report may have been refused and kept in the moment in which the file came back.
         self.tellOutbox()
         self.tickCounts()
         self.tellTalliesIfDue()
         self.lookForLongTexts()
-        if self.tidyUp() { self.ask { $0.lookIsUnfinished(at: .now) } }
+        if self.tidyUp() { self.tell { $0.lookIsUnfinished(at: .now) } }
     }
 
     /// Looks once after each opening, which itself would make everybody wait for the look.
@@ -94,8 +94,6 @@ extension StoreCore {
     ///
     /// The thread leads.
     private func recover() {
-        // The connection that committed in passing may be closed now.
-        self.syncUnsynced()
         self.tickCounts()
         self.tellHealthOnBoard()
         if let isBack = try? self.bringBack(), isBack { self.recovered() }
@@ -112,7 +110,7 @@ extension StoreCore {
         // After a checkpoint SQLite writes the log from its beginning, in the blocks that the log has already.
         if isFull { try? self.writer.checkpoint() }
         if !isSuspect, self.writer.opened != nil, self.writer.isInPlace, self.canRead,
-            let isWritable = self.writer.canWrite(unless: { self.isClosed })
+            let isWritable = self.writer.tryToWrite(unless: { self.isClosed })
         {
             guard isWritable else { return false }
         } else {
@@ -138,7 +136,7 @@ extension StoreCore {
     }
 
     private func recovered() {
-        guard let loss = self.ask({ $0.recovered() }) else { return }
+        guard let loss = self.tell({ $0.recovered() }) else { return }
         self.tellHealthOnBoard()
         self.outbox.note(loss, endedAt: self.clock.host.wallTime)
         self.tellNotes()

@@ -129,10 +129,14 @@ final class StoreCore: EventSource {
         self.happened { ((), event(&$0)) }
     }
 
-    /// Asks the life something, or tells it something that asks for no action.
-    func ask<Answer>(_ question: (inout StoreLife) -> Answer) -> Answer {
+    /// Asks the life something.
+    func ask<Answer>(_ question: (StoreLife) -> Answer) -> Answer { self.guarded.withLock { question($0.life) } }
+
+    /// Tells the life what happened, where nothing is to be done afterwards.
+    @discardableResult
+    func tell<Answer>(_ event: (inout StoreLife) -> Answer) -> Answer {
         self.guarded.withLock { guarded in
-            let answer = question(&guarded.life)
+            let answer = event(&guarded.life)
             // Under the lock: otherwise a thread that opens the gates could be overtaken by one that shuts them.
             guarded.followLife()
             return answer

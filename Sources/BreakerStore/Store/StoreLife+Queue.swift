@@ -8,18 +8,8 @@ extension StoreLife {
         case thread
         /// A task, which is suspended until its change is made.
         case task
-        /// A task whose thread makes the change in passing if nobody else wants anything: an unsynced commit takes less
-        /// than two switches of threads.
-        case taskInPassing
         /// Nobody waits for the change.
         case nobody
-
-        var isTask: Bool {
-            switch self {
-            case .task, .taskInPassing: true
-            case .thread, .nobody: false
-            }
-        }
     }
 
     enum SubmitAction {
@@ -36,11 +26,7 @@ extension StoreLife {
         if let refusal = self.refusal { return (.refuse(refusal), Actions()) }
         self.waiting.append(ticket)
         var actions = Actions()
-        if case .taskInPassing = submitter, self.isIdle(but: ticket) {
-            self.lead = .caller
-            return (.lead, actions)
-        }
-        if submitter.isTask { actions.timer = self.suspended(ticket) }
+        if case .task = submitter { actions.timer = self.suspended(ticket) }
         guard case .nobody = self.lead else { return (.wait, actions) }
         if case .thread = submitter {
             self.lead = .caller
@@ -51,30 +37,6 @@ extension StoreLife {
         self.lead = .thread
         actions.wakesThread = true
         return (.wait, actions)
-    }
-
-    /// Whether nobody leads, no other ticket waits and no checkpoint is due.
-    private func isIdle(but ticket: any AnyTicket) -> Bool {
-        guard case .nobody = self.lead, case .notDue = self.checkpoint else { return false }
-        return self.waiting.allSatisfy { $0 === ticket }
-    }
-
-    /// A task's thread leads, and leaves to the store's thread what takes longer than an unsynced commit.
-    ///
-    /// - Parameters:
-    ///   - ticket: the task's own, for which the task is suspended now.
-    ///   - tickets: those that it has taken out of the queue, to be committed all the same.
-    mutating func leftToThread(_ ticket: any AnyTicket, _ tickets: [any AnyTicket]) -> Actions {
-        self.lead = .thread
-        self.isLeadWanted = false
-        var actions = Actions(wakesThread: true, timer: self.suspended(ticket))
-        if let refusal = self.refusal {
-            actions.failed = tickets
-            actions.error = refusal
-        } else {
-            self.waiting.insert(contentsOf: tickets, at: 0)
-        }
-        return actions
     }
 
     /// The leader begins a round; false if no ticket waits.

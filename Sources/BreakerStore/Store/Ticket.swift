@@ -5,8 +5,6 @@ protocol AnyTicket: AnyObject, Sendable {
     var deadline: Deadline { get }
     /// Whether it was committed or has failed.
     var isDone: Bool { get }
-    /// The handles whose answer is read anew after the commit.
-    var asker: Asker? { get }
     /// Runs inside the transaction; the closure that it returns is called after COMMIT.
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void
     /// Ends the ticket with an error; false if it had an outcome before, which stays.
@@ -39,7 +37,6 @@ final class Ticket<Value: Sendable>: AnyTicket {
     }
 
     let deadline: Deadline
-    let asker: Asker?
     /// Called if the change could not be committed; for tickets that nobody waits for.
     private let giveUp: (@Sendable (BreakerStoreError) -> Void)?
     /// Called if the change was committed; for tickets that nobody waits for.
@@ -51,14 +48,12 @@ final class Ticket<Value: Sendable>: AnyTicket {
 
     init(
         deadline: Deadline,
-        asker: Asker? = nil,
         then: (@Sendable (Value) -> Void)? = nil,
         orElse giveUp: (@Sendable (BreakerStoreError) -> Void)? = nil,
         unclaimed undo: (@Sendable (Value) -> Void)? = nil,
         _ work: @escaping @Sendable (Transaction) throws(BreakerStoreError) -> Value
     ) {
         self.deadline = deadline
-        self.asker = asker
         self.then = then
         self.giveUp = giveUp
         self.undo = undo

@@ -5,8 +5,6 @@ extension Writer {
         /// These tell the callers whose changes were made.
         var completions: [@Sendable () -> Void] = []
         var failed: [(ticket: any AnyTicket, error: BreakerStoreError)] = []
-        /// The handles whose answers are to be read anew.
-        var askers: [Asker] = []
         /// Why the file can't be used any longer.
         var loss: BreakerStoreError?
         var hasEvents = false
@@ -33,8 +31,7 @@ extension Writer {
             return outcome
         }
         do throws(BreakerStoreError) {
-            try self.requireIndex(opened)
-            let isLocked = try opened.writer.begin(unless: { queue.isTimeToGiveUp() })
+            let isLocked = try opened.writer.begin(unless: { queue.giveUpIfOverdue() })
             guard isLocked else { throw .busy(self.file.path) }
             try self.commit(queue.takeAll(), opened, Work(queue: queue, circuits: circuits), &outcome)
         } catch {
@@ -62,7 +59,6 @@ extension Writer {
             try self.requireFiles(opened)
         } catch {
             opened.writer.rollback()
-            self.lastCommit.forget()
             return try self.tryAgain(tickets, opened, work, isHealed: isHealed, after: error, &outcome)
         }
         outcome.take(completions, of: tickets, transaction)
@@ -76,24 +72,16 @@ extension Writer {
         _ completions: inout [@Sendable () -> Void]
     ) throws(BreakerStoreError) -> Transaction {
         completions.reserveCapacity(tickets.count)
-        let before = self.header(of: opened)
-        self.lastCommit.begin(under: before)
-        let transaction = try self.transaction(opened, known: self.lastCommit)
+        let transaction = try self.transaction(opened)
         for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
         try transaction.flush()
         // Somebody may have removed the lock file: other processes take this worker for dead, and its slots for free.
         if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
         Hook.reached("commit.begin")
         try self.requireIndex(opened)
-        transaction.committed(under: try opened.writer.commit(begunUnder: before))
+        try opened.writer.run("COMMIT")
         Hook.reached("commit.done")
         return transaction
-    }
-
-    /// The header, while this connection has the write lock; nil if it proves nothing.
-    private func header(of opened: Opened) -> Tag? {
-        guard opened.answersCount, let tag = opened.writer.connection.walIndex()?.tag(), tag.counts else { return nil }
-        return tag
     }
 
     private func tryAgain(
@@ -152,59 +140,16 @@ extension Writer {
 extension Writer {
     /// The queue of tickets, as the writer sees it.
     protocol Batches {
-        /// Whether a ticket has waited until its deadline for the file, which other processes have locked.
-        func isTimeToGiveUp() -> Bool
+        /// Gives up the file, which other processes have locked, if a ticket has waited until its deadline.
+        ///
+        /// - Returns: whether the file was given up.
+        func giveUpIfOverdue() -> Bool
         /// Takes all tickets that wait, in order; the file is locked.
         func takeAll() -> [any AnyTicket]
         /// Some changes are made while other tickets still wait; the file can be used.
         func made(_ completions: [@Sendable () -> Void])
         /// Why the file is not open.
         var lossOrClosed: BreakerStoreError { get }
-    }
-}
-
-/// Commits in passing, on the thread of a task, which must not be blocked.
-extension Writer {
-    enum Passing {
-        case done(Outcome)
-        /// The rest is the store's thread's: these changes are to be made, or a commit is to be synced.
-        case left([any AnyTicket])
-    }
-
-    /// Commits all tickets that wait if that takes no more than one commit without a sync.
-    func commitInPassing(_ queue: any Batches) -> Passing {
-        // SQLite waits for long where a writer was stopped between the two copies of the header.
-        guard let opened = self.opened, self.header(of: opened) != nil, opened.identity.hasIndex(of: self.file),
-            let isLocked = try? opened.writer.beginAtOnce(), isLocked
-        else { return .left([]) }
-        let tickets = queue.takeAll()
-        var completions: [@Sendable () -> Void] = []
-        let transaction: Transaction
-        do throws(BreakerStoreError) {
-            transaction = try self.perform(tickets, opened, &completions)
-        } catch {
-            opened.writer.rollback()
-            self.lastCommit.forget()
-            return .left(tickets)
-        }
-        var outcome = Outcome()
-        if !self.hasFiles(opened) {
-            // What was committed is in no file that others see.
-            outcome.loss = outcome.fail(tickets, .moved(self.file.path))
-            return .done(outcome)
-        }
-        outcome.take(completions, of: tickets, transaction)
-        guard self.needsSync(transaction) else { return .done(outcome) }
-        self.unsynced = outcome
-        return .left([])
-    }
-
-    /// Syncs what was committed in passing; nil if there is nothing.
-    func syncUnsynced() -> Outcome? {
-        guard var outcome = self.unsynced else { return nil }
-        self.unsynced = nil
-        if let opened = self.opened { outcome.loss = self.sync(opened) }
-        return outcome
     }
 }
 
@@ -216,7 +161,6 @@ extension Writer.Outcome {
         _ transaction: Transaction
     ) {
         self.completions += completions
-        self.askers += tickets.compactMap(\.asker)
         if !transaction.events.isEmpty { self.hasEvents = true }
     }
 

@@ -13,7 +13,6 @@ final class Writer: @unchecked Sendable {
     }
 
     let file: StoreFile
-    private let directory: String
     private let configuration: CircuitStore.Configuration
     private let clock: StoreClock
     private let random: RandomSource
@@ -27,16 +26,9 @@ final class Writer: @unchecked Sendable {
     private var lastOpen: FileIdentity?
     /// Whether a sync of the log has failed: the store is healthy again only once the database has been synced.
     private(set) var needsFullCheckpoint = false
-    let lastCommit = LastCommit()
-    /// What was committed in passing and must be synced before anybody is told.
-    var unsynced: Outcome?
-    /// The stamp of the store's directory from before its files were last seen in their places, where such a stamp
-    /// tells of each later change.
-    private(set) var settledDirectory: DirectoryStamp?
 
     init(_ file: StoreFile, _ configuration: CircuitStore.Configuration, _ clock: StoreClock, _ random: RandomSource) {
         self.file = file
-        self.directory = file.directory
         self.configuration = configuration
         self.clock = clock
         self.random = random
@@ -72,8 +64,6 @@ final class Writer: @unchecked Sendable {
 
     /// Closes the connections: nothing else may keep them.
     private func closeSession() {
-        self.lastCommit.forget()
-        self.settledDirectory = nil
         self.session = nil
         Hook.reached("session.closed")
     }
@@ -186,7 +176,7 @@ final class Writer: @unchecked Sendable {
         self.session?.checkpointer = checkpointer
         // The first commit after a complete copy begins the log anew, and cuts it: this one is the commit of no caller,
         // who would wait for the file system.
-        if self.session?.cutsLog == true, self.pendingFrames == 0 { _ = self.canWrite { true } }
+        if self.session?.cutsLog == true, self.pendingFrames == 0 { _ = self.tryToWrite { true } }
     }
 
     /// A log of more bytes is cut once it has been copied; it grows while somebody reads it, or has the guard.
@@ -253,40 +243,19 @@ final class Writer: @unchecked Sendable {
     /// written there. The caller asks as late as can be: the lock may be long in coming, and keeps only processes with
     /// the same index away.
     func requireIndex(_ opened: Opened) throws(BreakerStoreError) {
-        guard self.isDirectoryUntouched || opened.identity.hasIndex(of: self.file) else {
-            throw .moved(self.file.path)
-        }
+        guard opened.identity.hasIndex(of: self.file) else { throw .moved(self.file.path) }
     }
 
     /// Throws unless the paths lead to the open files: no process that comes later would see what is written.
     func requireFiles(_ opened: Opened) throws(BreakerStoreError) {
-        guard self.hasFiles(opened) else { throw .moved(self.file.path) }
+        guard FileIdentity(of: self.file) == opened.identity else { throw .moved(self.file.path) }
     }
 
-    /// Whether the paths lead to the open files.
-    func hasFiles(_ opened: Opened) -> Bool {
-        if self.isDirectoryUntouched { return true }
-        // Taken before the look at the files, so that no change can come between the two.
-        let stamp = DirectoryStamp(of: self.directory)
-        guard FileIdentity(of: self.file) == opened.identity else { return false }
-        self.settledDirectory = stamp.flatMap { $0.isSettled ? $0 : nil }
-        return true
-    }
-
-    /// Whether no name in the directory has been made, removed or changed since the files were seen in their places.
-    ///
-    /// One look at the directory in place of one at each file. The store's thread looks at the files themselves each
-    /// second: nobody stamps the directory when something is mounted upon a file.
-    private var isDirectoryUntouched: Bool {
-        guard let settled = self.settledDirectory else { return false }
-        return DirectoryStamp(of: self.directory) == settled
-    }
-
-    /// Whether the open connection commits again; nil if it must be opened anew.
+    /// Commits something; returns whether the open connection commits again, or nil if it must be opened anew.
     ///
     /// False if the file can't be written yet: other processes lock it, the disk is full, or this process may not
     /// write.
-    func canWrite(unless isOver: () -> Bool) -> Bool? {
+    func tryToWrite(unless isOver: () -> Bool) -> Bool? {
         guard let opened = self.opened else { return nil }
         // Other processes use the file by turns: a process that asks just once in a while may ask in vain for long.
         let deadline = self.deadline
@@ -309,7 +278,7 @@ final class Writer: @unchecked Sendable {
 
     // MARK: - Transactions
 
-    func transaction(_ opened: Opened, known: LastCommit = LastCommit()) throws(BreakerStoreError) -> Transaction {
+    func transaction(_ opened: Opened) throws(BreakerStoreError) -> Transaction {
         try Transaction(
             opened.writer,
             of: self.file,
@@ -317,7 +286,6 @@ final class Writer: @unchecked Sendable {
             clock: self.clock,
             eventsKept: self.configuration.eventsKept,
             random: self.random,
-            known: known,
             // If the lock file was replaced, other processes lock another one: a worker that seems dead may live.
             isLocked: { !opened.lock.isInPlace || opened.lock.isHeldByAnother(worker: $0) }
         )

@@ -15,7 +15,7 @@ import Testing
     private static func fail(_ counts: CircuitCounts, on board: Board? = nil) {
         counts.count(
             BadEnd(isFailed: true, isSlow: false), by: 1, epoch: 5, ownEpoch: nil,
-            in: counts.counters(on: board, growing: Self.grow), clock: { 1_000_000 })
+            in: counts.makeCounters(on: board, growing: Self.grow), clock: { 1_000_000 })
     }
 
     /// Several threads find that there are no counters yet: none counts where nobody looks.
@@ -59,7 +59,7 @@ import Testing
             for counts in workers { counts.know(birth: 7, Self.rules, epoch: 5) }
             func told(at uptime: Int64, isCommitted: Bool = true) -> [UInt64] {
                 workers.flatMap { counts in
-                    _ = counts.counters(on: board, growing: Self.grow)
+                    _ = counts.makeCounters(on: board, growing: Self.grow)
                     let tallies = counts.takeTallies(at: uptime, pause: 5_000_000, by: 1)
                     if isCommitted { counts.told(tallies) }
                     return tallies.map(\.totals.failed)

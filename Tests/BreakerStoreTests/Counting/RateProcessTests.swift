@@ -65,17 +65,17 @@ import Testing
     }
 
     /// Killed as soon as the trip is committed: what failed before it is not in the next window.
-    @Test(arguments: ["commit.made", "commit.done"], ["reset users", "call users"])
-    func aTripIsTheEndOfItsWindowThoughItsProcessDies(point: String, recovery: String) async throws {
+    @Test(arguments: ["reset users", "call users"])
+    func aTripIsTheEndOfItsWindowThoughItsProcessDies(recovery: String) async throws {
         let place = try Workplace.here
         let victim = try await place.openWorker()
         try await victim.ask("breaker users rate=0.5 minimum=5")
         try await victim.ask("fail users 3")
         // A failure that trips nothing may commit something, too.
-        try await victim.ask("die-at \(point) 0")
+        try await victim.ask("die-at commit.done 0")
         try await victim.ask("fail users")
         let commits = try #require(try await victim.ask("reached").number("times"))
-        try await victim.ask("die-at \(point) \(commits + 1)")
+        try await victim.ask("die-at commit.done \(commits + 1)")
         await #expect(throws: WorkerProcess.Failure.self) { try await victim.ask("fail users") }
         #expect(await victim.end() == -9)
         let next = try await place.openWorker()

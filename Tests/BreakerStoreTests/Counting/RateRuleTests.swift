@@ -292,7 +292,7 @@ import Testing
             _ = try $0.breaker(
                 .init(name: "a", trip: .failureRate(0.5, minimumCalls: 10, within: .seconds(60))))
         }
-        try await core.commit(until: Deadline(after: .seconds(20)), for: breaker.asker) {
+        try await core.commit(until: Deadline(after: .seconds(20))) {
             (transaction) throws(BreakerStoreError) in
             try core.tripByShare(breaker.circuit, epoch: epoch, error: nil, transaction)
         }

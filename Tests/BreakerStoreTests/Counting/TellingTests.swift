@@ -23,7 +23,7 @@ import Darwin
     private static func fail(_ counts: CircuitCounts, on board: Board?) {
         counts.count(
             BadEnd(isFailed: true, isSlow: false), by: 1, epoch: 5, ownEpoch: nil,
-            in: counts.counters(on: board, growing: Self.grow), clock: { 1_000_000 })
+            in: counts.makeCounters(on: board, growing: Self.grow), clock: { 1_000_000 })
     }
 
     /// A process was killed when it had taken the numbers, and before its commit: another one tells them.
@@ -32,7 +32,7 @@ import Darwin
             let (killed, other) = (CircuitCounts(), CircuitCounts())
             for counts in [killed, other] { counts.know(birth: 7, Self.rules, epoch: 5) }
             func taken(by counts: CircuitCounts, at uptime: Int64) -> [UInt64] {
-                _ = counts.counters(on: board, growing: Self.grow)
+                _ = counts.makeCounters(on: board, growing: Self.grow)
                 return counts.takeTallies(at: uptime, pause: 5_000_000, by: 1).map(\.totals.failed)
             }
             Self.fail(killed, on: board)
@@ -53,7 +53,7 @@ import Darwin
                 Self.fail(counts, on: board)
             }
             measuring.add(duration: 7)
-            measuring.publish(clock: { 1_000_000 }, { measuring.counters(on: board, growing: Self.grow) })
+            measuring.publish(clock: { 1_000_000 }, { measuring.makeCounters(on: board, growing: Self.grow) })
             var tellings = 0
             for second in 1...60 {
                 for counts in [measuring, other] {

@@ -8,7 +8,6 @@ struct DrivenLife {
         let number: Int
         let deadline: Deadline
         var isDone: Bool { false }
-        var asker: Asker? { nil }
 
         init(_ number: Int, _ deadline: Deadline) {
             self.number = number
@@ -44,9 +43,6 @@ struct DrivenLife {
             self.tickets[number] = ticket
             let (action, actions) = self.life.submitted(ticket, by: submitter.known)
             return Self.reply(actions, Self.word(action))
-        case .leftToThread(let number):
-            guard let ticket = self.tickets[number] else { return LifeReply() }
-            return Self.reply(self.life.leftToThread(ticket, [ticket]))
         case .roundBegan: return LifeReply(decision: self.life.roundBegan() ? "has work" : "nothing to do")
         case .fileLocked: return LifeReply(decision: "takes \(Self.numbers(self.life.fileLocked()))")
         case .fileWasBusy:
@@ -190,7 +186,6 @@ extension LifeEvent.Submitter {
         switch self {
         case .thread: .thread
         case .task: .task
-        case .taskInPassing: .taskInPassing
         case .nobody: .nobody
         }
     }

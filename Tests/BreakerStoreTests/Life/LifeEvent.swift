@@ -10,8 +10,6 @@ enum LifeEvent: Hashable {
     case closeRequested
     case closed
     case submitted(Int, by: Submitter, deadline: Int)
-    /// The ticket is a task's own, and was taken out of the queue.
-    case leftToThread(Int)
     case roundBegan
     case fileLocked
     case fileWasBusy
@@ -37,7 +35,7 @@ enum LifeEvent: Hashable {
     case ruled(String)
     case dropped(String)
 
-    enum Submitter: String, CaseIterable { case thread, task, taskInPassing, nobody }
+    enum Submitter: String, CaseIterable { case thread, task, nobody }
 
     /// How long a closing store may take to commit what waits.
     static let closingTime = 500

@@ -65,19 +65,6 @@ struct LifeModel {
             return LifeReply(wakes: true)
         case .closed: return self.close()
         case .submitted(let number, let submitter, let deadline): return self.submit(number, submitter, deadline)
-        case .leftToThread(let number):
-            guard let deadline = self.deadlines[number] else { break }
-            self.leader = "thread"
-            self.isWanted = false
-            self.suspended.insert(number)
-            var reply = LifeReply(wakes: true, timer: self.timer(for: deadline))
-            if self.takesIn {
-                self.waiting.insert(Waiting(number: number, deadline: deadline), at: 0)
-            } else {
-                reply.failed = [number]
-                reply.code = self.phase == "closed" ? .closed : .full
-            }
-            return reply
         case .roundBegan:
             self.hurries = false
             return LifeReply(decision: self.waiting.isEmpty ? "nothing to do" : "has work")
@@ -162,12 +149,7 @@ struct LifeModel {
         }
         self.waiting.append(Waiting(number: number, deadline: deadline))
         var reply = LifeReply(decision: "waits")
-        if submitter == .taskInPassing, self.leader == "nobody", self.numbers == [number], self.checkpoint == "notDue" {
-            self.leader = "caller"
-            reply.decision = "leads"
-            return reply
-        }
-        if submitter == .task || submitter == .taskInPassing {
+        if submitter == .task {
             self.suspended.insert(number)
             reply.timer = self.timer(for: deadline)
         }

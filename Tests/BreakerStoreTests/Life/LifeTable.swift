@@ -30,12 +30,7 @@ enum LifeTable {
                     .submitted(9, by: .task, deadline: 1100),
                     "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
                 ),
-                (
-                    .submitted(9, by: .taskInPassing, deadline: 1100),
-                    "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
-                ),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits, wakes; lead: thread; waiting: [1, 2, 9]"),
-                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.roundBegan, "has work"),
                 (.fileLocked, "takes [1, 2]; waiting: []"),
                 (
@@ -78,9 +73,7 @@ enum LifeTable {
                 (.closed, "fails [] (closed); phase: closed"),
                 (.submitted(9, by: .thread, deadline: 1100), "refused (full)"),
                 (.submitted(9, by: .task, deadline: 1100), "refused (full)"),
-                (.submitted(9, by: .taskInPassing, deadline: 1100), "refused (full)"),
                 (.submitted(9, by: .nobody, deadline: 1100), "refused (full)"),
-                (.leftToThread(1), "fails [1] (full), wakes; lead: thread"),
                 (.roundBegan, "nothing to do"),
                 (.fileLocked, "takes []"),
                 (.fileWasBusy, "gives up"),
@@ -114,12 +107,7 @@ enum LifeTable {
                     .submitted(9, by: .task, deadline: 1100),
                     "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
                 ),
-                (
-                    .submitted(9, by: .taskInPassing, deadline: 1100),
-                    "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
-                ),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits, wakes; lead: thread; waiting: [1, 2, 9]"),
-                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.roundBegan, "has work"),
                 (.fileLocked, "takes [1, 2]; waiting: []"),
                 (.fileWasBusy, "gives up, fails [1, 2] (full), wakes; phase: closing, lost; waiting: []"),
@@ -159,9 +147,7 @@ enum LifeTable {
                 (.closed, "fails [] (closed); phase: closed"),
                 (.submitted(9, by: .thread, deadline: 1100), "refused (full)"),
                 (.submitted(9, by: .task, deadline: 1100), "refused (full)"),
-                (.submitted(9, by: .taskInPassing, deadline: 1100), "refused (full)"),
                 (.submitted(9, by: .nobody, deadline: 1100), "refused (full)"),
-                (.leftToThread(1), "fails [1] (full), wakes; lead: thread"),
                 (.roundBegan, "nothing to do"),
                 (.fileLocked, "takes []"),
                 (.fileWasBusy, "gives up"),
@@ -192,9 +178,7 @@ enum LifeTable {
                 (.closed, "fails [] (closed)"),
                 (.submitted(9, by: .thread, deadline: 1100), "refused (closed)"),
                 (.submitted(9, by: .task, deadline: 1100), "refused (closed)"),
-                (.submitted(9, by: .taskInPassing, deadline: 1100), "refused (closed)"),
                 (.submitted(9, by: .nobody, deadline: 1100), "refused (closed)"),
-                (.leftToThread(1), "fails [1] (closed), wakes; lead: thread"),
                 (.roundBegan, "nothing to do"),
                 (.fileLocked, "takes []"),
                 (.fileWasBusy, "gives up"),
@@ -246,12 +230,7 @@ enum LifeTable {
                     .submitted(9, by: .task, deadline: 1100),
                     "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
                 ),
-                (
-                    .submitted(9, by: .taskInPassing, deadline: 1100),
-                    "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
-                ),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits, wakes; lead: thread; waiting: [1, 2, 9]"),
-                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due; lead: thread"),
                 (.lookBegan, "may look; lead: looker"),
                 (.leadEnded, "wakes; lead: thread"),
@@ -265,9 +244,7 @@ enum LifeTable {
             [
                 (.submitted(9, by: .thread, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .task, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
-                (.submitted(9, by: .taskInPassing, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits; waiting: [1, 2, 9]"),
-                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due; lead: caller, wanted"),
                 (.lookBegan, "may not"),
                 (.leadEnded, "wakes; lead: thread"),
@@ -281,9 +258,7 @@ enum LifeTable {
             [
                 (.submitted(9, by: .thread, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .task, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
-                (.submitted(9, by: .taskInPassing, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits; waiting: [1, 2, 9]"),
-                (.leftToThread(1), "wakes; lead: thread; waiting: [1, 1, 2]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due; lead: looker, wanted"),
                 (.lookBegan, "may not"),
                 (.leadEnded, "wakes; lead: thread"),
@@ -297,9 +272,7 @@ enum LifeTable {
             [
                 (.submitted(9, by: .thread, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .task, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
-                (.submitted(9, by: .taskInPassing, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits; waiting: [1, 2, 9]"),
-                (.leftToThread(1), "wakes; waiting: [1, 1, 2]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due"),
                 (.lookBegan, "may not"),
                 (.leadEnded, "wakes"),

@@ -53,7 +53,7 @@ import Testing
             #expect(events.allSatisfy { Set($0).count == $0.count })
         }
         let names = (LifeTable.phases[0].effects + LifeTable.always).map { "\($0.event)".prefix { $0 != "(" } }
-        #expect(Set(names).count == 31, "each kind of event is in the table")
+        #expect(Set(names).count == 30, "each kind of event is in the table")
     }
 
     @Test(arguments: LifeTable.phases) func eachEventHasItsEffect(in phase: LifeTable.Column) {
@@ -72,23 +72,6 @@ import Testing
         _ = life.happen(.submitted(2, by: .task, deadline: 900), at: 2)
         #expect(life.happen(.threadEndedRound, at: 2).decision == "goes on")
         #expect(life.happen(.checkpointBegan, at: 2).decision == "copies")
-    }
-
-    /// A lone report of a task is committed in passing; the thread has no part in that.
-    @Test func aLoneTaskMayLead() {
-        var life = DrivenLife()
-        #expect(life.happen(.submitted(1, by: .taskInPassing, deadline: 900), at: 1).description == "leads")
-        #expect(life.facts["awaited"] == "[]")
-        #expect(life.happen(.fileLocked, at: 1).decision == "takes [1]")
-        // Who comes meanwhile waits, and is the thread's.
-        #expect(life.happen(.submitted(2, by: .taskInPassing, deadline: 900), at: 1).decision == "waits")
-        #expect(life.happen(.leadEnded, at: 2).wakes)
-        #expect(life.facts["lead"] == "thread")
-        // A checkpoint is the thread's, too.
-        _ = life.happen(.fileLocked, at: 3)
-        _ = life.happen(.commitEnded(isLost: false, frames: 200), at: 3)
-        #expect(life.happen(.threadEndedRound, at: 3).decision == "done")
-        #expect(life.happen(.submitted(3, by: .taskInPassing, deadline: 900), at: 4).decision == "waits")
     }
 
     /// A sync takes long on some disks: threads go on, tasks are the thread's next work.

@@ -74,7 +74,7 @@ import Testing
         guard case .thread = after else { return true }
         if case .thread = before { return true }
         switch event {
-        case .submitted, .leadEnded, .leftToThread: return reply.wakes
+        case .submitted, .leadEnded: return reply.wakes
         default: return true
         }
     }
@@ -100,7 +100,7 @@ import Testing
         case 9: return .commitEnded(isLost: random.chance(20), frames: random.pick([0, 199, 200, 229, 230]) ?? 0)
         case 10: return .lookBegan
         case 11: return .leadEnded
-        case 12: return random.chance(50) ? .leadEnded : .leftToThread(known)
+        case 12: return .leadEnded
         case 13: return .threadEndedRound
         case 14: return .threadWantsLead
         case 15: return .waiterGaveUp(known)

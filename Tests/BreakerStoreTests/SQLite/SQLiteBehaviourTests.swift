@@ -86,29 +86,6 @@ import Testing
         #expect(try #require(Files.read(self.path + "-shm")).prefix(136) == header.bytes[...])
     }
 
-    @Test func theHookOfACommit() throws {
-        let stock = self.stock()
-        let database = try self.connection()
-        database.connection.forgetCommittedFrames()
-        let before = try self.header(database)
-        try database.connection.changeSchema("BEGIN IMMEDIATE; \(Self.insert)")
-        var committed = database.connection.committedFrames
-        #expect(committed == nil)
-        #expect(try self.header(database).copies == before.copies, "nothing is told before the commit")
-        try database.connection.execute("COMMIT")
-        let header = try self.header(database)
-        #expect(header.changes == before.changes + 1)
-        committed = database.connection.committedFrames
-        #expect(committed == Int32(header.frames))
-
-        database.connection.forgetCommittedFrames()
-        try database.connection.changeSchema("BEGIN IMMEDIATE; \(Self.insert); ROLLBACK")
-        try database.connection.changeSchema("BEGIN IMMEDIATE; SELECT count(*) FROM t; COMMIT")
-        stock.run(Self.insert)
-        committed = database.connection.committedFrames
-        #expect(committed == nil, "it tells of this connection's own commits alone")
-    }
-
     @Test func theLockOfATransaction() throws {
         let stock = self.stock()
         let (first, second) = (try self.connection(), try self.connection())

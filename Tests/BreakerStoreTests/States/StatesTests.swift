@@ -28,12 +28,12 @@ import Testing
         depth: 12)
     /// One process with two callers of all sorts.
     static let callers = WorldBounds(
-        name: "callers", processes: 1, calls: (2, 2), submitters: [.thread, .task, .taskInPassing, .nobody],
+        name: "callers", processes: 1, calls: (2, 2), submitters: [.thread, .task, .nobody],
         kinds: Self.waits.union([.calls, .bad, .losesFile, .findsFile, .closes]), depth: 10)
     /// One process with one call, and all that can happen to its store.
     static let alone = WorldBounds(
         name: "alone", processes: 1, calls: (1, 1), rules: .ofWorld(.failures(1, window: World.second)),
-        submitters: [.thread, .task, .taskInPassing, .nobody], looksAround: true,
+        submitters: [.thread, .task, .nobody], looksAround: true,
         kinds: Self.ends.union(Self.waits).union([
             .looks, .longLog, .hangs, .losesFile, .findsFile, .unknownCommit, .closes,
         ]), depth: 12)

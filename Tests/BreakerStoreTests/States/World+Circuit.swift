@@ -181,10 +181,9 @@ extension World.Process {
     var probesGivenBack: [World.Leave] { (self.tickets + self.kept).map(\.leave).filter { $0.probe != nil } }
 
     var rounds: [World.Round] {
-        let rounds = self.leaders.compactMap { leader -> World.Round? in
+        self.leaders.compactMap { leader in
             if case .hasCommitted(let round) = leader.stage { round } else { nil }
         }
-        return rounds + (self.unsynced.map { [$0] } ?? [])
     }
 
     /// The tickets that have no outcome yet.

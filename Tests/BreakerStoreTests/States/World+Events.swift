@@ -42,7 +42,7 @@ extension World {
                 switch leader.stage {
                 case .hasLock(let tickets):
                     // In passing a task's own thread hangs: nobody else waits.
-                    if !leader.isInPassing { add(.hangs, number, index) }
+                    add(.hangs, number, index)
                     // Nobody would know the slot of a probe whose claim was told to have failed, until its lease ends.
                     if tickets.allSatisfy({ $0.input != nil }) { add(.unknownCommit, number, index) }
                 case .hasCommitted: add(.longLog, number, index)
@@ -243,7 +243,7 @@ extension World.Process {
         return !self.leaders.contains {
             switch $0.role {
             case .thread, .leavingThread: true
-            case .caller, .inPassing, .looker: false
+            case .caller, .looker: false
             }
         }
     }

@@ -60,7 +60,6 @@ extension World {
         for ticket in process.kept { self.add(ticket, to: &key) }
         key.add(254)
         for leader in process.leaders { self.add(leader, tickets, to: &key) }
-        if let round = process.unsynced { self.add(round, to: &key) }
         key.add(
             sorted: process.calls.map { call in
                 guard let ticket = call.ticket else { return [254] + self.words(of: call.leave) }
@@ -104,9 +103,6 @@ extension World {
     private func add(_ leader: Leader, _ tickets: [WorldTicket], to key: inout KeyBytes) {
         switch leader.role {
         case .caller: key.add(0)
-        case .inPassing(let ticket):
-            key.add(1)
-            key.add(tickets.firstIndex { $0 === ticket } ?? 253)
         case .looker: key.add(2)
         case .thread: key.add(3)
         case .leavingThread: key.add(4)
@@ -135,7 +131,7 @@ extension World {
     }
 
     private func add(_ ticket: WorldTicket, to key: inout KeyBytes) {
-        key.add(ticket.hasCaller ? ticket.submitter.isTask ? 2 : 1 : 0)
+        key.add(ticket.hasCaller ? ticket.submitter == .task ? 2 : 1 : 0)
         key.add(time: ticket.due)
         switch ticket.input {
         case nil: key.add(0)

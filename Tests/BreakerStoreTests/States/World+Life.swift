@@ -48,8 +48,7 @@ extension World {
         switch self.happened(process, { $0.submitted(ticket, by: ticket.submitter) }) {
         case .refuse: self.fails(ticket, process)
         case .lead:
-            let isInPassing = if case .taskInPassing = ticket.submitter { true } else { false }
-            self.processes[process].leaders.append(Leader(role: isInPassing ? .inPassing(ticket) : .caller))
+            self.processes[process].leaders.append(Leader(role: .caller))
         case .wait:
             if self.plant == .twoLead { self.processes[process].leaders.append(Leader(role: .caller)) }
         }
@@ -92,7 +91,7 @@ extension World {
     private mutating func callHears(_ ticket: WorldTicket, _ process: Int) -> Int? {
         let index = self.processes[process].calls.firstIndex { $0.ticket === ticket }
         let number = index.map { self.processes[process].calls.remove(at: $0).number }
-        if ticket.submitter.isTask { self.asked(process) { $0.waiterLeft(ticket) } }
+        if ticket.submitter == .task { self.asked(process) { $0.waiterLeft(ticket) } }
         return number
     }
 
@@ -139,14 +138,6 @@ extension World {
         switch leader.role {
         case .thread, .leavingThread:
             self.asked(process) { $0.checkpointBegan() }
-            if let round = self.processes[process].unsynced {
-                self.processes[process].unsynced = nil
-                leader.stage = .hasCommitted(round)
-                return
-            }
-        case .inPassing(let ticket):
-            if self.lockedBy == nil { return self.locks(&leader, process) }
-            return self.leaves([], of: ticket, to: &leader, process)
         case .caller, .looker: break
         }
         guard self.asked(process, { $0.roundBegan() }) else {
@@ -175,7 +166,6 @@ extension World {
     ) {
         self.lockedBy = nil
         var round = Round()
-        let stretch = self.expected.stretch
         if self.processes[process].canWrite {
             if self.plant == .staleCircuitWritten { self.file = self.processes[process].remembered }
             round.done = tickets.map { ($0, self.perform($0, process)) }
@@ -184,29 +174,13 @@ extension World {
         if isUnknown || !self.processes[process].canWrite {
             round = Round(failed: self.plant == .takenTicketsForgotten ? [] : tickets, isLost: true)
         }
-        if case .inPassing(let ticket) = leader.role {
-            // A failed commit is the thread's to try again, and a change of state is the thread's to sync.
-            if !self.processes[process].canWrite { return self.leaves(tickets, of: ticket, to: &leader, process) }
-            if !isUnknown, self.expected.stretch != stretch {
-                self.processes[process].unsynced = round
-                return self.leaves([], of: ticket, to: &leader, process)
-            }
-        }
         leader.stage = .hasCommitted(round)
-    }
-
-    /// The leader in passing leaves the rest to the thread.
-    private mutating func leaves(
-        _ tickets: [WorldTicket], of ticket: WorldTicket, to leader: inout Leader, _ process: Int
-    ) {
-        self.happened(process) { ((), $0.leftToThread(ticket, tickets)) }
-        leader.stage = .isOver
     }
 
     private mutating func ends(_ leader: inout Leader, _ process: Int) {
         let goesOn: Bool
         switch leader.role {
-        case .caller, .inPassing, .looker:
+        case .caller, .looker:
             self.happened(process) { ((), $0.leadEnded()) }
             goesOn = false
         case .thread: goesOn = !self.asked(process) { $0.threadEndedRound() }

@@ -39,8 +39,6 @@ struct World {
         var calls: [Call] = []
         /// Whoever uses the connection that writes: more than one is wrong.
         var leaders: [Leader] = []
-        /// Committed in passing, and not synced yet.
-        var unsynced: Round?
         /// Reports that could not be committed.
         var kept: [WorldTicket] = []
         /// The circuit as this process has seen it last: only a wrong program goes by it.
@@ -68,7 +66,6 @@ struct World {
     struct Leader {
         enum Role {
             case caller
-            case inPassing(WorldTicket)
             case looker
             case thread
             case leavingThread
@@ -85,8 +82,6 @@ struct World {
         let role: Role
         var stage = Stage.begins
         var hangs = false
-
-        var isInPassing: Bool { if case .inPassing = self.role { true } else { false } }
     }
 
     /// What has become of the tickets of one transaction.
@@ -161,14 +156,13 @@ final class WorldTicket: AnyTicket {
 
     var hasCaller: Bool {
         switch self.submitter {
-        case .thread, .task, .taskInPassing: true
+        case .thread, .task: true
         case .nobody: false
         }
     }
 
     // The world commits and ends tickets itself, so that one state of the world does not change another.
     var isDone: Bool { false }
-    var asker: Asker? { nil }
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void { {} }
     func fail(_ error: BreakerStoreError) -> Bool { true }
 }

@@ -14,8 +14,9 @@ import Testing
         #expect(breaker.circuit.slot.ask(store.gate).verdict == .proceed)
         let other = try store.breaker(.init(name: "b", trip: .failures(1, within: .seconds(1))))
         #expect(breaker.circuit.slot.ask(store.gate).verdict == .none)
-        // So has the commit.
         await other.recordFailure()
+        #expect(other.circuit.slot.ask(store.gate).verdict == .none)
+        await #expect(throws: CircuitOpenError.self) { try await other.run { 1 } }
         #expect(other.circuit.slot.ask(store.gate).verdict == .open)
     }
 }

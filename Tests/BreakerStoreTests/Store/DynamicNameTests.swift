@@ -258,7 +258,7 @@ import Testing
         defer { store.close() }
         let core = try #require(store.backend.core)
         core.lose(.busy(store.path))
-        core.isUsed(KeptConfig(config))
+        core.noteUse(of: KeptConfig(config))
         #expect(await eventually { store.isHealthy && self.workers(store, "a") == 1 })
     }
 

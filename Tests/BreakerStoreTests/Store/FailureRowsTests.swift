@@ -79,7 +79,7 @@ import Testing
         private mutating func step() throws {
             switch self.random.number(in: 0...99) {
             case 0..<15: self.fixture.clock.advance(by: .microseconds(self.random.number(in: 0...30)))
-            // Somebody else commits: what this process remembers counts no longer.
+            // Somebody else commits.
             case 15..<20:
                 Foreign.run(self.core.file.path, "UPDATE worker SET since = since - 1", keepsLog: true)
             case 20..<(self.isBusy ? 21 : 25):
@@ -87,7 +87,8 @@ import Testing
                 Foreign.run(
                     self.core.file.path,
                     """
-                    DELETE FROM failure WHERE circuit = \(id); UPDATE circuit SET last_error = NULL WHERE id = \(id);
+                    DELETE FROM failure WHERE circuit = \(id);
+                    UPDATE circuit SET last_error = NULL, failures = NULL WHERE id = \(id);
                     UPDATE clock SET reserved = reserved + 1
                     """,
                     keepsLog: true)
@@ -140,7 +141,7 @@ import Testing
             self.told = []
         }
 
-        /// A transaction that fails leaves nothing behind, neither in the file nor in what this process remembers.
+        /// A transaction that fails leaves nothing behind.
         private mutating func giveUp() throws {
             let report = self.report()
             let name = self.name
@@ -159,6 +160,9 @@ import Testing
         private mutating func compare(_ step: Int) throws {
             let stored = try #require(try self.core.circuit(self.name))
             try #require(stored.failures == self.memory.failures.failures, "\(self.name), step \(step)")
+            let noted = stored.row.failures
+            try #require(noted.count.map { Int($0) == stored.failures.count } ?? true, "\(self.name), step \(step)")
+            try #require(noted.since == nil, "\(self.name), step \(step)")
             var circuit = stored.row.circuit
             circuit.tally = self.memory.circuit.tally
             try #require(circuit == self.memory.circuit, "\(self.name), step \(step)")

@@ -36,7 +36,7 @@ import Testing
         let core = try #require(self.fixture.core)
         let configs = Self.configs(3)
         let breakers = try self.fixture.store.breakers(configs)
-        core.ask { $0.registrationFailed(.init(config: configs[index], uptime: core.clock.uptime)) }
+        core.tell { $0.registrationFailed(.init(config: configs[index], uptime: core.clock.uptime)) }
         #expect(try self.fixture.store.breakers(configs) == breakers)
         #expect(!core.isUnregistered(CircuitName(configs[index].name)))
     }

@@ -71,13 +71,10 @@ bb_floor *bb_floor_open(const char *path, const char *model, int circuits);
 // writes the failures of this worker. 0, or not.
 int bb_floor_share(bb_floor *floor, int worker);
 // `count` times the fixed transaction, one after the other: BEGIN IMMEDIATE; SELECT the circuit's row; INSERT a
-// failure; UPDATE the circuit's row; COMMIT. Returns the nanoseconds it took, or -1.
+// failure; UPDATE the circuit's row; COMMIT; SELECT the row once more. Returns the nanoseconds it took, or -1.
 int64_t bb_floor_fail(bb_floor *floor, int count);
 // Puts `count` failures of the first circuit into the table.
 int bb_floor_fill(bb_floor *floor, int count);
-// Once the fixed transaction for the first circuit, with one covering count(*) of its failures in place of the UPDATE.
-// Returns the nanoseconds it took, or -1.
-int64_t bb_floor_fail_counting(bb_floor *floor);
 // `count` failures in one transaction. Returns the nanoseconds it took, or -1.
 int64_t bb_floor_fail_batch(bb_floor *floor, int count);
 // One SELECT of a circuit's row. Returns the nanoseconds it took, or -1.

@@ -1,0 +1,210 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// The circuit's row notes how many failures there are; whatever befalls the note or the rows, the circuit trips when
+/// the rows say so.
+@Suite(.timeLimit(.minutes(10))) struct NotedFailuresTests {
+    private let fixture: StoreFixture
+    private let core: StoreCore
+    private let breaker: CircuitBreaker
+    private let path: String
+
+    init() throws {
+        self.fixture = try StoreFixture()
+        self.core = try #require(self.fixture.core)
+        self.path = self.core.file.path
+        self.breaker = try self.fixture.store.breaker(Self.config())
+    }
+
+    private static func config(
+        _ trip: TripRule = .failures(100, within: .seconds(10)), minimumReporters: Int = 1
+    ) -> CircuitBreaker.Config {
+        CircuitBreaker.Config(name: "a", trip: trip, minimumReporters: minimumReporters)
+    }
+
+    private func register(_ config: CircuitBreaker.Config) throws {
+        try self.fixture.store.patiently { _ = try $0.breaker(config) }
+    }
+
+    private func fail(_ times: Int) { for _ in 0..<times { self.breaker.recordFailure() } }
+
+    private var noted: CircuitRow.NotedFailures {
+        get throws { try #require(try self.core.row(of: "a")).failures }
+    }
+
+    private var rows: Int { Int(Foreign.value(self.path, "SELECT count(*) FROM failure") ?? "") ?? -1 }
+
+    private func run(_ sql: String) { Foreign.run(self.path, sql, keepsLog: true) }
+
+    /// Rows as another program could have written them, a microsecond apart, the newest now.
+    private func write(_ count: Int, noting: Bool) {
+        self.run(
+            """
+            INSERT INTO failure WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < \(count))
+            SELECT circuit.id, \(self.core.clock.now.microseconds) - \(count) + x, 5, x FROM circuit, n;
+            UPDATE circuit SET failures = \(noting ? "\(count)" : "failures")
+            """)
+    }
+
+    @Test func fewAreCountedEachTime() throws {
+        self.fail(32)
+        #expect(try self.noted == CircuitRow.NotedFailures())
+        self.fail(1)
+        #expect(try self.noted == CircuitRow.NotedFailures(count: 33))
+        self.fixture.clock.advance(by: .seconds(11))
+        self.fail(1)
+        #expect(try self.noted == CircuitRow.NotedFailures())
+        #expect(self.rows == 1)
+    }
+
+    // MARK: - Rows and notes of others
+
+    @Test func rowsThatSomebodyDeletedDoNotTrip() throws {
+        self.fail(60)
+        self.run("DELETE FROM failure WHERE sequence IN (SELECT sequence FROM failure LIMIT 30)")
+        self.fail(69)
+        #expect(self.breaker.state == .closed)
+        #expect(self.breaker.failureCount == 99)
+        self.fail(1)
+        #expect(self.breaker.state.isOpen)
+    }
+
+    @Test func rowsThatSomebodyInsertedCountAtTheLatestBeforeATrip() throws {
+        self.write(10, noting: false)
+        self.fail(20)
+        #expect(self.breaker.failureCount == 30)
+        self.fail(10)
+        #expect(try self.noted.count == 40)
+        self.write(40, noting: false)
+        self.fail(59)
+        #expect(self.breaker.state == .closed)
+        self.fail(1)
+        #expect(self.breaker.state.isOpen)
+    }
+
+    @Test(arguments: ["failures = 5000", "failures = 33", "failures = 0, failures_since = 9223372036854775807"])
+    func aWrongNoteTripsNothing(_ note: String) throws {
+        self.fail(40)
+        self.run("UPDATE circuit SET \(note)")
+        self.fail(59)
+        #expect(self.breaker.state == .closed)
+        self.fail(note == "failures = 33" ? 8 : 1)
+        #expect(self.breaker.state.isOpen)
+    }
+
+    @Test func aNoteThatNobodyCanHaveWrittenIsHealed() throws {
+        self.fail(40)
+        self.run("UPDATE circuit SET failures = -1")
+        self.fail(1)
+        #expect(self.fixture.isHealthy)
+        #expect(try self.noted == CircuitRow.NotedFailures())
+    }
+
+    // MARK: - Rules
+
+    @Test func aWidenedWindowCountsWhatIsLeft() throws {
+        self.fail(40)
+        self.fixture.clock.advance(by: .seconds(9))
+        self.fail(40)
+        try self.register(Self.config(.failures(100, within: .seconds(60))))
+        self.fixture.clock.advance(by: .seconds(40))
+        self.fail(19)
+        #expect(try self.noted.count == 99)
+        #expect(self.breaker.state == .closed)
+        self.fail(1)
+        #expect(self.breaker.state.isOpen)
+    }
+
+    @Test func aNarrowedWindowCountsNoMore() throws {
+        self.fail(50)
+        self.fixture.clock.advance(by: .seconds(2))
+        self.fail(40)
+        try self.register(Self.config(.failures(100, within: .seconds(1))))
+        self.fail(1)
+        #expect(try self.noted.count == 41)
+        #expect(self.rows == 41)
+    }
+
+    @Test func aRateInBetweenLeavesTheRows() throws {
+        self.fail(50)
+        try self.register(Self.config(.failureRate(0.9, minimumCalls: 1_000, within: .seconds(10))))
+        self.fail(10)
+        #expect(self.rows == 50)
+        try self.register(Self.config())
+        self.fail(49)
+        #expect(self.breaker.state == .closed)
+        self.fail(1)
+        #expect(self.breaker.state.isOpen)
+    }
+
+    @Test func failuresThatAreDroppedForWantOfReportersAreNotNoted() throws {
+        try self.register(Self.config(.failures(50, within: .seconds(10)), minimumReporters: 2))
+        self.fail(120)
+        #expect(self.breaker.state == .closed)
+        #expect(self.rows == 50)
+        #expect(try self.noted.count.map { $0 == 50 } ?? true)
+    }
+
+    @Test func aReportThatIsToldAgainCountsOnce() throws {
+        self.fail(40)
+        var report = self.breaker.newReport(try #require(try self.breaker.storedEpoch), Ending(verdict: .failure))
+        for mayBeKnown in [false, false, true, true] {
+            report.mayBeKnown = mayBeKnown
+            let input = CircuitInput.failed(report)
+            try self.core.commit(until: Deadline(after: .seconds(60))) { (transaction) throws(BreakerStoreError) in
+                try transaction.apply(input, to: "a", registering: Self.config())
+            }
+            #expect(try self.noted.count == 41)
+        }
+    }
+
+    // MARK: - Very many rows
+
+    /// A transaction deletes at most a thousand of them; none of the others counts ever again.
+    @Test func tooManyToDeleteAtOnceNeverCount() throws {
+        self.write(5_000, noting: true)
+        try self.register(Self.config(.failures(6_000, within: .seconds(10))))
+        self.fixture.clock.advance(by: .seconds(11))
+        self.fail(1)
+        #expect(self.rows == 4_001)
+        #expect(try self.noted.since != nil)
+        #expect(self.breaker.failureCount == 1)
+        try self.register(Self.config(.failures(1_000, within: .seconds(60))))
+        self.fail(3)
+        #expect(self.rows == 1_004)
+        #expect(self.breaker.failureCount == 4)
+        self.fail(2)
+        #expect(self.rows == 6)
+        #expect(try self.noted == CircuitRow.NotedFailures())
+    }
+
+    @Test(arguments: [false, true]) func aResetForgetsThemAll(isHeld: Bool) throws {
+        self.write(5_000, noting: true)
+        if isHeld { try self.fixture.store.hold("a", .closed) }
+        try self.fixture.store.reset("a")
+        if isHeld { try self.fixture.store.release("a") }
+        self.fixture.clock.advance(by: .microseconds(1))
+        #expect(self.breaker.failureCount == 0)
+        self.fail(99)
+        #expect(self.breaker.state == .closed)
+        #expect(self.rows == 99)
+        self.fail(1)
+        #expect(self.breaker.state.isOpen)
+        #expect(self.rows == 100, "they tell of the trip")
+    }
+
+    @Test func aSuccessForgetsThemAll() throws {
+        try self.register(Self.config(.consecutiveFailures(10_000)))
+        self.write(5_000, noting: true)
+        self.breaker.recordSuccess()
+        #expect(self.rows == 4_000)
+        #expect(self.breaker.failureCount == 0)
+        let look = try #require(try self.core.look(self.breaker.asker))
+        #expect(!look.hasFailures, "no success is reported for their sake")
+        self.fixture.clock.advance(by: .microseconds(1))
+        self.fail(1)
+        #expect(self.breaker.failureCount == 1)
+    }
+}
