@@ -137,7 +137,7 @@ deb-check: setup ## as root: make the Debian packages, and try them in a bare De
 	@scripts/setup.sh fleet-build
 	@scripts/deb-check.sh
 
-lint: ## check format and layout
+lint: setup ## check format and layout
 	@scripts/lint.sh
 
 docs: setup ## build the documentation into .build/docs

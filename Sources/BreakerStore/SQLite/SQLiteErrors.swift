@@ -42,6 +42,9 @@ extension BreakerStoreError {
             path: path
         )
     }
+
+    /// Whether SQLite refused a value that is read or written, for its length or its type: other rows may fare better.
+    package var isOfRefusedValue: Bool { self.sqliteCode.map(SQLiteCode.isOfValue) ?? false }
 }
 
 extension BreakerStoreError.Code {

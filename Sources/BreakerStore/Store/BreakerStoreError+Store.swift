@@ -44,9 +44,6 @@ extension BreakerStoreError {
             sqliteCode: error.sqliteCode, path: error.path)
     }
 
-    /// Whether SQLite refused a value that is read or written, for its length or its type: other rows may fare better.
-    package var isOfRefusedValue: Bool { self.sqliteCode.map(SQLiteCode.isOfValue) ?? false }
-
     /// Whether healing may help: SQLite refused a value, or this library can't read a row or another part of the file.
     ///
     /// False where SQLite itself calls the file broken.
