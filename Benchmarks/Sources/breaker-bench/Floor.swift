@@ -29,6 +29,15 @@ final class Floor: @unchecked Sendable {
         self.other = try Other(path)
     }
 
+    /// Puts so many failures of three years ago into a store's file, where circuit 1 notes them.
+    static func fill(_ path: String, with failures: Int) throws {
+        guard let raw = unsafe bb_floor_open(path, nil, 1) else { throw BenchmarkError("\(path) can't be opened") }
+        defer { unsafe bb_floor_close(raw) }
+        guard unsafe bb_floor_fill(raw, Int32(failures)) == 0, unsafe bb_floor_note(raw, Int32(failures)) == 0 else {
+            throw BenchmarkError("the failures can't be written")
+        }
+    }
+
     deinit { unsafe bb_floor_close(self.raw) }
 
     func checkpoint() { unsafe bb_floor_checkpoint(self.raw) }

@@ -31,6 +31,7 @@ struct Recording {
             try await Self.inTasks(&table, effort, few, floor, other)
             try await Self.afterACommit(&table, effort, few, floor, other)
         }
+        try await Self.afterVeryMany(&table)
         try await Self.amongMany(&table, effort)
         try await Self.temporary(&table, effort)
     }
@@ -190,6 +191,23 @@ struct Recording {
         table.addRatio(
             "a healthy call after another process's commit, against a SELECT after one", ours: rounds[0] / 1_000,
             floor: rounds[1] / 1_000, .atMost(1.5), .microseconds)
+    }
+
+    /// All failures of a full window expire at once: the transaction counts them, and deletes a thousand.
+    private static func afterVeryMany(_ table: inout Table) async throws {
+        try await Program.withDirectory { directory in
+            let path = directory + "/expired.db"
+            let store = try CircuitStore(path: path)
+            defer { store.close() }
+            let breaker = try Self.breaker(store, "expired", filledWith: 0)
+            try Floor.fill(path, with: 999_000)
+            try Other.beginLog(of: path)
+            let first = try await Self.time(1) { () throws in Self.fail(breaker) }
+            let next = try await Self.time(10) { () throws in Self.fail(breaker) }
+            table.addAmount(
+                "one failure after 999,000 that have just expired", ours: first / 1_000, atMost: 100_000, .microseconds)
+            table.addAmount("  each of the next ten", ours: next / 1_000, atMost: 5_000, .microseconds)
+        }
     }
 
     private static func amongMany(_ table: inout Table, _ effort: Effort) async throws {

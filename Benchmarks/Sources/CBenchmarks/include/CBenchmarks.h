@@ -75,6 +75,8 @@ int bb_floor_share(bb_floor *floor, int worker);
 int64_t bb_floor_fail(bb_floor *floor, int count);
 // Puts `count` failures of the first circuit into the table.
 int bb_floor_fill(bb_floor *floor, int count);
+// Writes into the first circuit's row that so many failures are there.
+int bb_floor_note(bb_floor *floor, int count);
 // `count` failures in one transaction. Returns the nanoseconds it took, or -1.
 int64_t bb_floor_fail_batch(bb_floor *floor, int count);
 // One SELECT of a circuit's row. Returns the nanoseconds it took, or -1.
