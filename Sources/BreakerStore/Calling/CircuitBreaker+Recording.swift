@@ -91,14 +91,20 @@ extension CircuitBreaker {
         return (nil, admitted)
     }
 
-    /// Whether the circuit is held, or open before its time, as far as the kept answer tells: a failure counts nowhere
-    /// then.
+    /// Whether the circuit is held, or open before its time, as far as a look tells: a failure counts nowhere then.
     private var isSurelyRefused: Bool {
         let answer = self.circuit.slot.ask(self.store.gate)
         switch answer.verdict {
         case .open, .heldOpen, .heldClosed, .observe: return self.core.clock.uptime < answer.until
-        case .none, .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures:
+        case .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures: return false
+        case .none: break
+        }
+        guard !self.store.gate.isForked, !self.store.isClosed, let look = try? self.core.look(self.asker) else {
             return false
+        }
+        switch look.answer {
+        case .refuse(.open, _), .refuse(.held, _), .uncounted, .observe: return true
+        case .refuse(.probing, _), .proceed, .claim: return false
         }
     }
 

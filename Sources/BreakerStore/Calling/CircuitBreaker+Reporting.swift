@@ -72,6 +72,7 @@ extension CircuitBreaker {
         guard let input else { return }
         do throws(BreakerStoreError) {
             try self.core.commit(until: self.store.deadline, self.work(input))
+            self.look(after: input)
         } catch {
             self.tellMemory(input)
         }
@@ -81,8 +82,19 @@ extension CircuitBreaker {
         guard let input else { return }
         do throws(BreakerStoreError) {
             try await self.core.commit(until: self.store.deadline, self.work(input))
+            self.look(after: input)
         } catch {
             self.tellMemory(input)
+        }
+    }
+
+    /// Looks at the circuit after a commit that may have moved the circuit on, or registered it anew.
+    ///
+    /// What is counted and kept from now on is the present circuit's.
+    private func look(after input: CircuitInput) {
+        switch input {
+        case .probeEnded, .recorded: _ = try? self.core.look(self.asker)
+        case .failed, .failedUnread, .succeeded: break
         }
     }
 

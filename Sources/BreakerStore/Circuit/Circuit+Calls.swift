@@ -62,7 +62,7 @@ extension Circuit {
         if let error = report.error { self.lastError = error }
         let start = self.failuresCount(from: moment.now)
         if let start, self.tally.hasExpired { self.change(.dropBefore(start)) }
-        let isLate = start.map { failure.at < $0 } ?? false
+        let isLate = [start, self.tally.start].contains { $0.map { failure.at < $0 } ?? false }
         if !isLate, self.rules.keepsFailures {
             self.change(.insert(failure))
             self.tally.add(failure)

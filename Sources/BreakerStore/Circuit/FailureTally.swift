@@ -5,6 +5,8 @@ struct FailureTally: Hashable, Sendable {
     var oldest: StoreTime?
     /// Whether failures are still kept that count no longer.
     var hasExpired = false
+    /// Failures from before never count, whatever the rule is; nil if there are none that are kept.
+    var start: StoreTime?
 
     static let none = FailureTally()
 

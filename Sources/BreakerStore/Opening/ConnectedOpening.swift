@@ -56,7 +56,7 @@ struct ConnectedOpening {
         try self.requireUnchanged()
         // SQLite reads the schema only after this: it may not understand a later program's.
         try Schema.requireKnownVersion(version, self.file.path)
-        try self.writer.connection.configureSyncs()
+        try self.writer.connection.configureForWriting()
         guard version != 0 else { return }
         _ = try self.writer.connection.schemaVersion()
         guard looksThrough, try !self.writer.isWhole() else { return }

@@ -148,10 +148,11 @@ struct CircuitReader {
         return Circuit.Hold(state: state, since: since, until: until, by: by, reason: reason)
     }
 
-    private mutating func failures() -> CircuitRow.NotedFailures {
-        let count = self.optionalInteger(.failures)
-        if let count, !Self.naturals.contains(count) { self.isReadable = false }
-        return CircuitRow.NotedFailures(count: count, since: self.optionalTime(.failuresSince))
+    /// What makes no sense is not worth the row: the failures are counted anew.
+    private func failures() -> CircuitRow.NotedFailures {
+        let count = self.columns.typedInteger(.failures).flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
+        return CircuitRow.NotedFailures(
+            count: count, since: self.columns.typedInteger(.failuresSince).map(StoreTime.init(microseconds:)))
     }
 
     private mutating func hurt(_ failed: CircuitColumn, _ refused: CircuitColumn) -> CircuitRow.Hurt? {

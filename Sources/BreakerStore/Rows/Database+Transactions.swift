@@ -83,7 +83,7 @@ extension Database {
     /// Before SQLite 3.51.3 a commit inside a checkpoint can corrupt the file, so the write lock keeps all writers
     /// away. The caller syncs the log first: otherwise SQLite would sync the log while this connection holds the lock.
     func checkpoint(through other: Database, until deadline: Deadline) throws(BreakerStoreError) {
-        try other.connection.configureSyncs()
+        try other.connection.configureForWriting()
         guard try self.begin(unless: { deadline.isOver }) else { return }
         defer { self.rollback() }
         Hook.reached("checkpoint.locked")

@@ -3,6 +3,7 @@
 /// SQLite counts the rows, and they are never all read: there may be as many as the circuit's rule keeps, and any
 /// number if another program wrote them. If there are more than a few, the circuit's row notes how many there are, so
 /// that a failure costs the same beside ten thousand. Before a trip the rows themselves are counted, and the rows win.
+/// So where the number is reached and reporters are missing, each further failure reads all rows that count.
 final class FailureRows: KeptFailures {
     /// What was counted in this transaction.
     private struct Counted {
@@ -11,6 +12,8 @@ final class FailureRows: KeptFailures {
         var start: StoreTime
         /// When the newest of all failures ended.
         var newest: StoreTime?
+        /// Whether the number comes from the note.
+        var isNoted: Bool
     }
 
     private let circuit: Int64
@@ -20,6 +23,8 @@ final class FailureRows: KeptFailures {
     /// What is to stand in the circuit's row.
     private(set) var noted: CircuitRow.NotedFailures
     private var counted: Counted?
+    /// How many rows this transaction may still delete because they count no longer.
+    private var mayDelete = FailureRows.atOnce
     /// The sequences of a worker's reports, read when the first of them may be known already.
     private var sequences: [Int64: Set<Int64>] = [:]
     /// Why the machine got no answer; nothing that came of it may be committed.
@@ -31,26 +36,38 @@ final class FailureRows: KeptFailures {
         self.database = database
         self.now = now
         self.noted = row.failures
-        // An instant ahead can't be right. The one after now is: all failures up to now were forgotten.
-        if let since = row.failures.since, since > now.adding(1) { self.noted = CircuitRow.NotedFailures() }
     }
 
     // MARK: - For the funnel
 
     /// The failures that count for the circuit just now; in a state in which none matter, none.
     func tally(for circuit: Circuit) throws(BreakerStoreError) -> FailureTally {
-        guard case .closed = circuit.state, circuit.rules.isKnown else { return .none }
-        let start = max(circuit.failuresCount(from: self.now) ?? Self.first, self.noted.since ?? Self.first)
-        if let counted = self.counted, counted.start == start, self.rules == circuit.rules { return counted.tally }
+        guard case .closed = circuit.state, circuit.rules.isKnown, circuit.rules.keepsFailures else { return .none }
+        let windowStart = circuit.failuresCount(from: self.now) ?? Self.first
+        var start = max(windowStart, self.noted.since ?? Self.first)
+        // The rows win before a trip.
+        let mayTrip = self.counted.map { $0.isNoted && self.mayTrip($0.tally.count) } ?? false
+        if let counted = self.counted, counted.start == start, self.rules == circuit.rules, !mayTrip {
+            return counted.tally
+        }
         self.rules = circuit.rules
-        var counted = try self.count(since: start)
+        var counted = try self.count(since: start, byNote: !mayTrip)
+        if let since = self.noted.since, since > max(self.now, counted.newest ?? self.now).adding(1) {
+            // Nobody can have forgotten failures from after all that there are.
+            self.noted = CircuitRow.NotedFailures()
+            start = windowStart
+            counted = try self.count(since: start, byNote: false)
+        }
         if let newest = counted.newest, newest > self.now {
-            try self.takeStampsAheadForNow()
-            counted = try self.count(since: start)
+            try self.takeStampsAheadForNow(since: start)
+            counted = try self.count(since: start, byNote: false)
         }
         self.counted = counted
         return counted.tally
     }
+
+    /// Whether one failure more may open the circuit, beside so many.
+    private func mayTrip(_ count: Int) -> Bool { count >= self.rules.threshold - 1 }
 
     func apply(_ changes: [FailureChange]) throws(BreakerStoreError) {
         if let error = self.error { throw error }
@@ -84,8 +101,10 @@ final class FailureRows: KeptFailures {
         (SELECT count(*) FROM (SELECT 1 FROM failure WHERE circuit = ?1 AND at >= ?3 AND at <= ?4 LIMIT ?5))
         """
 
-    private func count(since start: StoreTime) throws(BreakerStoreError) -> Counted {
-        let known = self.noted.count.flatMap { $0 > Self.few && $0 + 1 < self.rules.threshold ? $0 : nil }
+    /// - Parameter byNote: whether the noted number may be taken, less what has expired since.
+    private func count(since start: StoreTime, byNote: Bool) throws(BreakerStoreError) -> Counted {
+        let noted = byNote ? self.noted.count : nil
+        let known = noted.flatMap { $0 > Self.few && !self.mayTrip(Int(clamping: $0)) ? $0 : nil }
         // The rows that count; or, where the number of rows is known, those that count no longer.
         let (from, to) =
             known == nil
@@ -98,20 +117,24 @@ final class FailureRows: KeptFailures {
                 tally: FailureTally(
                     count: Int(clamping: known.map { max(0, $0 - row.integer(3)) } ?? row.integer(3)),
                     oldest: row.optionalInteger(0).map(StoreTime.init(microseconds:)),
-                    hasExpired: row.integer(2) != 0),
-                start: start, newest: row.optionalInteger(1).map(StoreTime.init(microseconds:)))
+                    hasExpired: row.integer(2) != 0, start: self.noted.since),
+                start: start, newest: row.optionalInteger(1).map(StoreTime.init(microseconds:)), isNoted: known != nil)
         }
-        return found ?? Counted(tally: .none, start: start)
+        return found ?? Counted(tally: .none, start: start, isNoted: false)
     }
 
-    /// How many rows one change looks at, or deletes, if there are more than any rule keeps.
+    /// How many rows one change looks at, and one transaction deletes, if there are more than any rule keeps.
     private static let atOnce: Int64 = 1_000
 
     /// A stamp that lies ahead counts as now, and is written so.
-    private func takeStampsAheadForNow() throws(BreakerStoreError) {
+    private func takeStampsAheadForNow(since start: StoreTime) throws(BreakerStoreError) {
         let ahead = try self.database.all(
-            "SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at > ?2 ORDER BY at DESC LIMIT ?3",
-            self.key, .integer(self.now.microseconds), .integer(Self.atOnce), read: Circuit.Failure.init)
+            """
+            SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at > ?2 AND at >= ?3
+            ORDER BY at DESC LIMIT ?4
+            """,
+            self.key, .integer(self.now.microseconds), .integer(start.microseconds), .integer(Self.atOnce),
+            read: Circuit.Failure.init)
         for var failure in ahead {
             try self.delete(failure)
             failure.at = self.now
@@ -157,7 +180,6 @@ final class FailureRows: KeptFailures {
     }
 
     private func drop(before start: StoreTime) {
-        self.sequences = [:]
         self.noted.since = max(start, self.noted.since ?? start)
         // A success has forgotten failures that counted.
         if let counted = self.counted, counted.start < start { self.counted = nil }
@@ -168,9 +190,11 @@ final class FailureRows: KeptFailures {
             "SELECT at FROM failure WHERE circuit = ?1 ORDER BY at DESC LIMIT 1", self.key
         ) { StoreTime(microseconds: $0.integer(0)) }
         if let newest { self.drop(before: newest.adding(1)) }
+        self.counted = nil
+        self.sequences = [:]
     }
 
-    /// Deletes rows that count no longer, but not more than `atOnce`: a million of them would keep everybody waiting.
+    /// Deletes rows that count no longer, but no more than `mayDelete`: a million of them would keep everybody waiting.
     private func sweep() throws(BreakerStoreError) {
         guard let since = self.noted.since else { return }
         let before = self.database.connection.changes
@@ -179,10 +203,12 @@ final class FailureRows: KeptFailures {
             DELETE FROM failure WHERE circuit = ?1 AND (at, worker, sequence) IN (SELECT at, worker, sequence
             FROM failure WHERE circuit = ?1 AND at < ?2 ORDER BY at, worker, sequence LIMIT ?3)
             """,
-            self.key, .integer(since.microseconds), .integer(Self.atOnce)
+            self.key, .integer(since.microseconds), .integer(self.mayDelete)
         )
-        guard self.database.connection.changes - before < Self.atOnce else { return }
+        self.mayDelete -= self.database.connection.changes - before
+        guard self.mayDelete > 0 else { return }
         self.noted.since = nil
+        self.counted?.tally.start = nil
         self.counted?.tally.hasExpired = false
     }
 
@@ -193,7 +219,10 @@ final class FailureRows: KeptFailures {
             if let known = self.sequences[worker] { return known.contains(sequence) }
             let known = Set(
                 try self.database.all(
-                    "SELECT sequence FROM failure WHERE circuit = ?1 AND worker = ?2 ORDER BY at DESC LIMIT ?3",
+                    """
+                    SELECT sequence FROM (SELECT worker, sequence FROM failure WHERE circuit = ?1
+                    ORDER BY at DESC LIMIT ?3) WHERE worker = ?2
+                    """,
                     self.key, .integer(worker), .integer(self.mostRows)
                 ) { $0.integer(0) })
             self.sequences[worker] = known

@@ -29,6 +29,8 @@ struct Healing {
     mutating func run() throws(BreakerStoreError) {
         try self.dropRows()
         for id in try self.ids() where try !self.isWritable(id) { try self.remove(id) }
+        // Some of the failures may be gone.
+        try self.database.run("UPDATE circuit SET failures = NULL WHERE failures IS NOT NULL")
         try self.database.run(
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1) WHERE id = 1", .integer(self.epochFloor))
     }

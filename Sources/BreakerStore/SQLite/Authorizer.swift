@@ -121,7 +121,7 @@ final class Authorizer {
     private static let pragmas: [StaticString] = [
         "application_id", "user_version", "page_size", "journal_mode", "integrity_check", "quick_check",
         "wal_autocheckpoint", "synchronous", "journal_size_limit", "mmap_size", "cell_size_check", "temp_store",
-        "secure_delete",
+        "secure_delete", "cache_spill",
     ]
 
     private static func names(_ known: [StaticString], include name: UnsafePointer<CChar>?) -> Bool {

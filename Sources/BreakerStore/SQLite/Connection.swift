@@ -205,11 +205,13 @@ struct Connection: ~Copyable {
         _ = unsafe bs_persist_wal(self.handle)
     }
 
-    /// Sets what commits and checkpoints sync, whatever the system's SQLite was compiled to do.
+    /// Sets what commits and checkpoints sync, whatever the system's SQLite was compiled to do, and that a transaction
+    /// writes nothing to the log before its COMMIT, however much it changes: only then the index is known to be in its
+    /// place.
     ///
     /// For this SQLite reads the whole schema, and an opening waits: a connection that only reads does without.
-    func configureSyncs() throws(BreakerStoreError) {
-        try self.execute("PRAGMA synchronous = \(self.syncs ? "NORMAL" : "OFF")")
+    func configureForWriting() throws(BreakerStoreError) {
+        try self.execute("PRAGMA synchronous = \(self.syncs ? "NORMAL" : "OFF"); PRAGMA cache_spill = OFF")
     }
 
     /// How long SQLite itself waits for others' locks; zero leaves that to the caller.

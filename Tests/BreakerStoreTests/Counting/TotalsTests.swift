@@ -215,6 +215,18 @@ import Darwin
         #expect(breaker.totals.succeeded == 1)
     }
 
+    @Test func theFailureThatRegistersACircuitAnewIsThatCircuits() async throws {
+        let store = try Self.open(try Workplace.here.store)
+        defer { store.close() }
+        let breaker = try store.breaker(.init(name: "a"))
+        try await breaker.run {}
+        try await store.forget("a")
+        await breaker.recordFailure()
+        try await breaker.run {}
+        #expect(breaker.totals.failed == 1)
+        #expect(breaker.totals.succeeded == 1)
+    }
+
     /// However many processes come and go, the file has one row for what they could not count on a board.
     @Test func processesWithoutABoardLeaveOneRow() async throws {
         let path = try Workplace.here.store

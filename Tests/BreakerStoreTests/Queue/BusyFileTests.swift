@@ -45,6 +45,18 @@ import Testing
         #expect(breaker.failureCount == 2)
     }
 
+    /// A failure that counts nowhere is not worth a transaction, for which others would wait.
+    @Test(arguments: [true, false]) func lateFailuresOfAnOpenCircuitCommitNothing(isAsync: Bool) async throws {
+        let breaker = try self.fixture.breaker()
+        try await self.fixture.store.hold("a", .open)
+        let writer = try WriteLock(self.fixture.store)
+        for _ in 0..<10 {
+            if isAsync { await breaker.recordFailure() } else { synchronously { breaker.recordFailure() } }
+        }
+        #expect(self.fixture.isHealthy)
+        try writer.release()
+    }
+
     /// Who leads must not wait for those who come after it.
     @Test func newcomersDoNotKeepTheLeaderWaiting() async throws {
         let core = try #require(self.fixture.core)

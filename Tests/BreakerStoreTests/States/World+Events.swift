@@ -41,7 +41,6 @@ extension World {
                 add(.leads, number, index)
                 switch leader.stage {
                 case .hasLock(let tickets):
-                    // In passing a task's own thread hangs: nobody else waits.
                     add(.hangs, number, index)
                     // Nobody would know the slot of a probe whose claim was told to have failed, until its lease ends.
                     if tickets.allSatisfy({ $0.input != nil }) { add(.unknownCommit, number, index) }

@@ -44,29 +44,38 @@ import Testing
             return rules
         }
 
+        private typealias Event = @Sendable (inout Circuit, Moment, any KeptFailures) -> Void
+
         /// Makes the same event happen to both.
-        private mutating func both(
-            _ event: @escaping @Sendable (inout Circuit, Moment, any KeptFailures) -> Void
-        ) throws {
+        private mutating func both(_ event: @escaping Event) throws { try self.both([event]) }
+
+        /// Makes the same events happen to both; to the file in one transaction.
+        private mutating func both(_ events: [Event]) throws {
             let name = self.name
             let (now, stored) = try self.core.commit(until: Self.patience) { (transaction) throws(BreakerStoreError) in
-                let tally = try transaction.change(name) { circuit, moment, failures in
+                var tallies: [FailureTally?] = []
+                for event in events {
+                    tallies.append(
+                        try transaction.change(name) { circuit, moment, failures in
+                            let tally = circuit.tally
+                            event(&circuit, moment, failures)
+                            return tally
+                        })
+                }
+                return (transaction.now, tallies)
+            }
+            for (event, stored) in zip(events, stored) {
+                let kept = self.memory.apply(at: now) { circuit, failures in
                     let tally = circuit.tally
-                    event(&circuit, moment, failures)
+                    event(&circuit, Moment(now: now), failures)
+                    _ = circuit.takeTransitions()
                     return tally
                 }
-                return (transaction.now, tally)
+                // In a state in which none matter, the file's are not counted.
+                guard stored != FailureTally.none else { continue }
+                #expect(stored?.count == kept.count, "\(name)")
+                #expect(stored?.oldest == kept.oldest, "\(name)")
             }
-            let kept = self.memory.apply(at: now) { circuit, failures in
-                let tally = circuit.tally
-                event(&circuit, Moment(now: now), failures)
-                _ = circuit.takeTransitions()
-                return tally
-            }
-            // In a state in which none matter, the file's are not counted.
-            guard stored != FailureTally.none else { return }
-            #expect(stored?.count == kept.count, "\(name)")
-            #expect(stored?.oldest == kept.oldest, "\(name)")
         }
 
         mutating func run(steps: Int) throws {
@@ -112,9 +121,10 @@ import Testing
             case 52..<60:
                 if var report = self.random.pick(self.told) {
                     report.mayBeKnown = true
-                    try self.fail(report)
+                    try self.fail([report])
                 }
-            default: try self.fail(self.report())
+            case 60..<68: try self.fail((0..<self.random.number(in: 2...20)).map { _ in self.report() })
+            default: try self.fail([self.report()])
             }
         }
 
@@ -126,14 +136,17 @@ import Testing
                 worker: worker, sequence: self.sequence, epoch: 0, at: self.core.clock.now.adding(-age), error: "E")
         }
 
-        private mutating func fail(_ report: Report) throws {
-            self.told.append(report)
+        private mutating func fail(_ reports: [Report]) throws {
+            self.told += reports
             let living = self.living
-            try self.both { circuit, moment, failures in
-                var report = report
-                report.epoch = circuit.epoch
-                _ = circuit.callFailed(report, at: moment, among: failures) { living.contains($0) }
-            }
+            try self.both(
+                reports.map { report in
+                    { circuit, moment, failures in
+                        var report = report
+                        report.epoch = circuit.epoch
+                        _ = circuit.callFailed(report, at: moment, among: failures) { living.contains($0) }
+                    }
+                })
             guard case .open = self.memory.circuit.state else { return }
             self.trips += 1
             try self.compare(-1)

@@ -94,12 +94,66 @@ import Testing
         #expect(self.breaker.state.isOpen)
     }
 
-    @Test func aNoteThatNobodyCanHaveWrittenIsHealed() throws {
+    @Test(arguments: [-1, Int64.max, Int64.min, 1 << 31])
+    func aNoteThatNobodyCanHaveWrittenIsNone(_ note: Int64) throws {
         self.fail(40)
-        self.run("UPDATE circuit SET failures = -1")
+        self.run("UPDATE circuit SET failures = \(note), failures_since = \(note)")
         self.fail(1)
         #expect(self.fixture.isHealthy)
+        #expect(try self.noted == CircuitRow.NotedFailures(count: 41))
+    }
+
+    @Test func healingMakesEachCircuitCountAnew() throws {
+        self.fail(40)
+        self.run("DELETE FROM failure")
+        let opened = try #require(self.core.writer.opened)
+        #expect(self.core.tell { $0.threadWantsLead() })
+        try self.core.writer.heal(opened, NameTable())
         #expect(try self.noted == CircuitRow.NotedFailures())
+    }
+
+    // MARK: - Many reports at once
+
+    /// Reports about the circuit, all in one transaction.
+    private func failAtOnce(_ times: Int, minimumReporters: Int = 1) throws {
+        let epoch = try #require(try self.breaker.storedEpoch)
+        let inputs = (0..<times).map { _ in
+            CircuitInput.failed(self.breaker.newReport(epoch, Ending(verdict: .failure)))
+        }
+        let config = Self.config()
+        try self.core.commit(until: Deadline(after: .seconds(60))) { (transaction) throws(BreakerStoreError) in
+            for input in inputs { try transaction.apply(input, to: "a", registering: config) }
+        }
+    }
+
+    @Test func manyAtOnceTripWhenTheRowsSaySo() throws {
+        self.fail(60)
+        self.run("DELETE FROM failure WHERE sequence IN (SELECT sequence FROM failure LIMIT 30)")
+        try self.failAtOnce(69)
+        #expect(self.breaker.state == .closed)
+        #expect(try self.noted.count == 99)
+        try self.failAtOnce(1)
+        #expect(self.breaker.state.isOpen)
+    }
+
+    @Test func manyAtOnceDropNoneThatCounts() throws {
+        try self.register(Self.config(.failures(100, within: .seconds(10)), minimumReporters: 2))
+        self.fail(60)
+        self.run("DELETE FROM failure WHERE sequence IN (SELECT sequence FROM failure LIMIT 30)")
+        try self.failAtOnce(69)
+        #expect(self.rows == 99)
+        try self.failAtOnce(5)
+        #expect(self.rows == 100)
+        #expect(self.breaker.state == .closed)
+    }
+
+    @Test func aResetClearsAWrongNote() throws {
+        self.fail(60)
+        self.run("DELETE FROM failure; UPDATE circuit SET failures = 90")
+        try self.fixture.store.reset("a")
+        #expect(try self.noted == CircuitRow.NotedFailures())
+        try self.failAtOnce(99)
+        #expect(self.breaker.state == .closed)
     }
 
     // MARK: - Rules
@@ -178,6 +232,46 @@ import Testing
         self.fail(2)
         #expect(self.rows == 6)
         #expect(try self.noted == CircuitRow.NotedFailures())
+    }
+
+    @Test func manyReportsDeleteNoMoreThanOne() throws {
+        self.write(5_000, noting: true)
+        self.fixture.clock.advance(by: .seconds(11))
+        try self.failAtOnce(20)
+        #expect(self.rows == 4_020)
+        #expect(self.breaker.failureCount == 20)
+    }
+
+    /// Its end lies between what a reset has forgotten and the window's start: rows from then never count.
+    @Test(arguments: [1, 40]) func aReportFromBeforeWhatWasForgottenCountsNowhere(atOnce: Int) throws {
+        self.write(5_000, noting: true)
+        try self.fixture.store.reset("a")
+        self.fixture.clock.advance(by: .microseconds(1))
+        let epoch = try #require(try self.breaker.storedEpoch)
+        let start = try #require(try self.noted.since)
+        let inputs = (0..<atOnce).map { _ in
+            var report = self.breaker.newReport(epoch, Ending(verdict: .failure))
+            report.at = start.adding(-2)
+            return CircuitInput.failed(report)
+        }
+        try self.core.commit(until: Deadline(after: .seconds(60))) { (transaction) throws(BreakerStoreError) in
+            for input in inputs { try transaction.apply(input, to: "a", registering: Self.config()) }
+        }
+        #expect(self.breaker.failureCount == 0)
+        #expect(try self.noted.count == nil)
+        #expect(self.rows == 3_000)
+    }
+
+    /// Somebody has written failures of days to come, and they have opened the circuit.
+    @Test func aResetForgetsWhatLiesAhead() throws {
+        self.write(5_000, noting: true)
+        self.run("UPDATE failure SET at = at + 5000000000")
+        self.fail(1)
+        #expect(self.breaker.state.isOpen)
+        try self.fixture.store.reset("a")
+        self.fixture.clock.advance(by: .microseconds(1))
+        self.fail(99)
+        #expect(self.breaker.state == .closed)
     }
 
     @Test(arguments: [false, true]) func aResetForgetsThemAll(isHeld: Bool) throws {
