@@ -14,9 +14,8 @@ import Testing
         #expect(breaker.circuit.slot.ask(store.gate).verdict == .proceed)
         let other = try store.breaker(.init(name: "b", trip: .failures(1, within: .seconds(1))))
         #expect(breaker.circuit.slot.ask(store.gate).verdict == .none)
+        // So has the report of a call that asked for no leave.
         await other.recordFailure()
-        #expect(other.circuit.slot.ask(store.gate).verdict == .none)
-        await #expect(throws: CircuitOpenError.self) { try await other.run { 1 } }
         #expect(other.circuit.slot.ask(store.gate).verdict == .open)
     }
 }
