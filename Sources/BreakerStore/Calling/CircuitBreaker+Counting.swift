@@ -96,7 +96,8 @@ extension CircuitBreaker {
         case .total, .decisive, .inMemory: break
         }
         return await self.core.countingThread.value(
-            until: self.store.deadline, self.core.ticker, late: { self.tripLater($0, counted, ending) },
+            until: self.store.deadline, by: self.core.sharedTimer.value, self.core.ticker,
+            late: { self.tripLater($0, counted, ending) },
             { self.count(counted) }) ?? nil
     }
 

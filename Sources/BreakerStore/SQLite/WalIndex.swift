@@ -57,24 +57,6 @@ struct Tag: Equatable {
         return unsafe memcmp(&left, &right, MemoryLayout<bs_tag>.size) == 0
     }
 
-    /// Frames of the log.
-    var frames: UInt32 {
-        var raw = self.raw
-        return unsafe bs_tag_frames(&raw)
-    }
-
-    /// Two random numbers that change whenever the log begins anew.
-    var salts: UInt64 {
-        var raw = self.raw
-        return unsafe bs_tag_salts(&raw)
-    }
-
-    /// Rises by one whenever the log begins anew.
-    var restarts: UInt32 {
-        var raw = self.raw
-        return unsafe bs_tag_restarts(&raw)
-    }
-
     /// Whether an unchanged header proves that the file is unchanged.
     var counts: Bool {
         var raw = self.raw

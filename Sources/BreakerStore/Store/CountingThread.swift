@@ -8,33 +8,10 @@ final class CountingThread: Sendable {
     /// What is done now and then; returns after how long to do so again, or nil if there is nothing to do any more.
     typealias Tick = @Sendable () -> Duration?
 
-    /// Work for the thread.
-    ///
-    /// If a task waits for the work, the task goes on when the work is done or the deadline is over.
-    private final class Job: Sendable {
-        /// Nil if nobody waits.
-        let deadline: Deadline?
-        private let run: @Sendable () -> Void
-        private let giveUp: @Sendable () -> Void
-
-        init(_ deadline: Deadline?, run: @escaping @Sendable () -> Void, giveUp: @escaping @Sendable () -> Void) {
-            self.deadline = deadline
-            self.run = run
-            self.giveUp = giveUp
-        }
-
-        func perform() { self.run() }
-        func end() { self.giveUp() }
-    }
-
     private struct State {
-        var jobs: [Job] = []
-        /// The jobs that the thread does just now.
-        var running: [Job] = []
+        var jobs: [@Sendable () -> Void] = []
         var isStarted = false
         var isStopped = false
-        /// Whether a task sleeps until the next deadline of a job.
-        var isWatched = false
         /// When the thread ticks next; nil if nobody has asked for a tick since the last one.
         var nextTick: ContinuousClock.Instant?
 
@@ -62,45 +39,35 @@ final class CountingThread: Sendable {
     ///
     /// `body` runs all the same, and `late` is told its value.
     func value<Value: Sendable>(
-        until deadline: Deadline, _ tick: @escaping Tick, late: @escaping @Sendable (Value) -> Void = { _ in },
-        _ body: @escaping @Sendable () -> Value
+        until deadline: Deadline, by timer: SharedTimer, _ tick: @escaping Tick,
+        late: @escaping @Sendable (Value) -> Void = { _ in }, _ body: @escaping @Sendable () -> Value
     ) async -> Value? {
-        await withCheckedContinuation { continuation in
-            let once = Once()
-            self.post(
-                Job(
-                    deadline,
-                    run: {
-                        let value = body()
-                        if once.take() { continuation.resume(returning: value) } else { late(value) }
-                    },
-                    giveUp: { if once.take() { continuation.resume(returning: nil) } }
-                ), tick)
+        let made = Made<Value>()
+        let isInTime = await timer.wait(for: deadline.remaining) { wait in
+            self.run(tick) {
+                let value = body()
+                made.value.withLock { $0 = value }
+                if !timer.end(wait) { late(value) }
+            }
         }
+        return isInTime ? made.value.withLock { $0 } : nil
     }
 
     /// Runs `body` on the thread; nobody waits for it.
     func run(_ tick: @escaping Tick, _ body: @escaping @Sendable () -> Void) {
-        self.post(Job(nil, run: body, giveUp: {}), tick)
-    }
-
-    private func post(_ job: Job, _ tick: @escaping Tick) {
-        guard self.forks == ForkRecord.forks else { return job.perform() }
+        guard self.forks == ForkRecord.forks else { return body() }
         enum Next { case nothing, start, runHere }
-        let (next, watches) = self.state.withLock { state -> (Next, Bool) in
-            guard !state.isStopped else { return (.runHere, false) }
-            state.jobs.append(job)
-            let watches = job.deadline != nil && !state.isWatched
-            if watches { state.isWatched = true }
+        let next = self.state.withLock { state -> Next in
+            guard !state.isStopped else { return .runHere }
+            state.jobs.append(body)
             defer { state.isStarted = true }
-            return (state.isStarted ? .nothing : .start, watches)
+            return state.isStarted ? .nothing : .start
         }
         switch next {
         case .nothing: self.thread.wake()
-        case .runHere: return job.perform()
+        case .runHere: body()
         case .start: self.start(tick)
         }
-        if watches, let deadline = job.deadline { self.watch(until: deadline) }
     }
 
     /// Returns false if the system has no thread left: then callers do their jobs themselves, and the next asks again.
@@ -116,25 +83,8 @@ final class CountingThread: Sendable {
             defer { state.jobs = [] }
             return state.jobs
         }
-        for job in jobs { job.perform() }
+        for job in jobs { job() }
         return false
-    }
-
-    /// Lets tasks go on whose deadline is over; one sleeping task does so for all jobs.
-    private func watch(until deadline: Deadline) {
-        Task.detached { [weak self] in
-            try? await Task.sleep(for: deadline.remaining)
-            guard let self else { return }
-            let now = ContinuousClock.now
-            let (over, next) = self.state.withLock { state in
-                let all = state.running + state.jobs
-                let next = all.compactMap(\.deadline).filter { !$0.isOver(at: now) }.min()
-                state.isWatched = next != nil
-                return (all.filter { $0.deadline?.isOver(at: now) ?? false }, next)
-            }
-            for job in over { job.end() }
-            if let next { self.watch(until: next) }
-        }
     }
 
     // MARK: - The thread
@@ -169,16 +119,12 @@ final class CountingThread: Sendable {
 
     private func loop(_ tick: @escaping Tick) {
         while true {
-            let (done, jobs, ticks, isStopped) = self.state.withLock { state in
-                let done = state.running
-                state.running = state.jobs
-                state.jobs = []
+            let (jobs, ticks, isStopped) = self.state.withLock { state in
+                defer { state.jobs = [] }
                 // A tick comes in time however many jobs there are: other circuits have windows, too.
-                return (done, state.running, state.takeTick(at: .now), state.isStopped)
+                return (state.jobs, state.takeTick(at: .now), state.isStopped)
             }
-            // Outside of the lock: objects that are let go of with a job may take locks of their own.
-            _ = consume done
-            for job in jobs { job.perform() }
+            for job in jobs { job() }
             if ticks {
                 let began = ContinuousClock.now
                 if let interval = tick() {
@@ -195,10 +141,7 @@ final class CountingThread: Sendable {
     }
 }
 
-/// Tells the first thread that asks from all later ones.
-private final class Once: Sendable {
-    private let isTaken = Atomic<Bool>(false)
-
-    /// True for the first caller alone.
-    func take() -> Bool { !self.isTaken.exchange(true, ordering: .acquiringAndReleasing) }
+/// What a job has made for the task that waits for it.
+private final class Made<Value: Sendable>: Sendable {
+    let value = Mutex<Value?>(nil, rank: .leaf)
 }

@@ -19,12 +19,7 @@ extension StoreCore {
             self.happened { $0.leadEnded() }
         case .wait: break
         }
-        if let outcome = ticket.outcome ?? ticket.wait() { return try outcome.get() }
-        let error = BreakerStoreError.overdue(isTaken: self.tell { $0.waiterGaveUp(ticket) }, self.file.path)
-        // The commit may have ended in this instant. Its outcome counts then, or a probe's claim would be lost.
-        if !ticket.fail(error), let outcome = ticket.outcome { return try outcome.get() }
-        self.lose(error)
-        throw error
+        return try (ticket.outcome ?? ticket.wait() ?? self.giveUp(ticket)).get()
     }
 
     /// Commits on the store's thread, or with another caller's commit; the task is suspended meanwhile.
@@ -36,11 +31,19 @@ extension StoreCore {
         try self.requireOwnProcess()
         let ticket = Ticket(deadline: deadline, unclaimed: undo, work)
         if case .refuse(let error) = self.happened({ $0.submitted(ticket, by: .task) }) { throw error }
-        let outcome =
-            if let outcome = ticket.outcome { outcome } else { await ticket.value() }
-        // Also if the store's thread was faster than this look: it is told that the task waits.
-        self.tell { $0.waiterLeft(ticket) }
-        return try outcome.get()
+        if let outcome = ticket.outcome { return try outcome.get() }
+        // The store's thread may be stuck in a system call: the task is woken at its deadline all the same.
+        return try (await ticket.value(by: self.sharedTimer.value) ?? self.giveUp(ticket)).get()
+    }
+
+    /// Ends a ticket whose deadline is over; returns its outcome.
+    private func giveUp<Value>(_ ticket: Ticket<Value>) -> Ticket<Value>.Outcome {
+        let error = BreakerStoreError.overdue(isTaken: self.tell { $0.waiterGaveUp(ticket) }, self.file.path)
+        // The commit may have ended in this instant. Its outcome counts then, or a probe's claim would be lost.
+        if !ticket.fail(error), let outcome = ticket.outcome { return outcome }
+        // The store degrades before the caller hears: the caller must find it so.
+        self.lose(error)
+        return .failure(error)
     }
 
     /// Commits on the store's thread, or with another caller's commit; nobody waits.
@@ -73,29 +76,6 @@ extension StoreCore {
         self.made(outcome.completions)
         for (ticket, error) in outcome.failed { ticket.fail(error) }
         if outcome.hasEvents { self.wakeHubs() }
-    }
-
-    // MARK: - Deadlines
-
-    /// Starts a timer that ends the overdue tickets of tasks.
-    ///
-    /// One timer serves many tickets: a timer for each report would make every report dearer.
-    func start(_ timer: Deadline) {
-        // Weak: a store that was closed must not stay in memory until the deadline.
-        Task.detached { [weak self] in
-            try? await Task.sleep(for: timer.remaining)
-            self?.fired(timer)
-        }
-    }
-
-    private func fired(_ timer: Deadline) {
-        let overdue = self.happened { $0.timerFired(timer, at: .now) }
-        for (ticket, isTaken) in overdue where !ticket.isDone {
-            let error = BreakerStoreError.overdue(isTaken: isTaken, self.file.path)
-            // The store degrades before the caller hears: the caller must find it so.
-            self.lose(error)
-            ticket.fail(error)
-        }
     }
 }
 

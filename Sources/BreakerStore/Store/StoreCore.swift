@@ -56,7 +56,7 @@ final class StoreCore: EventSource {
     private let nextStart = Atomic<Int64>(.min)
     /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps for itself.
     var timer: SharedTimer? { self.clock.isSystem ? self.sharedTimer.value : nil }
-    private let sharedTimer = PerProcess { SharedTimer() }
+    let sharedTimer = PerProcess { SharedTimer() }
     let keys = ReportKeys()
     let random = RandomSource()
     private let forkGate = Gate()
@@ -120,7 +120,6 @@ final class StoreCore: EventSource {
         }
         // The life has changed already: callers that are told now find the store as it is.
         if let error = actions.error { for ticket in actions.failed { ticket.fail(error) } }
-        if let timer = actions.timer { self.start(timer) }
         if actions.wakesThread { self.thread.wake() }
         return decision
     }

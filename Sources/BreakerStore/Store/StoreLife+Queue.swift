@@ -26,7 +26,6 @@ extension StoreLife {
         if let refusal = self.refusal { return (.refuse(refusal), Actions()) }
         self.waiting.append(ticket)
         var actions = Actions()
-        if case .task = submitter { actions.timer = self.suspended(ticket) }
         guard case .nobody = self.lead else { return (.wait, actions) }
         if case .thread = submitter {
             self.lead = .caller
@@ -131,40 +130,13 @@ extension StoreLife {
 
     // MARK: - Deadlines
 
-    /// A thread has waited until its ticket's deadline; true if the commit has begun, and may yet succeed.
-    mutating func waiterGaveUp(_ ticket: any AnyTicket) -> Bool { !self.withdraw(ticket) }
-
-    /// A task has its outcome: the ticket, whose deadline may be an hour away, is dropped now.
-    mutating func waiterLeft(_ ticket: any AnyTicket) { self.awaited[ObjectIdentifier(ticket)] = nil }
-
-    /// A timer has fired: hands over the overdue tickets of tasks, each with whether its commit has begun.
-    ///
-    /// A suspended task can't look at the time itself, and the store's thread may be stuck in a system call.
-    mutating func timerFired(
-        _ timer: Deadline,
-        at now: Instant
-    ) -> (overdue: [(ticket: any AnyTicket, isTaken: Bool)], Actions) {
-        self.timers.removeAll { $0 == timer }
-        var overdue: [(ticket: any AnyTicket, isTaken: Bool)] = []
-        for ticket in self.awaited.values where ticket.deadline.isOver(at: now) {
-            overdue.append((ticket, isTaken: !self.withdraw(ticket)))
-        }
-        for (ticket, _) in overdue { self.awaited[ObjectIdentifier(ticket)] = nil }
-        let next = self.awaited.values.map(\.deadline).min()
-        return (overdue, Actions(timer: next.flatMap { self.newTimer(for: $0) }))
-    }
-
-    /// A task waits for its ticket; returns the timer that this needs.
-    private mutating func suspended(_ ticket: any AnyTicket) -> Deadline? {
-        self.awaited[ObjectIdentifier(ticket)] = ticket
-        return self.newTimer(for: ticket.deadline)
-    }
-
-    /// The deadline, if it needs a new timer; nil if a running timer fires soon enough.
-    private mutating func newTimer(for deadline: Deadline) -> Deadline? {
-        if self.timers.contains(where: { $0 <= deadline }) { return nil }
-        self.timers.append(deadline)
-        return deadline
+    /// A caller has waited until its ticket's deadline; true if the commit has begun, and may yet succeed.
+    mutating func waiterGaveUp(_ ticket: any AnyTicket) -> Bool {
+        let count = self.waiting.count
+        self.waiting.removeAll { $0 === ticket }
+        guard self.waiting.count < count else { return true }
+        self.isOverdue = true
+        return false
     }
 
     // MARK: - Taking out
@@ -177,14 +149,5 @@ extension StoreLife {
 
     mutating func takeOverdue(at now: Instant) -> [any AnyTicket] {
         self.waiting.extract { $0.deadline.isOver(at: now) }
-    }
-
-    /// Takes a ticket out of the queue; false if its commit has begun.
-    private mutating func withdraw(_ ticket: any AnyTicket) -> Bool {
-        let count = self.waiting.count
-        self.waiting.removeAll { $0 === ticket }
-        guard self.waiting.count < count else { return false }
-        self.isOverdue = true
-        return true
     }
 }

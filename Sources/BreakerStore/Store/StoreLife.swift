@@ -65,8 +65,6 @@ struct StoreLife {
         var error: BreakerStoreError?
         /// Whether the store's thread has something to do.
         var wakesThread = false
-        /// When to call `timerFired`.
-        var timer: Deadline?
     }
 
     /// Whether a checkpoint of the log is due, and how far it has come.
@@ -93,12 +91,6 @@ struct StoreLife {
     var isLeadWanted = false
     /// Whether a caller has given up its ticket since the leader's round began.
     var isOverdue = false
-    /// The tickets that suspended tasks wait for.
-    var awaited: [ObjectIdentifier: any AnyTicket] = [:]
-    /// When the timers fire that end overdue tickets of tasks.
-    ///
-    /// A deadline that comes after one of them needs no timer of its own, so they are few.
-    var timers: [Deadline] = []
 
     // The store's thread: StoreLife+Thread.swift.
     var checkpoint = Checkpoint.notDue

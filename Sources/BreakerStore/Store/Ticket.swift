@@ -90,14 +90,12 @@ final class Ticket<Value: Sendable>: AnyTicket {
         return self.outcome
     }
 
-    /// Suspends the calling task until the ticket is done; the leader or a timer ends a ticket that is overdue.
-    func value() async -> Outcome {
-        while true {
-            if let outcome = self.outcome { return outcome }
-            await withCheckedContinuation { continuation in
-                if !self.watch({ continuation.resume() }) { continuation.resume() }
-            }
+    /// Suspends the calling task until the ticket is done; nil if the deadline comes first.
+    func value(by timer: SharedTimer) async -> Outcome? {
+        _ = await timer.wait(for: self.deadline.remaining) { wait in
+            if !self.watch({ timer.end(wait) }) { timer.end(wait) }
         }
+        return self.outcome
     }
 
     /// Has the caller resumed once the ticket is done; false if it is done already.

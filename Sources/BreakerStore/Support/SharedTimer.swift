@@ -45,10 +45,12 @@ final class SharedTimer: Sendable {
         }
     }
 
-    /// Ends the wait, unless its time is over already.
-    func end(_ key: Key) {
-        let waiter = self.schedule.withLock { $0.remove(key.key) }
-        waiter?.wake(isEnded: true)
+    /// Ends the wait; false if its time is over already.
+    @discardableResult
+    func end(_ key: Key) -> Bool {
+        guard let waiter = self.schedule.withLock({ $0.remove(key.key) }) else { return false }
+        waiter.wake(isEnded: true)
+        return true
     }
 
     private func sleep(until wakeUp: Instant) {

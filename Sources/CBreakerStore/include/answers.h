@@ -33,15 +33,6 @@ static inline int bs_tag_counts(const bs_tag *tag) {
         && ((const uint8_t *)field)[12] == 1 && (field[8] != 0 || field[9] != 0);
 }
 
-// What the first of the copies says: frames in the log, and the salts, which change whenever the log begins anew.
-static inline uint32_t bs_tag_frames(const bs_tag *tag) { return (uint32_t)tag->words[2]; }
-static inline uint64_t bs_tag_salts(const bs_tag *tag) { return tag->words[4]; }
-// The first salt, a number in big-endian bytes: one more each time the log begins anew (wal.c, walRestartHdr).
-static inline uint32_t bs_tag_restarts(const bs_tag *tag) {
-    const uint8_t *salt = (const uint8_t *)&tag->words[4];
-    return (uint32_t)salt[0] << 24 | (uint32_t)salt[1] << 16 | (uint32_t)salt[2] << 8 | salt[3];
-}
-
 // Frames in the log, and how many of them are copied into the database (the word behind the two copies of the header).
 static inline uint32_t bs_frames(const uint64_t *page) {
     return __atomic_load_n((const uint32_t *)page + 4, __ATOMIC_ACQUIRE);

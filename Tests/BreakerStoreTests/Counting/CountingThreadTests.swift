@@ -14,12 +14,13 @@ import Testing
     @Test func whoWaitsIsToldAtTheDeadlineWhateverCameBefore() async {
         let thread = CountingThread()
         defer { thread.stop() }
+        let timer = SharedTimer()
         let end = DispatchSemaphore(value: 0)
         thread.run({ nil }, { end.wait() })
-        let value = await thread.value(until: Deadline(after: .milliseconds(20)), { nil }, { 1 })
+        let value = await thread.value(until: Deadline(after: .milliseconds(20)), by: timer, { nil }, { 1 })
         #expect(value == nil)
         end.signal()
-        #expect(await thread.value(until: Deadline(after: .seconds(20)), { nil }, { 2 }) == 2)
+        #expect(await thread.value(until: Deadline(after: .seconds(20)), by: timer, { nil }, { 2 }) == 2)
     }
 
     /// Ends that come without a pause do not keep the thread from looking at the windows of other circuits.

@@ -57,15 +57,6 @@ struct DrivenLife {
         case .waiterGaveUp(let number):
             guard let ticket = self.tickets[number] else { return LifeReply() }
             return LifeReply(decision: self.life.waiterGaveUp(ticket) ? "had begun" : "withdrawn")
-        case .waiterLeft(let number):
-            if let ticket = self.tickets[number] { self.life.waiterLeft(ticket) }
-            return LifeReply()
-        case .timerFired(let time):
-            let (overdue, actions) = self.life.timerFired(Self.deadline(time), at: now)
-            let words = overdue.compactMap { one in
-                (one.ticket as? NumberedTicket).map { "\($0.number)\(one.isTaken ? " had begun" : "")" }
-            }
-            return Self.reply(actions, "overdue \(Self.list(words))")
         case .threadIsFree:
             let (work, actions) = self.life.threadIsFree(at: now)
             return Self.reply(actions, Self.word(work))
@@ -119,16 +110,12 @@ struct DrivenLife {
             "lead": "\(self.life.lead)\(self.life.isLeadWanted ? ", wanted" : "")",
             "waiting": "\(Self.numbers(self.life.waiting))",
             "hurry": "\(self.life.isOverdue)",
-            "awaited": "\(Self.numbers(Array(self.life.awaited.values)).sorted())",
-            "timers": "\(self.life.timers.map(Self.milliseconds).sorted())",
             "checkpoint": "\(self.life.checkpoint)",
             "gates": self.life.opensGates ? "open" : "shut",
             "in force": Self.list(self.life.circuits.inForce.all.map { "\($0.name.text)\($0.value.config.time)" }),
             "unstored": Self.list(self.life.circuits.unstored.all.map { "\($0.name.text)\($0.value.uptime)" }),
         ]
     }
-
-    var firstTimer: Int? { self.life.timers.map(Self.milliseconds).min() }
 
     // MARK: - In words
 
@@ -150,8 +137,7 @@ struct DrivenLife {
             decision: decision,
             failed: Self.numbers(actions.failed).sorted(),
             code: actions.error?.code,
-            wakes: actions.wakesThread,
-            timer: actions.timer.map(Self.milliseconds)
+            wakes: actions.wakesThread
         )
     }
 

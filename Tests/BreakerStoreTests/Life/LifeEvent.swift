@@ -19,8 +19,6 @@ enum LifeEvent: Hashable {
     case threadEndedRound
     case threadWantsLead
     case waiterGaveUp(Int)
-    case waiterLeft(Int)
-    case timerFired(Int)
     case threadIsFree
     case checkpointBegan
     case lookIsUnfinished
@@ -49,13 +47,11 @@ struct LifeReply: Equatable, CustomStringConvertible {
     var failed: [Int] = []
     var code: BreakerStoreError.Code?
     var wakes = false
-    var timer: Int?
 
     var description: String {
         var parts = self.decision.isEmpty ? [] : [self.decision]
         if let code { parts.append("fails \(self.failed.sorted()) (\(code))") }
         if self.wakes { parts.append("wakes") }
-        if let timer { parts.append("timer \(timer)") }
         return parts.joined(separator: ", ")
     }
 }

@@ -18,8 +18,6 @@ struct LifeModel {
     private var waiting: [Waiting] = []
     private var hurries = false
     private var deadlines: [Int: Int] = [:]
-    private var suspended: Set<Int> = []
-    private var timers: [Int] = []
     private var checkpoint = "notDue"
     private var pause = 0
     private var retryAt = Int.min
@@ -40,8 +38,6 @@ struct LifeModel {
             "lead": self.leader + (self.isWanted ? ", wanted" : ""),
             "waiting": "\(self.numbers)",
             "hurry": "\(self.hurries)",
-            "awaited": "\(self.suspended.sorted())",
-            "timers": "\(self.timers.sorted())",
             "checkpoint": self.checkpoint,
             "gates": self.isHealthy && self.answersCount ? "open" : "shut",
             "in force": DrivenLife.list(self.inForce.map { "\($0)\($1)" }),
@@ -89,8 +85,6 @@ struct LifeModel {
         case .waiterGaveUp(let number):
             guard self.deadlines[number] != nil else { break }
             return LifeReply(decision: self.withdraw(number) ? "withdrawn" : "had begun")
-        case .waiterLeft(let number): self.suspended.remove(number)
-        case .timerFired(let time): return self.fire(time, at: now)
         case .threadIsFree: return self.schedule(at: now)
         case .checkpointBegan:
             guard self.checkpoint != "notDue" else { break }
@@ -149,10 +143,6 @@ struct LifeModel {
         }
         self.waiting.append(Waiting(number: number, deadline: deadline))
         var reply = LifeReply(decision: "waits")
-        if submitter == .task {
-            self.suspended.insert(number)
-            reply.timer = self.timer(for: deadline)
-        }
         // The thread syncs the log, and leads next.
         guard self.leader == "nobody", submitter == .thread || self.checkpoint != "synced" else { return reply }
         if submitter == .thread {
@@ -199,21 +189,6 @@ struct LifeModel {
         self.waiting.removeAll { $0.number == number }
         self.hurries = true
         return true
-    }
-
-    private mutating func timer(for deadline: Int) -> Int? {
-        if let first = self.timers.min(), first <= deadline { return nil }
-        self.timers.append(deadline)
-        return deadline
-    }
-
-    private mutating func fire(_ time: Int, at now: Int) -> LifeReply {
-        self.timers.removeAll { $0 == time }
-        let late = self.suspended.filter { self.deadlines[$0] ?? 0 <= now }
-        let words = late.sorted().map { self.withdraw($0) ? "\($0)" : "\($0) had begun" }
-        self.suspended.subtract(late)
-        let next = self.suspended.compactMap { self.deadlines[$0] }.min()
-        return LifeReply(decision: "overdue \(DrivenLife.list(words))", timer: next.flatMap { self.timer(for: $0) })
     }
 
     private mutating func schedule(at now: Int) -> LifeReply {

@@ -28,7 +28,7 @@ enum LifeTable {
                 (.submitted(9, by: .thread, deadline: 1100), "leads; lead: caller; waiting: [1, 2, 9]"),
                 (
                     .submitted(9, by: .task, deadline: 1100),
-                    "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
+                    "waits, wakes; lead: thread; waiting: [1, 2, 9]"
                 ),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits, wakes; lead: thread; waiting: [1, 2, 9]"),
                 (.roundBegan, "has work"),
@@ -58,7 +58,6 @@ enum LifeTable {
                 (.threadWantsLead, "leads; lead: thread"),
                 (.waiterGaveUp(1), "withdrawn; hurry: true; waiting: [2]"),
                 (.waiterGaveUp(2), "withdrawn; hurry: true; waiting: [1]"),
-                (.timerFired(900), "overdue [1]; awaited: []; hurry: true; timers: []; waiting: [2]"),
                 (.threadIsFree, "sleeps until 2000"),
             ]
         ),
@@ -89,7 +88,6 @@ enum LifeTable {
                 (.threadWantsLead, "leads; lead: thread"),
                 (.waiterGaveUp(1), "had begun"),
                 (.waiterGaveUp(2), "had begun"),
-                (.timerFired(900), "overdue [1 had begun]; awaited: []; timers: []"),
                 (.threadIsFree, "recovers; lead: thread"),
             ]
         ),
@@ -105,7 +103,7 @@ enum LifeTable {
                 (.submitted(9, by: .thread, deadline: 1100), "leads; lead: caller; waiting: [1, 2, 9]"),
                 (
                     .submitted(9, by: .task, deadline: 1100),
-                    "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
+                    "waits, wakes; lead: thread; waiting: [1, 2, 9]"
                 ),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits, wakes; lead: thread; waiting: [1, 2, 9]"),
                 (.roundBegan, "has work"),
@@ -132,7 +130,6 @@ enum LifeTable {
                 (.threadWantsLead, "leads; lead: thread"),
                 (.waiterGaveUp(1), "withdrawn; hurry: true; waiting: [2]"),
                 (.waiterGaveUp(2), "withdrawn; hurry: true; waiting: [1]"),
-                (.timerFired(900), "overdue [1]; awaited: []; hurry: true; timers: []; waiting: [2]"),
                 (.threadIsFree, "finishes; lead: thread"),
             ]
         ),
@@ -163,7 +160,6 @@ enum LifeTable {
                 (.threadWantsLead, "leads; lead: thread"),
                 (.waiterGaveUp(1), "had begun"),
                 (.waiterGaveUp(2), "had begun"),
-                (.timerFired(900), "overdue [1 had begun]; awaited: []; timers: []"),
                 (.threadIsFree, "finishes; lead: thread"),
             ]
         ),
@@ -194,7 +190,6 @@ enum LifeTable {
                 (.threadWantsLead, "leads; lead: thread"),
                 (.waiterGaveUp(1), "had begun"),
                 (.waiterGaveUp(2), "had begun"),
-                (.timerFired(900), "overdue [1 had begun]; awaited: []; timers: []"),
                 (.threadIsFree, "finishes; lead: thread"),
             ]
         ),
@@ -202,7 +197,6 @@ enum LifeTable {
 
     /// In every phase.
     static let always: [(event: LifeEvent, effect: String)] = [
-        (.waiterLeft(1), "awaited: []"),
         (.checkpointBegan, ""),
         (.lookIsUnfinished, ""),
         (.idleSweepBegan, "looks"),
@@ -228,7 +222,7 @@ enum LifeTable {
                 (.submitted(9, by: .thread, deadline: 1100), "leads; lead: caller; waiting: [1, 2, 9]"),
                 (
                     .submitted(9, by: .task, deadline: 1100),
-                    "waits, wakes; awaited: [1, 9]; lead: thread; waiting: [1, 2, 9]"
+                    "waits, wakes; lead: thread; waiting: [1, 2, 9]"
                 ),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits, wakes; lead: thread; waiting: [1, 2, 9]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due; lead: thread"),
@@ -243,7 +237,7 @@ enum LifeTable {
             "caller",
             [
                 (.submitted(9, by: .thread, deadline: 1100), "waits; waiting: [1, 2, 9]"),
-                (.submitted(9, by: .task, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
+                (.submitted(9, by: .task, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due; lead: caller, wanted"),
                 (.lookBegan, "may not"),
@@ -257,7 +251,7 @@ enum LifeTable {
             "looker",
             [
                 (.submitted(9, by: .thread, deadline: 1100), "waits; waiting: [1, 2, 9]"),
-                (.submitted(9, by: .task, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
+                (.submitted(9, by: .task, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due; lead: looker, wanted"),
                 (.lookBegan, "may not"),
@@ -271,7 +265,7 @@ enum LifeTable {
             "thread",
             [
                 (.submitted(9, by: .thread, deadline: 1100), "waits; waiting: [1, 2, 9]"),
-                (.submitted(9, by: .task, deadline: 1100), "waits; awaited: [1, 9]; waiting: [1, 2, 9]"),
+                (.submitted(9, by: .task, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.submitted(9, by: .nobody, deadline: 1100), "waits; waiting: [1, 2, 9]"),
                 (.commitEnded(isLost: false, frames: 230), "wakes; checkpoint: due"),
                 (.lookBegan, "may not"),

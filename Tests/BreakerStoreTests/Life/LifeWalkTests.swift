@@ -104,8 +104,7 @@ import Testing
         case 13: return .threadEndedRound
         case 14: return .threadWantsLead
         case 15: return .waiterGaveUp(known)
-        case 16: return .waiterLeft(known)
-        case 17: return .timerFired(life.firstTimer ?? now)
+        case 16, 17: return .waiterGaveUp(known)
         case 18, 19: return .threadIsFree
         case 20: return .checkpointBegan
         case 21: return .registering(name)

@@ -70,7 +70,8 @@ import Testing
         await withTaskGroup { group in
             for _ in 0..<100 { group.addTask { await breaker.recordFailure() } }
             #expect(await eventually { core.waitingCount == 100 })
-            #expect(core.timerCount == 1)
+            #expect(core.sharedTimer.value.count == 100)
+            #expect(core.sharedTimer.value.sleepers == 1)
             locks.letGo()
         }
     }

@@ -3,6 +3,5 @@
 /// What tests ask of a core.
 extension StoreCore {
     var waitingCount: Int { self.ask { $0.waiting.count } }
-    var timerCount: Int { self.ask { $0.timers.count } }
     var isThreadLeading: Bool { self.ask { if case .thread = $0.lead { true } else { false } } }
 }

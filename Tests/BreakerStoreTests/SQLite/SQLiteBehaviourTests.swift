@@ -76,7 +76,6 @@ import Testing
             // The same by the library's own reading.
             let index = try self.index(database)
             #expect(index.tag().counts)
-            #expect(index.tag().frames == header.frames)
             #expect(index.frames == Int(header.frames))
             #expect(index.pendingFrames == Int(header.frames))
         }
@@ -117,7 +116,6 @@ import Testing
         let database = try self.connection()
         for _ in 0..<20 { stock.run(Self.insert) }
         let full = try self.header(database)
-        let tag = try self.index(database).tag()
         let size = try self.log().bytes.count
 
         try database.connection.passiveCheckpoint()
@@ -128,9 +126,7 @@ import Testing
 
         stock.run(Self.insert)
         let anew = try self.header(database)
-        let newTag = try self.index(database).tag()
-        #expect(newTag.restarts == tag.restarts &+ 1)
-        #expect(newTag.salts != tag.salts)
+        #expect(anew.salts != full.salts)
         #expect(anew.changes == full.changes + 1)
         #expect(anew.frames < full.frames)
         #expect(anew.copiedFrames == 0)

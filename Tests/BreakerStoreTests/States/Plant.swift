@@ -8,7 +8,7 @@ enum Plant: String, CaseIterable {
     case openForEver, tripToldTwice, tripNotTold, holdKeptAtRelease, holdLostAtCall
     case reportToldAgainAsNew, staleCircuitWritten, failureNotKept
     // Around the life.
-    case acknowledgedBeforeCommit, twoLead, lossForgetsTickets, gatesShutTooLate, threadNeverWoken, timerNotStarted
+    case acknowledgedBeforeCommit, twoLead, lossForgetsTickets, gatesShutTooLate, threadNeverWoken, taskNotWoken
     case takenTicketsForgotten
 
     /// The promise that it breaks.
@@ -25,7 +25,7 @@ enum Plant: String, CaseIterable {
         case .twoLead: .oneLeader
         case .gatesShutTooLate: .gates
         case .threadNeverWoken, .lossForgetsTickets, .takenTicketsForgotten: .woken
-        case .timerNotStarted: .ends
+        case .taskNotWoken: .ends
         }
     }
 
@@ -42,7 +42,7 @@ enum Plant: String, CaseIterable {
         case .holdLostAtCall: if before.hold(at: now) != nil, circuit.epoch == before.epoch { circuit.hold = nil }
         case .epochOfReportIgnored, .epochFloorForgotten, .leaseOfProbeIgnored, .probeBeyondLimit, .deadKeepSlots,
             .slotNotGivenBack, .reportToldAgainAsNew, .staleCircuitWritten, .failureNotKept, .acknowledgedBeforeCommit,
-            .twoLead, .lossForgetsTickets, .gatesShutTooLate, .threadNeverWoken, .timerNotStarted,
+            .twoLead, .lossForgetsTickets, .gatesShutTooLate, .threadNeverWoken, .taskNotWoken,
             .takenTicketsForgotten:
             break
         }

@@ -7,7 +7,7 @@ import Testing
 /// The circuit and the stores' lives are the real ones; see `World`.
 @Suite(.timeLimit(.minutes(10))) struct StatesTests {
     private static let ends: Set<WorldEvent.Kind> = [.calls, .good, .bad, .ignored]
-    private static let waits: Set<WorldEvent.Kind> = [.givesUp, .timerFires, .timePasses]
+    private static let waits: Set<WorldEvent.Kind> = [.givesUp, .timePasses]
 
     /// Three processes and everything that is done to a circuit; a commit is one step.
     static let circuit = WorldBounds(
@@ -70,7 +70,7 @@ import Testing
         case .twoLead, .gatesShutTooLate: Self.callers
         case .slotNotGivenBack: Self.claims
         case .lossForgetsTickets, .takenTicketsForgotten: Self.alone.cut(at: 11)
-        case .threadNeverWoken, .timerNotStarted: Self.alone.cut(at: 8)
+        case .threadNeverWoken, .taskNotWoken: Self.alone.cut(at: 8)
         }
     }
 }

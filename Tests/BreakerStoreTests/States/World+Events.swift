@@ -34,9 +34,10 @@ extension World {
                     }
                     continue
                 }
-                if case .thread = ticket.submitter, ticket.due <= self.now { add(.givesUp, number, index) }
+                if ticket.due <= self.now, self.plant != .taskNotWoken || ticket.submitter == .thread {
+                    add(.givesUp, number, index)
+                }
             }
-            if process.timers.contains(where: { $0 <= self.now }) { add(.timerFires, number) }
             for (index, leader) in process.leaders.enumerated() where !leader.hangs {
                 add(.leads, number, index)
                 switch leader.stage {
@@ -82,7 +83,6 @@ extension World {
         case .bad: self.callEnds(process, event.index, .failure, by: event.by)
         case .ignored: self.callEnds(process, event.index, .ignored, by: event.by)
         case .givesUp: self.callGivesUp(process, event.index)
-        case .timerFires: self.timerFires(process)
         case .leads: self.leads(process, event.index)
         case .longLog: self.leads(process, event.index, pendingFrames: StoreLife.framesBeforeWaiting)
         case .unknownCommit: self.leads(process, event.index, isCommitUnknown: true)
@@ -180,20 +180,6 @@ extension World {
         self.fails(ticket, process)
     }
 
-    private mutating func timerFires(_ process: Int) {
-        let now = self.instant
-        guard let timer = self.processes[process].timers.min() else { return }
-        self.processes[process].timers.removeAll { $0 == timer }
-        let deadline = Deadline(at: Self.instant(timer))
-        let overdue = self.happened(process) { $0.timerFired(deadline, at: now) }
-        // The life hands them over in no order.
-        let tickets = overdue.compactMap { $0.ticket as? WorldTicket }
-        for ticket in tickets.sorted(by: { $0.number < $1.number }) {
-            self.loses(process)
-            self.fails(ticket, process)
-        }
-    }
-
     // MARK: - Operators
 
     private mutating func operate(_ kind: WorldEvent.Kind) {
@@ -216,7 +202,7 @@ extension World {
             self.file = CircuitInMemory(Circuit(rules: self.bounds.rules, at: now, epochFloor: floor))
             self.expected.stretchEnds()
             self.expected.heldUntil = nil
-        case .calls, .good, .bad, .ignored, .givesUp, .timerFires, .leads, .threadRuns, .looks, .unknownCommit,
+        case .calls, .good, .bad, .ignored, .givesUp, .leads, .threadRuns, .looks, .unknownCommit,
             .longLog, .hangs, .losesFile, .findsFile, .isKilled, .starts, .isStopped, .goesOn, .closes, .timePasses:
             break
         }

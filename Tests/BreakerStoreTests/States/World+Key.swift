@@ -46,16 +46,10 @@ extension World {
             flags: process.isStopped, process.canWrite, process.gatesAreOpen, process.isThreadAwake,
             process.hasThreadEnded, self.lockedBy == number)
         key.add(time: process.threadSleepsUntil)
-        key.add(sortedTimes: process.timers)
         self.add(process.life, to: &key)
 
-        var tickets = process.tickets
-        let awaited = process.life.awaited.values.compactMap { $0 as? WorldTicket }
-        tickets += awaited.filter { one in !tickets.contains { $0 === one } }.sorted { $0.number < $1.number }
-        for ticket in tickets {
-            key.add(flags: process.life.awaited[ObjectIdentifier(ticket)] != nil)
-            self.add(ticket, to: &key)
-        }
+        let tickets = process.tickets
+        for ticket in tickets { self.add(ticket, to: &key) }
         key.add(254)
         for ticket in process.kept { self.add(ticket, to: &key) }
         key.add(254)
@@ -96,7 +90,6 @@ extension World {
         key.add(time: life.backOff.next.map(Self.seconds))
         key.add(time: life.nextLook.map(Self.seconds))
         key.add(time: life.closeBy.map { Self.seconds($0.instant) })
-        key.add(sortedTimes: life.timers.map { Self.seconds($0.instant) })
         key.add(life.waiting.count)
     }
 

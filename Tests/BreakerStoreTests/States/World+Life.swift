@@ -15,9 +15,6 @@ extension World {
             for case let ticket as WorldTicket in actions.failed { self.fails(ticket, process) }
         }
         self.gatesFollow(process)
-        if let timer = actions.timer, self.plant != .timerNotStarted {
-            self.processes[process].timers.append(Self.seconds(timer.instant))
-        }
         if actions.wakesThread, self.plant != .threadNeverWoken { self.processes[process].isThreadAwake = true }
         return decision
     }
@@ -90,9 +87,7 @@ extension World {
     @discardableResult
     private mutating func callHears(_ ticket: WorldTicket, _ process: Int) -> Int? {
         let index = self.processes[process].calls.firstIndex { $0.ticket === ticket }
-        let number = index.map { self.processes[process].calls.remove(at: $0).number }
-        if ticket.submitter == .task { self.asked(process) { $0.waiterLeft(ticket) } }
-        return number
+        return index.map { self.processes[process].calls.remove(at: $0).number }
     }
 
     private mutating func giveBack(_ leave: Leave, _ process: Int) {

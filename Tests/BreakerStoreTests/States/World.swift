@@ -34,8 +34,6 @@ struct World {
         var isThreadAwake = false
         var threadSleepsUntil: Int?
         var hasThreadEnded = false
-        /// The timers that were started.
-        var timers: [Int] = []
         var calls: [Call] = []
         /// Whoever uses the connection that writes: more than one is wrong.
         var leaders: [Leader] = []

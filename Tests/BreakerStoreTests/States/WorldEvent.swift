@@ -9,7 +9,6 @@ struct WorldEvent: CustomStringConvertible {
         case bad = "a call fails"
         case ignored = "a call ends without a verdict"
         case givesUp = "a caller has waited until its deadline"
-        case timerFires = "a timer fires"
         // A process works on.
         case leads = "the leader goes on"
         case threadRuns = "the store's thread goes on"
@@ -59,7 +58,7 @@ extension WorldEvent.Kind {
     var isProgress: Bool { self == .leads || self == .threadRuns }
 
     /// Whether it comes with time.
-    var isTime: Bool { self == .timePasses || self == .givesUp || self == .timerFires }
+    var isTime: Bool { self == .timePasses || self == .givesUp }
 
     /// Whether somebody must do it, or it ends what would go on: an open circuit must not need it to be probed.
     var isOfSomebody: Bool {
