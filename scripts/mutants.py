@@ -82,7 +82,7 @@ FOLDERS = {
         "BadPathTests|CutCreationTests|NewFileTests|OpeningPatienceTests|QuarantineTests|RemovedFileTests"
         "|ReplacedFileTests|SchemaVersionTests|SquatterTests|TornIndexTests|TornStoreTests",
         "CachedAnswerTests|FileModeTests|FilesOfOthersTests|ForeignRowTests|KilledCreationTests|LiveStrangerTests"
-        "|OtherKernelTests|ReadOnlyFollowTests|RemovedLockTests|ReserveTests|SettledDirectoryTests|SharedByUsersTests"
+        "|OtherKernelTests|ReadOnlyFollowTests|RemovedLockTests|ReserveTests|SharedByUsersTests"
         "|SideFileLinkTests|SparseFileTests|SpecialFileTests",
     ),
 }
