@@ -14,7 +14,7 @@ seed=${SEED:-12}
 # The suites of the tests whose promises depend on the file system; the parts of `breaker-torture` have their own steps.
 suites='BadPathTests|CutCreationTests|FileModeTests|FilesOfOthersTests|FirstReportTests|FlippedBitTests|ForeignRowTests'
 suites+='|KilledCreationTests|LiveStrangerTests|NewFileTests|OpeningPatienceTests|PrivateReaderTests|QuarantineTests'
-suites+='|ReplacedFileTests|SchemaVersionTests|SettledDirectoryTests|SharedByUsersTests|SideFileLinkTests|SparseFileTests'
+suites+='|ReplacedFileTests|SchemaVersionTests|SharedByUsersTests|SideFileLinkTests|SparseFileTests'
 suites+='|SpecialFileTests|SquatterTests|StampTests|TornIndexTests|TornStoreTests|UntouchedFilesTests|BoundedFileTests'
 suites+='|IndexRecoveryTests|ReplacedIndexTests|RetiredMappingTests|WalResetTests|PowerCutTests'
 suites+='|BusyFileTests|LockFileTests|CloseTests|RemovedLockTests|LostProberTests|CountingTests|ForeignProgramTests'
