@@ -36,6 +36,8 @@ final class FailureRows: KeptFailures {
         self.database = database
         self.now = now
         self.noted = row.failures
+        // Nobody can have forgotten failures from after now; of those up to now all may be forgotten.
+        if let since = row.failures.since, since > now.adding(1) { self.noted = CircuitRow.NotedFailures() }
     }
 
     // MARK: - For the funnel
@@ -43,8 +45,7 @@ final class FailureRows: KeptFailures {
     /// The failures that count for the circuit just now; in a state in which none matter, none.
     func tally(for circuit: Circuit) throws(BreakerStoreError) -> FailureTally {
         guard case .closed = circuit.state, circuit.rules.isKnown, circuit.rules.keepsFailures else { return .none }
-        let windowStart = circuit.failuresCount(from: self.now) ?? Self.first
-        var start = max(windowStart, self.noted.since ?? Self.first)
+        let start = max(circuit.failuresCount(from: self.now) ?? Self.first, self.noted.since ?? Self.first)
         // The rows win before a trip.
         let mayTrip = self.counted.map { $0.isNoted && self.mayTrip($0.tally.count) } ?? false
         if let counted = self.counted, counted.start == start, self.rules == circuit.rules, !mayTrip {
@@ -52,14 +53,8 @@ final class FailureRows: KeptFailures {
         }
         self.rules = circuit.rules
         var counted = try self.count(since: start, byNote: !mayTrip)
-        if let since = self.noted.since, since > max(self.now, counted.newest ?? self.now).adding(1) {
-            // Nobody can have forgotten failures from after all that there are.
-            self.noted = CircuitRow.NotedFailures()
-            start = windowStart
-            counted = try self.count(since: start, byNote: false)
-        }
         if let newest = counted.newest, newest > self.now {
-            try self.takeStampsAheadForNow(since: start)
+            try self.takeStampsAheadForNow()
             counted = try self.count(since: start, byNote: false)
         }
         self.counted = counted
@@ -71,7 +66,7 @@ final class FailureRows: KeptFailures {
 
     func apply(_ changes: [FailureChange]) throws(BreakerStoreError) {
         if let error = self.error { throw error }
-        guard !changes.isEmpty else { return }
+        guard !changes.isEmpty else { return try self.sweep() }
         for change in changes {
             switch change {
             case .insert(let failure): try self.insert(failure)
@@ -127,14 +122,10 @@ final class FailureRows: KeptFailures {
     private static let atOnce: Int64 = 1_000
 
     /// A stamp that lies ahead counts as now, and is written so.
-    private func takeStampsAheadForNow(since start: StoreTime) throws(BreakerStoreError) {
+    private func takeStampsAheadForNow() throws(BreakerStoreError) {
         let ahead = try self.database.all(
-            """
-            SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at > ?2 AND at >= ?3
-            ORDER BY at DESC LIMIT ?4
-            """,
-            self.key, .integer(self.now.microseconds), .integer(start.microseconds), .integer(Self.atOnce),
-            read: Circuit.Failure.init)
+            "SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at > ?2 ORDER BY at DESC LIMIT ?3",
+            self.key, .integer(self.now.microseconds), .integer(Self.atOnce), read: Circuit.Failure.init)
         for var failure in ahead {
             try self.delete(failure)
             failure.at = self.now
@@ -186,6 +177,9 @@ final class FailureRows: KeptFailures {
     }
 
     private func dropAll() throws(BreakerStoreError) {
+        // What lies ahead would come back. Only another program can have written so many that this takes long.
+        try self.database.run(
+            "DELETE FROM failure WHERE circuit = ?1 AND at > ?2", self.key, .integer(self.now.microseconds))
         let newest = try self.database.first(
             "SELECT at FROM failure WHERE circuit = ?1 ORDER BY at DESC LIMIT 1", self.key
         ) { StoreTime(microseconds: $0.integer(0)) }

@@ -39,9 +39,12 @@ final class CountingThread: Sendable {
     ///
     /// `body` runs all the same, and `late` is told its value.
     func value<Value: Sendable>(
-        until deadline: Deadline, by timer: SharedTimer, _ tick: @escaping Tick,
+        until deadline: Deadline, by timer: @autoclosure () -> SharedTimer, _ tick: @escaping Tick,
         late: @escaping @Sendable (Value) -> Void = { _ in }, _ body: @escaping @Sendable () -> Value
     ) async -> Value? {
+        // A child of `fork` has no thread, and starts no task.
+        guard self.forks == ForkRecord.forks else { return body() }
+        let timer = timer()
         let made = Made<Value>()
         let isInTime = await timer.wait(for: deadline.remaining) { wait in
             self.run(tick) {

@@ -11,7 +11,7 @@ struct TimerSchedule<Waiter> {
     private static var longestSleep: Duration { .seconds(60) }
 
     private var waiters = DeadlineHeap<Waiter>()
-    /// Until when tasks sleep, the earliest last: there are at most as many as there are timeouts in use.
+    /// Until when tasks sleep, the earliest last: mostly as many as there are timeouts in use.
     private(set) var wakeUps: [Instant] = []
 
     /// How many wait.

