@@ -109,7 +109,7 @@ extension CircuitBreaker {
     private func take(_ outcome: Circuit.Admission) throws(CircuitOpenError) -> Admitted {
         switch outcome {
         case .proceed(let epoch):
-            // The commit may have registered the circuit anew, whose counts begin before this call ends.
+            // The commit may have registered the circuit anew: its counts must begin before this call ends.
             _ = try? self.core.look(self.asker)
             return .counted(epoch: epoch, reportsSuccess: true)
         case .uncounted: return .uncounted

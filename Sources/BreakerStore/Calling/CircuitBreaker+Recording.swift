@@ -2,8 +2,9 @@
 extension CircuitBreaker {
     /// Reports a success without a permit, of a call that was made without asking, or after ``isCallPermitted``.
     ///
-    /// Nothing limits how many such calls probe an open circuit whose time has come: a permit of ``admit()-9bf4f``
-    /// does. If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
+    /// Any number of such calls may probe an open circuit whose time has come; to limit them, ask for a permit with
+    /// ``admit()-9bf4f``. If the circuit is half-open, or open and due, one transaction claims a probe's slot and
+    /// reports.
     ///
     /// Suspends until the report is committed, if there is anything to commit.
     public func recordSuccess() async { await self.record(.success) }
@@ -14,8 +15,9 @@ extension CircuitBreaker {
 
     /// Reports a failure without a permit, of a call that was made without asking, or after ``isCallPermitted``.
     ///
-    /// Nothing limits how many such calls probe an open circuit whose time has come: a permit of ``admit()-9bf4f``
-    /// does. If the circuit is half-open, or open and due, one step claims a probe's slot and reports.
+    /// Any number of such calls may probe an open circuit whose time has come; to limit them, ask for a permit with
+    /// ``admit()-9bf4f``. If the circuit is half-open, or open and due, one transaction claims a probe's slot and
+    /// reports.
     ///
     /// Suspends until the report is committed. The policy's `classify` judges the error; the failure counts even if
     /// the calling task is cancelled.
@@ -49,8 +51,10 @@ extension CircuitBreaker {
         self.tell(CallOutcome.Result(ending.verdict), .zero)
     }
 
-    /// The leave that a failed call would have got which asked for none, where a rule counts calls: that of a closed
-    /// circuit; nil for all else.
+    /// The leave by which a failure counts whose caller asked for none.
+    ///
+    /// If a rule counts shares of the calls and the circuit is closed, the failure counts as one of its calls. Nil
+    /// otherwise.
     private func admittedByShare(_ ending: Ending) -> Admitted? {
         guard ending.verdict.isFailure, self.circuit.counts.shortestWindow != nil, !self.store.gate.isForked,
             !self.store.isClosed, !self.core.isDegraded
@@ -73,7 +77,7 @@ extension CircuitBreaker {
         switch ending.verdict {
         case .ignored: return (nil, admitted)
         case .failure, .outage:
-            if self.isSurelyRefused { return (nil, admitted) }
+            if self.countsNowhere { return (nil, admitted) }
             isFailure = true
         case .success:
             let mayChange: Bool
@@ -91,8 +95,9 @@ extension CircuitBreaker {
         return (nil, admitted)
     }
 
-    /// Whether the circuit is held, or open before its time, as far as a look tells: a failure counts nowhere then.
-    private var isSurelyRefused: Bool {
+    /// Whether a failure would count nowhere, as far as a look tells: the circuit is held, observes, or is open before
+    /// its time.
+    private var countsNowhere: Bool {
         let answer = self.circuit.slot.ask(self.store.gate)
         switch answer.verdict {
         case .open, .heldOpen, .heldClosed, .observe: return self.core.clock.uptime < answer.until

@@ -8,9 +8,13 @@ struct CircuitRow: Equatable {
 
     /// What is noted of the circuit's rows in the table `failure`, so that they need not be counted each time.
     struct NotedFailures: Equatable {
-        /// How many rows are not older than `since`; nil where nobody has noted so.
+        /// How many rows are not older than `since`; noted above 32 rows alone.
+        ///
+        /// Nil: the rows must be counted.
         var count: Int64?
-        /// Rows before this instant never count, and are being deleted; nil where all rows count.
+        /// Rows before this instant never count, and are being deleted.
+        ///
+        /// Nil: the rule's window alone decides.
         var since: StoreTime?
     }
 

@@ -1,15 +1,16 @@
 /// The rows of one circuit in the table `failure`, as one transaction sees and changes them.
 ///
-/// SQLite counts the rows, and they are never all read: there may be as many as the circuit's rule keeps, and any
-/// number if another program wrote them. If there are more than a few, the circuit's row notes how many there are, so
-/// that a failure costs the same beside ten thousand. Before a trip the rows themselves are counted, and the rows win.
-/// So where the number is reached and reporters are missing, each further failure reads all rows that count.
+/// SQLite counts the rows; this process reads them only where it has to. There may be as many as the circuit's rule
+/// keeps, and any number if another program wrote them. Above 32 rows the circuit's row notes the number, so that a
+/// failure costs the same however many rows there are. If the next failure may trip the circuit, the note is ignored,
+/// and the rows are counted. Once the rule's number is reached but too few workers have reported, each further failure
+/// reads all rows that count.
 final class FailureRows: KeptFailures {
     /// What was counted in this transaction.
     private struct Counted {
         var tally: FailureTally
-        /// Only failures since then were counted.
-        var start: StoreTime
+        /// Only failures since then were counted: the window's start, or `noted.since` if that is later.
+        var countsFrom: StoreTime
         /// When the newest of all failures ended.
         var newest: StoreTime?
         /// Whether the number comes from the note.
@@ -36,11 +37,11 @@ final class FailureRows: KeptFailures {
         self.database = database
         self.now = now
         self.noted = row.failures
-        // Nobody can have forgotten failures from after now; of those up to now all may be forgotten.
+        // Forgetting sets `since` to one microsecond after now at most. A later instant is wrong: the note is ignored.
         if let since = row.failures.since, since > now.adding(1) { self.noted = CircuitRow.NotedFailures() }
     }
 
-    // MARK: - For the funnel
+    // MARK: - For the transaction
 
     /// The failures that count for the circuit just now; in a state in which none matter, none.
     func tally(for circuit: Circuit) throws(BreakerStoreError) -> FailureTally {
@@ -48,7 +49,7 @@ final class FailureRows: KeptFailures {
         let start = max(circuit.failuresCount(from: self.now) ?? Self.first, self.noted.since ?? Self.first)
         // The rows win before a trip.
         let mayTrip = self.counted.map { $0.isNoted && self.mayTrip($0.tally.count) } ?? false
-        if let counted = self.counted, counted.start == start, self.rules == circuit.rules, !mayTrip {
+        if let counted = self.counted, counted.countsFrom == start, self.rules == circuit.rules, !mayTrip {
             return counted.tally
         }
         self.rules = circuit.rules
@@ -86,10 +87,12 @@ final class FailureRows: KeptFailures {
 
     private static let first = StoreTime(microseconds: .min)
 
-    /// So many rows are counted each time: that costs no more than to write the circuit's row.
+    /// Up to so many rows are counted in each transaction: that costs no more than to write the circuit's row.
     private static let few: Int64 = 32
 
-    private static let all: SQL = """
+    /// The time of the oldest row that counts, and of the newest of all; whether any row counts no longer; and how many
+    /// rows there are from ?3 to ?4, at most ?5.
+    private static let countQuery: SQL = """
         SELECT (SELECT at FROM failure WHERE circuit = ?1 AND at >= ?2 ORDER BY at LIMIT 1),
         (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at DESC LIMIT 1),
         (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at LIMIT 1) < ?2,
@@ -105,7 +108,8 @@ final class FailureRows: KeptFailures {
             known == nil
             ? (start, StoreTime(microseconds: .max)) : (self.noted.since ?? Self.first, start.subtracting(1))
         let found = try self.database.first(
-            Self.all, self.key, .integer(start.microseconds), .integer(from.microseconds), .integer(to.microseconds),
+            Self.countQuery, self.key, .integer(start.microseconds), .integer(from.microseconds),
+            .integer(to.microseconds),
             .integer(known ?? self.mostRows)
         ) { row in
             Counted(
@@ -113,15 +117,17 @@ final class FailureRows: KeptFailures {
                     count: Int(clamping: known.map { max(0, $0 - row.integer(3)) } ?? row.integer(3)),
                     oldest: row.optionalInteger(0).map(StoreTime.init(microseconds:)),
                     hasExpired: row.integer(2) != 0, start: self.noted.since),
-                start: start, newest: row.optionalInteger(1).map(StoreTime.init(microseconds:)), isNoted: known != nil)
+                countsFrom: start, newest: row.optionalInteger(1).map(StoreTime.init(microseconds:)),
+                isNoted: known != nil)
         }
-        return found ?? Counted(tally: .none, start: start, isNoted: false)
+        return found ?? Counted(tally: .none, countsFrom: start, isNoted: false)
     }
 
-    /// How many rows one change looks at, and one transaction deletes, if there are more than any rule keeps.
+    /// The most rows that one transaction deletes because they count no longer, that one look moves back from the
+    /// future, or that `oldest` returns.
     private static let atOnce: Int64 = 1_000
 
-    /// A stamp that lies ahead counts as now, and is written so.
+    /// Rewrites failures that are stamped later than now: they count as of now.
     private func takeStampsAheadForNow() throws(BreakerStoreError) {
         let ahead = try self.database.all(
             "SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at > ?2 ORDER BY at DESC LIMIT ?3",
@@ -173,7 +179,7 @@ final class FailureRows: KeptFailures {
     private func drop(before start: StoreTime) {
         self.noted.since = max(start, self.noted.since ?? start)
         // A success has forgotten failures that counted.
-        if let counted = self.counted, counted.start < start { self.counted = nil }
+        if let counted = self.counted, counted.countsFrom < start { self.counted = nil }
     }
 
     private func dropAll() throws(BreakerStoreError) {
@@ -232,7 +238,7 @@ final class FailureRows: KeptFailures {
                 SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at >= ?2
                 ORDER BY at DESC, worker DESC, sequence DESC LIMIT ?3
                 """,
-                [self.key, .integer(self.start.microseconds), .integer(self.mostRows)]
+                [self.key, .integer(self.countsFrom.microseconds), .integer(self.mostRows)]
             ) { row in
                 let worker = row.integer(1)
                 if newest[worker] == nil { newest[worker] = Circuit.Failure(row) }
@@ -248,13 +254,13 @@ final class FailureRows: KeptFailures {
                 SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at >= ?2
                 ORDER BY at, worker, sequence LIMIT ?3
                 """,
-                self.key, .integer(self.start.microseconds), .integer(min(Int64(max(0, count)), Self.atOnce)),
+                self.key, .integer(self.countsFrom.microseconds), .integer(min(Int64(max(0, count)), Self.atOnce)),
                 read: Circuit.Failure.init)
         }
     }
 
     /// From when on failures count.
-    private var start: StoreTime { self.counted?.start ?? Self.first }
+    private var countsFrom: StoreTime { self.counted?.countsFrom ?? Self.first }
 
     /// As many rows as the rules keep, and some more.
     private var mostRows: Int64 { Database.mostFailures(under: self.rules) }

@@ -92,7 +92,9 @@ final class CountingThread: Sendable {
 
     // MARK: - The thread
 
-    /// Ticks after so long, or earlier if that was asked for; how it goes on from there the tick says.
+    /// Asks for a tick after so long, or earlier if that was asked for before.
+    ///
+    /// From then on each tick says when the next one is due.
     ///
     /// Returns false if the thread can't be started, or has been stopped.
     @discardableResult
@@ -124,7 +126,7 @@ final class CountingThread: Sendable {
         while true {
             let (jobs, ticks, isStopped) = self.state.withLock { state in
                 defer { state.jobs = [] }
-                // A tick comes in time however many jobs there are: other circuits have windows, too.
+                // A tick waits for one batch of jobs at most: other circuits have windows, too.
                 return (state.jobs, state.takeTick(at: .now), state.isStopped)
             }
             for job in jobs { job() }

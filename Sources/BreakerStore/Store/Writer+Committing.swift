@@ -1,6 +1,6 @@
-/// The funnel: the only way to change a circuit.
+/// Runs transactions: each change of a circuit by a call or an operator passes through here.
 extension Writer {
-    /// What has become of a batch; no caller has been told yet.
+    /// What has become of a batch, for the callers that have not been told yet.
     struct Outcome {
         /// These tell the callers whose changes were made.
         var completions: [@Sendable () -> Void] = []
