@@ -56,9 +56,7 @@ extension CircuitBreaker {
     /// If a rule counts shares of the calls and the circuit is closed, the failure counts as one of its calls. Nil
     /// otherwise.
     private func admittedByShare(_ ending: Ending) -> Admitted? {
-        guard ending.verdict.isFailure, self.circuit.counts.shortestWindow != nil, !self.store.gate.isForked,
-            !self.store.isClosed, !self.core.isDegraded
-        else { return nil }
+        guard ending.verdict.isFailure, self.circuit.counts.shortestWindow != nil, self.asksFile else { return nil }
         let answer = self.circuit.slot.ask(self.store.gate)
         if answer.isClosed { return .counted(epoch: answer.epoch, reportsSuccess: false) }
         guard answer.verdict == .none, let look = try? self.core.look(self.asker), case .proceed = look.answer else {
@@ -66,6 +64,9 @@ extension CircuitBreaker {
         }
         return .counted(epoch: look.epoch, reportsSuccess: false)
     }
+
+    /// Whether the file alone decides; else memory guards.
+    private var asksFile: Bool { !self.store.gate.isForked && !self.store.isClosed && !self.core.isDegraded }
 
     /// Makes what is to be committed of a call that asked for no admission, nil if nothing is, and the leave by which
     /// that call is counted.
@@ -104,9 +105,7 @@ extension CircuitBreaker {
         case .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures: return false
         case .none: break
         }
-        guard !self.store.gate.isForked, !self.store.isClosed, let look = try? self.core.look(self.asker) else {
-            return false
-        }
+        guard self.asksFile, let look = try? self.core.look(self.asker) else { return false }
         switch look.answer {
         case .refuse(.open, _), .refuse(.held, _), .uncounted, .observe: return true
         case .refuse(.probing, _), .proceed, .claim: return false
@@ -124,9 +123,9 @@ extension CircuitBreaker {
             .observe:
             break
         }
-        guard !self.store.gate.isForked, !self.store.isClosed, !self.core.isDegraded,
-            let look = try? self.core.look(self.asker)
-        else { return (true, .counted(epoch: self.circuit.counts.epoch, reportsSuccess: false)) }
+        guard self.asksFile, let look = try? self.core.look(self.asker) else {
+            return (true, .counted(epoch: self.circuit.counts.epoch, reportsSuccess: false))
+        }
         switch look.answer {
         case .proceed:
             return (look.reportsSuccess && look.hasFailures, .counted(epoch: look.epoch, reportsSuccess: false))

@@ -109,8 +109,7 @@ final class FailureRows: KeptFailures {
             ? (start, StoreTime(microseconds: .max)) : (self.noted.since ?? Self.first, start.subtracting(1))
         let found = try self.database.first(
             Self.countQuery, self.key, .integer(start.microseconds), .integer(from.microseconds),
-            .integer(to.microseconds),
-            .integer(known ?? self.mostRows)
+            .integer(to.microseconds), .integer(known ?? self.mostRows)
         ) { row in
             Counted(
                 tally: FailureTally(
