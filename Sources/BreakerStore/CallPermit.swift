@@ -5,17 +5,14 @@ import Synchronization
 /// The first report counts, later ones are ignored; freed without one, it is discarded.
 public final class CallPermit: Sendable {
     private let breaker: CircuitBreaker
-    private let admitted: Admitted
+    private let leave: Leave
     private let began: ContinuousClock.Instant?
-    /// The uptime at which the call began, where its circuit asks how long calls take.
-    private let measuredFrom: Int64?
     private let isUsed = Atomic<Bool>(false)
 
-    init(_ breaker: CircuitBreaker, _ admitted: Admitted) {
+    init(_ breaker: CircuitBreaker, _ leave: Leave) {
         self.breaker = breaker
-        self.admitted = admitted
+        self.leave = leave
         self.began = breaker.newStopwatch()
-        self.measuredFrom = breaker.startMeasuring()
     }
 
     deinit { self.discard() }
@@ -62,19 +59,19 @@ public final class CallPermit: Sendable {
 
     private func use() -> Bool { !self.isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 
-    private func end(_ judged: @autoclosure () -> Ending, _ report: (Ending, Admitted) -> Void) {
+    private func end(_ judged: @autoclosure () -> Ending, _ report: (Ending, Leave) -> Void) {
         guard self.use() else { return }
         let duration = self.breaker.elapsed(since: self.began)
-        let ending = judged().taking(self.breaker.measured(since: self.measuredFrom))
-        report(ending, self.admitted)
+        let ending = judged().taking(self.breaker.duration(of: self.leave))
+        report(ending, self.leave)
         self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
     }
 
     private func end(_ judged: @autoclosure () -> Ending) async {
         guard self.use() else { return }
         let duration = self.breaker.elapsed(since: self.began)
-        let ending = judged().taking(self.breaker.measured(since: self.measuredFrom))
-        await self.breaker.report(ending, of: self.admitted)
+        let ending = judged().taking(self.breaker.duration(of: self.leave))
+        await self.breaker.report(ending, of: self.leave)
         self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
     }
 }
@@ -84,26 +81,22 @@ extension CircuitBreaker {
     ///
     /// Suspends while a probe is claimed.
     public func admit() async throws(CircuitOpenError) -> CallPermit {
-        let admitted: Admitted
         do throws(CircuitOpenError) {
-            admitted = try await self.letThrough()
+            return CallPermit(self, try await self.letThrough())
         } catch {
             self.tell(.refused, .zero)
             throw error
         }
-        return CallPermit(self, admitted)
     }
 
     /// Leave to make one call, for callback code; a probe is claimed on the calling thread.
     @_disfavoredOverload
     public func admit() throws(CircuitOpenError) -> CallPermit {
-        let admitted: Admitted
         do throws(CircuitOpenError) {
-            admitted = try self.letThrough()
+            return CallPermit(self, try self.letThrough())
         } catch {
             self.tell(.refused, .zero)
             throw error
         }
-        return CallPermit(self, admitted)
     }
 }

@@ -52,19 +52,19 @@ struct AnswerSlot: ~Copyable, @unchecked Sendable {
     ///
     /// No system call, no lock, no clock, no allocation.
     @inline(__always)
-    func ask(_ gate: Gate) -> CachedAnswer {
-        unsafe CachedAnswer(raw: bs_ask(self.raw, gate.raw))
+    func ask(_ gate: Gate) -> CallAnswer {
+        unsafe CallAnswer(raw: bs_ask(self.raw, gate.raw))
     }
 
     /// Keeps the answer, unless another thread is keeping one in this very moment.
-    func publish(_ answer: CachedAnswer, readUnder tag: Tag, generation: UInt64) {
+    func publish(_ answer: CallAnswer, readUnder tag: Tag, generation: UInt64) {
         var raw = tag.raw
         unsafe bs_publish(self.raw, &raw, generation, answer.raw)
     }
 }
 
-/// An answer in three words.
-struct CachedAnswer {
+/// What a call gets of its circuit, in three words: as it is kept, or as it was just read.
+struct CallAnswer {
     enum Verdict: UInt64 {
         case none
         /// The call goes through, and a success reports nothing.
@@ -79,6 +79,10 @@ struct CachedAnswer {
         case open, heldOpen, heldClosed
         /// An observing circuit lets the call through, which it would refuse if it enforced.
         case observe
+        /// Refused because of probes; not kept, as the kernel knows whether the probers live.
+        case probing
+        /// A commit must decide each time.
+        case claim
     }
 
     fileprivate var raw: bs_answer
@@ -94,13 +98,41 @@ struct CachedAnswer {
         )
     }
 
+    /// - Parameters:
+    ///   - answer: what the machine says of the circuit.
+    ///   - hasFailures: whether there are failures that a success would forget.
+    ///   - uptime: the uptime that is a store time.
+    init(_ answer: Circuit.Answer, of circuit: Circuit, hasFailures: Bool, uptime: (StoreTime) -> Int64) {
+        let (verdict, end): (Verdict, StoreTime?) =
+            switch answer {
+            case .proceed where circuit.rules.isConsecutive:
+                (hasFailures ? .proceedAndForgetFailures : .proceedAndReportSuccess, nil)
+            case .proceed: (circuit.rules.slow == nil ? .proceed : .proceedMeasured, nil)
+            case .uncounted: (.heldClosed, circuit.hold?.until)
+            case .refuse(.open, let until): (.open, until)
+            case .refuse(.held, let until): (.heldOpen, until)
+            case .refuse(.probing, let until): (.probing, until)
+            case .observe(let until): (.observe, until)
+            case .claim: (.claim, nil)
+            }
+        self.init(verdict, epoch: circuit.epoch, until: end.map(uptime) ?? .max)
+    }
+
     /// Whether the circuit is closed, and calls count.
     var isClosed: Bool {
         switch self.verdict {
         case .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures: true
-        case .none, .open, .heldOpen, .heldClosed, .observe: false
+        case .none, .open, .heldOpen, .heldClosed, .observe, .probing, .claim: false
         }
     }
+
+    /// Whether the next call may be answered by it, too.
+    var mayBeKept: Bool { self.verdict != .probing && self.verdict != .claim }
+
+    /// Whether its time is over.
+    ///
+    /// - Parameter uptime: read only if the answer ends.
+    func isOver(at uptime: @autoclosure () -> Int64) -> Bool { self.until != .max && self.until <= uptime() }
 
     @inline(__always) var verdict: Verdict { Verdict(rawValue: self.raw.verdict) ?? .none }
     var epoch: Int64 { Int64(bitPattern: self.raw.epoch) }

@@ -3,32 +3,31 @@ extension CircuitBreaker {
     /// Lets one call through, or refuses it.
     ///
     /// Commits on the calling thread if a probe is due.
-    func letThrough() throws(CircuitOpenError) -> Admitted {
-        if let admitted = try self.lookUp() { return admitted }
+    func letThrough() throws(CircuitOpenError) -> Leave {
+        if let leave = try self.leaveByLooking() { return self.beginning(leave) }
         let work = self.claimWork()
         let outcome: Circuit.Admission
         do throws(BreakerStoreError) {
             outcome = try self.core.commit(until: self.store.deadline, unclaimed: self.giveBack, work)
         } catch {
-            return try self.letThroughByMemory()
+            return self.beginning(try self.leaveByMemory())
         }
-        return try self.take(outcome)
+        return self.beginning(try self.leave(by: outcome))
     }
 
     /// Lets one call through, or refuses it.
     ///
     /// Suspends while a probe is claimed.
-    func letThrough() async throws(CircuitOpenError) -> Admitted {
-        if let admitted = try self.lookUp() { return admitted }
+    func letThrough() async throws(CircuitOpenError) -> Leave {
+        if let leave = try self.leaveByLooking() { return self.beginning(leave) }
         let work = self.claimWork()
         let outcome: Circuit.Admission
         do throws(BreakerStoreError) {
-            outcome = try await self.core.commit(
-                until: self.store.deadline, unclaimed: self.giveBack, work)
+            outcome = try await self.core.commit(until: self.store.deadline, unclaimed: self.giveBack, work)
         } catch {
-            return try self.letThroughByMemory()
+            return self.beginning(try self.leaveByMemory())
         }
-        return try self.take(outcome)
+        return self.beginning(try self.leave(by: outcome))
     }
 
     /// Leave for a call of a closed circuit whose good ends are only counted; nil if a kept answer is not enough.
@@ -36,85 +35,95 @@ extension CircuitBreaker {
     /// Throws a refusal that is kept. To let a call through it makes no system call, takes no lock and allocates
     /// nothing; it reads the clock only if somebody asks how long calls take.
     @usableFromInline
-    func freePass() throws(CircuitOpenError) -> FreePass? {
+    func freePass() throws(CircuitOpenError) -> Leave? {
         guard self.isPlain else { return nil }
         let answer = self.circuit.slot.ask(self.store.gate)
+        var leave = Leave(.closed, epoch: answer.epoch)
         switch answer.verdict {
-        case .proceed:
-            return FreePass(epoch: answer.epoch, began: self.measuresDurations ? self.uptime : FreePass.notMeasured)
-        case .proceedMeasured: return FreePass(epoch: answer.epoch, began: self.uptime)
-        case .open: try self.refuse(.open, until: answer.until)
-        case .heldOpen: try self.refuse(.held, until: answer.until)
-        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .heldClosed, .observe: break
+        case .proceed: if self.measuresDurations { leave.began = self.uptime }
+        case .proceedMeasured: leave.began = self.uptime
+        case .open, .heldOpen: return try self.leave(by: answer)
+        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .heldClosed, .observe, .probing, .claim:
+            return nil
         }
-        return nil
+        return leave
     }
 
-    /// What the kept answer says, or else the file; nil if a commit must decide.
-    private func lookUp() throws(CircuitOpenError) -> Admitted? {
+    /// The leave, with the uptime at which the operation begins, if somebody asks how long it takes.
+    private func beginning(_ leave: Leave) -> Leave {
+        guard self.circuit.counts.hasSlowRule || self.measuresDurations else { return leave }
+        var leave = leave
+        leave.began = self.uptime
+        return leave
+    }
+
+    // MARK: - Looking
+
+    /// The answer that is kept, if it counts and its time is not over.
+    var validAnswer: CallAnswer? {
         let answer = self.circuit.slot.ask(self.store.gate)
-        switch answer.verdict {
-        case .proceed, .proceedMeasured:
-            return .counted(epoch: answer.epoch, reportsSuccess: false)
-        case .proceedAndReportSuccess, .proceedAndForgetFailures:
-            return .counted(epoch: answer.epoch, reportsSuccess: true)
-        case .heldClosed:
-            if self.core.clock.uptime < answer.until { return .uncounted }
-        case .open:
-            try self.refuse(.open, until: answer.until)
-        case .heldOpen:
-            try self.refuse(.held, until: answer.until)
-        case .observe:
-            if self.core.clock.uptime < answer.until { return self.countObserved() }
-        case .none:
-            break
-        }
-        return try self.lookInFile()
+        return answer.verdict == .none || answer.isOver(at: self.core.clock.uptime) ? nil : answer
     }
 
-    private func lookInFile() throws(CircuitOpenError) -> Admitted? {
-        guard !self.store.gate.isForked, !self.store.isClosed else { return try self.letThroughByMemory() }
-        let look: FreshAnswer?
+    /// Looks at the circuit in the file, and keeps the answer; nil if the file has no such circuit, or can't be read.
+    @discardableResult
+    func look() -> CallAnswer? { self.hasFile ? (try? self.core.look(self.asker)) ?? nil : nil }
+
+    /// Whether there is a file to read and to tell: not in a forked process, and once the store is closed.
+    var hasFile: Bool { !self.store.gate.isForked && !self.store.isClosed }
+
+    /// Leave by the kept answer, or else by the file; nil if a commit must decide.
+    private func leaveByLooking() throws(CircuitOpenError) -> Leave? {
+        if let leave = try self.leave(by: self.circuit.slot.ask(self.store.gate)) { return leave }
+        guard self.hasFile else { return try self.leaveByMemory() }
+        let answer: CallAnswer?
         do throws(BreakerStoreError) {
-            look = try self.core.look(self.asker)
+            answer = try self.core.look(self.asker)
         } catch {
             // The commit heals a row that can't be read.
             if error.isOfUnusableRow { return nil }
             self.core.readFailed(error)
-            return try self.letThroughByMemory()
+            return try self.leaveByMemory()
         }
         // Somebody has deleted the circuit from the file: the commit registers it again.
-        guard let look else { return nil }
-        switch look.answer {
-        case .refuse(let cause, let until):
-            throw self.makeRefusal(cause, until.map { $0.microseconds(since: look.now) })
-        case .proceed:
-            if self.core.isDegraded { return try self.letThroughByMemory() }
-            return .counted(epoch: look.epoch, reportsSuccess: look.reportsSuccess)
-        case .uncounted:
-            return .uncounted
-        case .observe:
-            return self.countObserved()
-        case .claim:
-            return nil
+        guard let answer else { return nil }
+        if answer.isClosed, self.core.isDegraded { return try self.leaveByMemory() }
+        return try self.leave(by: answer)
+    }
+
+    /// Leave by an answer, which throws a refusal; nil if the answer says nothing, or its time is over.
+    private func leave(by answer: CallAnswer) throws(CircuitOpenError) -> Leave? {
+        switch answer.verdict {
+        case .proceed, .proceedMeasured: return Leave(.closed, epoch: answer.epoch)
+        case .proceedAndReportSuccess, .proceedAndForgetFailures:
+            return Leave(.closedForgetting, epoch: answer.epoch)
+        case .heldClosed: return answer.isOver(at: self.core.clock.uptime) ? nil : .uncounted
+        case .observe: return answer.isOver(at: self.core.clock.uptime) ? nil : self.leaveObserved()
+        case .open: try self.refuse(.open, until: answer.until)
+        case .heldOpen: try self.refuse(.held, until: answer.until)
+        case .probing: throw self.makeRefusal(.probing, nil)
+        case .none, .claim: break
         }
+        return nil
     }
 
     /// Counts a call that an enforcing circuit would refuse, and lets it through.
-    private func countObserved() -> Admitted {
+    func leaveObserved() -> Leave {
         self.circuit.countRefusal()
-        return .observed
+        return .uncounted
     }
 
-    private func take(_ outcome: Circuit.Admission) throws(CircuitOpenError) -> Admitted {
+    // MARK: - Claiming
+
+    private func leave(by outcome: Circuit.Admission) throws(CircuitOpenError) -> Leave {
         switch outcome {
         case .proceed(let epoch):
             // The commit may have registered the circuit anew: its counts must begin before this call ends.
-            _ = try? self.core.look(self.asker)
-            return .counted(epoch: epoch, reportsSuccess: true)
+            self.look()
+            return Leave(.closedForgetting, epoch: epoch)
         case .uncounted: return .uncounted
-        case .observe: return self.countObserved()
-        case .probe(let token, let epoch): return .probe(token: token, epoch: epoch)
+        case .observe: return self.leaveObserved()
+        case .probe(let token, let epoch): return Leave(.probe, epoch: epoch, token: token)
         case .refuse(let cause, let until):
             throw self.makeRefusal(cause, until.map { $0.microseconds(since: self.core.clock.now) })
         }
@@ -138,7 +147,7 @@ extension CircuitBreaker {
     /// Gives back a probe's slot that was claimed after its caller had given up.
     private func giveBack(_ outcome: Circuit.Admission) {
         guard case .probe(let token, let epoch) = outcome else { return }
-        self.discard(.probe(token: token, epoch: epoch))
+        self.reportLater(.ignored, of: Leave(.probe, epoch: epoch, token: token))
     }
 
     /// Throws the kept refusal unless its time is over.

@@ -1,6 +1,6 @@
 /// Guards in memory while the file can't be used.
 extension CircuitBreaker {
-    func letThroughByMemory() throws(CircuitOpenError) -> Admitted {
+    func leaveByMemory() throws(CircuitOpenError) -> Leave {
         if !self.store.gate.isForked { self.core.startThread() }
         let token = self.core.newToken()
         let now = self.core.clock.now
@@ -10,11 +10,10 @@ extension CircuitBreaker {
         switch outcome {
         case .proceed(let epoch):
             self.circuit.counts.guardsInMemory(epoch)
-            return .inMemory(outcome)
-        case .uncounted, .probe: return .inMemory(outcome)
-        case .observe:
-            self.circuit.countRefusal()
-            return .inMemory(outcome)
+            return Leave(.closedInMemory, epoch: epoch)
+        case .probe(let token, let epoch): return Leave(.probeInMemory, epoch: epoch, token: token)
+        case .uncounted: return .uncounted
+        case .observe: return self.leaveObserved()
         case .refuse(let cause, let until):
             throw self.makeRefusal(cause, until.map { $0.microseconds(since: now) }, lastError: lastError)
         }
@@ -41,23 +40,19 @@ extension CircuitBreaker {
     }
 
     /// Counts the end of a call that memory let through; a failure is kept for the file, too.
-    func tellMemory(_ ending: Ending, after admission: Circuit.Admission) {
-        var report = self.newReport(0, ending)
+    func tellMemory(_ ending: Ending, of leave: Leave) {
+        let report = self.newReport(leave.epoch, ending)
         self.inMemory(at: report.at) { circuit, moment, failures in
-            switch (admission, ending.verdict) {
-            case (.proceed(let epoch), .failure), (.proceed(let epoch), .outage):
-                report.epoch = epoch
+            if leave.isProbe {
+                _ = circuit.probeEnded(
+                    token: leave.token, epoch: leave.epoch, ending.verdict, error: report.error, at: moment)
+            } else if ending.verdict.isFailure {
                 _ = circuit.callFailed(report, at: moment, among: failures)
-            case (.proceed(let epoch), .success):
-                report.epoch = epoch
+            } else if ending.verdict == .success {
                 _ = circuit.callSucceeded(report, at: moment)
-            case (.probe(let token, let epoch), let verdict):
-                _ = circuit.probeEnded(token: token, epoch: epoch, verdict, error: report.error, at: moment)
-            case (.proceed, .ignored), (.uncounted, _), (.observe, _), (.refuse, _):
-                break
             }
         }
-        if case .proceed = admission, ending.verdict.isFailure { self.keepFailure(report) }
+        if !leave.isProbe, ending.verdict.isFailure { self.keepFailure(report) }
     }
 
     private func count(_ report: Report, failed: Bool) {
@@ -83,8 +78,7 @@ extension CircuitBreaker {
     }
 
     private func keep(_ input: CircuitInput) {
-        // A forked process and a closed store have no file to tell.
-        guard !self.store.gate.isForked, !self.store.isClosed else { return }
+        guard self.hasFile else { return }
         let time = input.failure?.at ?? self.core.clock.now
         self.core.outbox.keep(
             KeptReport(

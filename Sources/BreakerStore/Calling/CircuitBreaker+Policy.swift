@@ -70,57 +70,73 @@ extension CircuitBreaker {
     }
 
     private func attempt(_ operation: () async throws -> Void, _ judgement: () -> Ending) async -> Attempt {
-        let admitted: Admitted
+        let leave: Leave
         do throws(CircuitOpenError) {
-            admitted = try await self.letThrough()
+            leave = try await self.letThrough()
         } catch {
-            self.tell(.refused, .zero)
-            return .refused(error)
+            return self.refused(error)
         }
         let watch = self.newStopwatch()
-        let began = self.startMeasuring()
-        let attempt: Attempt
-        let duration: Duration
-        let took: Int64?
+        var attempt = Attempt()
         do {
             if let timeout = self.policy.timeout {
-                attempt = try await self.attempt(operation, judgement, within: timeout, admitted)
-                duration = self.elapsed(since: watch)
-                took = self.measured(since: began)
+                attempt = try await self.attempt(operation, within: timeout, leave)
             } else {
                 try await operation()
-                duration = self.elapsed(since: watch)
-                took = self.measured(since: began)
-                attempt = .returned(judgement())
             }
         } catch {
-            duration = self.elapsed(since: watch)
-            took = self.measured(since: began)
-            attempt = .threw(error, self.ending(error))
+            attempt.error = error
         }
-        if let ending = attempt.unreported { await self.report(ending.taking(took), of: admitted) }
+        let (duration, took) = (self.elapsed(since: watch), self.duration(of: leave))
+        // Of a time-out the circuit was told at the deadline.
+        if attempt.ending == nil {
+            let ending = (attempt.error.map(self.ending) ?? judgement()).taking(took)
+            attempt.ending = ending
+            await self.report(ending, of: leave)
+        }
         self.tell(attempt.result, duration)
         return attempt
     }
 
+    private func attempt(_ operation: () throws -> Void, _ judgement: () -> Ending) -> Attempt {
+        let leave: Leave
+        do throws(CircuitOpenError) {
+            leave = try self.letThrough()
+        } catch {
+            return self.refused(error)
+        }
+        let watch = self.newStopwatch()
+        var attempt = Attempt()
+        do {
+            try operation()
+        } catch {
+            attempt.error = error
+        }
+        let (duration, took) = (self.elapsed(since: watch), self.duration(of: leave))
+        let ending = (attempt.error.map(self.ending) ?? judgement()).taking(took)
+        attempt.ending = ending
+        self.report(ending, of: leave)
+        self.tell(attempt.result, duration)
+        return attempt
+    }
+
+    private func refused(_ error: CircuitOpenError) -> Attempt {
+        self.tell(.refused, .zero)
+        return Attempt(error: error)
+    }
+
     /// One attempt with a timeout: at its deadline the failure is reported at once, then the operation is cancelled and
     /// waited for.
+    ///
+    /// - Returns: the attempt without an ending if the operation has ended in time.
     private func attempt(
-        _ operation: () async throws -> Void,
-        _ judgement: () -> Ending,
-        within timeout: Duration,
-        _ admitted: Admitted
+        _ operation: () async throws -> Void, within timeout: Duration, _ leave: Leave
     ) async throws -> Attempt {
-        let timeout = self.timeout(timeout, of: admitted)
+        let timeout = self.timeout(timeout, of: leave)
         let error = CallTimeoutError(name: self.name, timeout: timeout)
         // A time-out is a failure whatever `classify` would say: the library itself cancels the operation.
-        var ending = Ending(verdict: .failure)
-        func onDeadline() async {
-            ending.error = error
-            ending.duration = timeout.saturatingMicroseconds
-            await self.report(ending, of: admitted)
-            ending.isReported = true
-        }
+        let ending = Ending(verdict: .failure, error: error, duration: timeout.saturatingMicroseconds)
+        func onDeadline() async { await self.report(ending, of: leave) }
         let isInTime: Bool
         if let timer = self.core.timer {
             isInTime = try await TimedCall.run(operation, within: timeout, by: timer, onDeadline: onDeadline)
@@ -128,44 +144,16 @@ extension CircuitBreaker {
             let clock = self.core.clock.host
             isInTime = try await TimedCall.run(operation, within: timeout, by: clock, onDeadline: onDeadline)
         }
-        return isInTime ? .returned(judgement()) : .threw(error, ending)
+        return isInTime ? Attempt() : Attempt(ending: ending, error: error)
     }
 
     /// How long the call may take: a probe must end before its lease, which another process may have made shorter
     /// than this policy's timeout.
-    private func timeout(_ timeout: Duration, of admitted: Admitted) -> Duration {
-        guard admitted.isProbe else { return timeout }
+    private func timeout(_ timeout: Duration, of leave: Leave) -> Duration {
+        guard leave.isProbe else { return timeout }
         let lease = Duration(wholeMicroseconds: self.circuit.rulesInMemory.lease)
         // Time is left for the report: one that comes after the lease is not heard.
         return timeout < lease ? timeout : lease * 9 / 10
-    }
-
-    private func attempt(_ operation: () throws -> Void, _ judgement: () -> Ending) -> Attempt {
-        let admitted: Admitted
-        do throws(CircuitOpenError) {
-            admitted = try self.letThrough()
-        } catch {
-            self.tell(.refused, .zero)
-            return .refused(error)
-        }
-        let watch = self.newStopwatch()
-        let began = self.startMeasuring()
-        let attempt: Attempt
-        let duration: Duration
-        let took: Int64?
-        do {
-            try operation()
-            duration = self.elapsed(since: watch)
-            took = self.measured(since: began)
-            attempt = .returned(judgement())
-        } catch {
-            duration = self.elapsed(since: watch)
-            took = self.measured(since: began)
-            attempt = .threw(error, self.ending(error))
-        }
-        if let ending = attempt.unreported { self.report(ending.taking(took), of: admitted) }
-        self.tell(attempt.result, duration)
-        return attempt
     }
 
     // MARK: - Values
@@ -199,8 +187,7 @@ extension CircuitBreaker {
 
     /// What the caller gets: the last attempt that ran, or the refusal if none ran.
     private static func conclude(_ attempt: Attempt, after last: Attempt?) -> Attempt {
-        if case .refused = attempt, let last { return last }
-        return attempt
+        attempt.ending == nil ? last ?? attempt : attempt
     }
 
     // MARK: - Metrics
@@ -213,13 +200,6 @@ extension CircuitBreaker {
     func tell(_ result: CallOutcome.Result, _ duration: Duration) {
         guard let onOutcome = self.policy.onOutcome else { return }
         onOutcome(CallOutcome(circuit: self.name, result: result, duration: duration))
-    }
-}
-
-extension Attempt {
-    /// What the circuit has not been told yet.
-    fileprivate var unreported: Ending? {
-        self.ending.flatMap { $0.isReported ? nil : $0 }
     }
 }
 

@@ -30,107 +30,50 @@ extension CircuitBreaker {
     public func recordFailure(_ error: (any Error)? = nil) { self.record(self.reportedEnding(error)) }
 
     private func record(_ ending: Ending) {
-        if let admitted = self.admittedByShare(ending) {
-            self.report(ending, of: admitted)
-        } else {
-            let (input, admitted) = self.makeInput(ending)
-            self.commit(input)
-            _ = self.count(self.countIfGood(ending, of: admitted))
-        }
+        self.carryOut(self.endWithoutLeave(ending))
         self.tell(CallOutcome.Result(ending.verdict), .zero)
     }
 
     private func record(_ ending: Ending) async {
-        if let admitted = self.admittedByShare(ending) {
-            await self.report(ending, of: admitted)
-        } else {
-            let (input, admitted) = self.makeInput(ending)
-            await self.commit(input)
-            _ = await self.count(self.countIfGood(ending, of: admitted), ending, afterCommit: input != nil)
-        }
+        await self.carryOut(self.endWithoutLeave(ending))
         self.tell(CallOutcome.Result(ending.verdict), .zero)
     }
 
-    /// The leave by which a failure counts whose caller asked for none.
+    /// Decides what is to be done at the end of a call whose caller asked for no leave.
     ///
-    /// If a rule counts shares of the calls and the circuit is closed, the failure counts as one of its calls. Nil
-    /// otherwise.
-    private func admittedByShare(_ ending: Ending) -> Admitted? {
-        guard ending.verdict.isFailure, self.circuit.counts.shortestWindow != nil, self.asksFile else { return nil }
-        let answer = self.circuit.slot.ask(self.store.gate)
-        if answer.isClosed { return .counted(epoch: answer.epoch, reportsSuccess: false) }
-        guard answer.verdict == .none, let look = try? self.core.look(self.asker), case .proceed = look.answer else {
-            return nil
+    /// Asked before a success is committed, which may close the circuit: a probe's success is in no window. Memory is
+    /// told where there is no file.
+    private func endWithoutLeave(_ ending: Ending) -> CallEnd {
+        var leave = Leave.uncounted
+        var mayChange = true
+        let isFailure = ending.verdict.isFailure
+        let answer = self.validAnswer ?? (self.core.isDegraded ? nil : self.look())
+        switch answer?.verdict {
+        case _ where ending.verdict == .ignored: mayChange = false
+        case .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures:
+            let closed = Leave(.closed, epoch: answer?.epoch ?? 0)
+            if isFailure {
+                // If a rule counts shares of the calls, the failure counts as one of its calls.
+                if self.circuit.counts.shortestWindow != nil { return self.end(ending, of: closed) }
+            } else {
+                leave = closed
+                mayChange = answer?.verdict == .proceedAndForgetFailures
+            }
+        case .open, .heldOpen, .heldClosed, .observe: mayChange = false
+        case .probing: mayChange = isFailure
+        case nil, .none?: if !isFailure { leave = Leave(.closed, epoch: self.circuit.counts.epoch) }
+        case .claim: break
         }
-        return .counted(epoch: look.epoch, reportsSuccess: false)
+        let count = self.countIfGood(ending, of: leave)
+        return CallEnd(ending: ending, input: mayChange ? self.makeInput(ending) : nil, count: count)
     }
 
-    /// Whether the file alone decides; else memory guards.
-    private var asksFile: Bool { !self.store.gate.isForked && !self.store.isClosed && !self.core.isDegraded }
-
-    /// Makes what is to be committed of a call that asked for no admission, nil if nothing is, and the leave by which
-    /// that call is counted.
-    ///
-    /// Memory is told where there is no file.
-    private func makeInput(_ ending: Ending) -> (CircuitInput?, Admitted) {
-        var admitted = Admitted.uncounted
-        let isFailure: Bool
-        switch ending.verdict {
-        case .ignored: return (nil, admitted)
-        case .failure, .outage:
-            if self.countsNowhere { return (nil, admitted) }
-            isFailure = true
-        case .success:
-            let mayChange: Bool
-            (mayChange, admitted) = self.leaveForSuccess
-            if !mayChange { return (nil, admitted) }
-            isFailure = false
-        }
+    /// Makes what is to be committed of a call whose caller asked for no leave; tells memory where there is no file.
+    private func makeInput(_ ending: Ending) -> CircuitInput? {
         let input = CircuitInput.recorded(
-            self.newReport(0, ending),
-            failed: isFailure,
-            token: self.core.newToken()
-        )
-        guard self.store.gate.isForked || self.store.isClosed else { return (input, admitted) }
+            self.newReport(0, ending), failed: ending.verdict.isFailure, token: self.core.newToken())
+        if self.hasFile { return input }
         self.tellMemory(input)
-        return (nil, admitted)
-    }
-
-    /// Whether a failure would count nowhere, as far as a look tells: the circuit is held, observes, or is open before
-    /// its time.
-    private var countsNowhere: Bool {
-        let answer = self.circuit.slot.ask(self.store.gate)
-        switch answer.verdict {
-        case .open, .heldOpen, .heldClosed, .observe: return self.core.clock.uptime < answer.until
-        case .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures: return false
-        case .none: break
-        }
-        guard self.asksFile, let look = try? self.core.look(self.asker) else { return false }
-        switch look.answer {
-        case .refuse(.open, _), .refuse(.held, _), .uncounted, .observe: return true
-        case .refuse(.probing, _), .proceed, .claim: return false
-        }
-    }
-
-    /// Whether a success may change anything, as far as a look tells, and the leave that its call would have got.
-    ///
-    /// Asked before the success is committed, which may close the circuit: a probe's success is in no window.
-    private var leaveForSuccess: (mayChange: Bool, Admitted) {
-        let answer = self.circuit.slot.ask(self.store.gate)
-        switch answer.verdict {
-        case .proceed, .proceedMeasured: return (false, .counted(epoch: answer.epoch, reportsSuccess: false))
-        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .open, .heldOpen, .heldClosed,
-            .observe:
-            break
-        }
-        guard self.asksFile, let look = try? self.core.look(self.asker) else {
-            return (true, .counted(epoch: self.circuit.counts.epoch, reportsSuccess: false))
-        }
-        switch look.answer {
-        case .proceed:
-            return (look.reportsSuccess && look.hasFailures, .counted(epoch: look.epoch, reportsSuccess: false))
-        case .claim: return (true, .uncounted)
-        case .uncounted, .observe, .refuse: return (false, .uncounted)
-        }
+        return nil
     }
 }

@@ -16,48 +16,56 @@ extension CircuitBreaker {
         return ending.text ?? ending.error.map { StoredText.cut(self.policy.describe($0)) }
     }
 
-    /// Commits on the calling thread; what can't be committed counts in memory.
-    func report(_ ending: Ending, of admitted: Admitted) {
-        let counted = self.countIfGood(ending, of: admitted)
-        let ending = self.slowProbe(ending, of: admitted)
-        self.commit(self.makeInput(ending, of: admitted))
-        let share = self.count(counted)
-        guard let work = self.act(on: share, counted, ending) else { return }
+    // MARK: - The end of a call
+
+    /// Reports on the calling thread; what can't be committed counts in memory.
+    func report(_ ending: Ending, of leave: Leave) { self.carryOut(self.end(ending, of: leave)) }
+
+    /// Suspends until the report is committed; if the task is cancelled, the report is committed all the same.
+    func report(_ ending: Ending, of leave: Leave) async { await self.carryOut(self.end(ending, of: leave)) }
+
+    /// Reports without waiting for the commit, which the store's thread makes.
+    func reportLater(_ ending: Ending, of leave: Leave) {
+        let end = self.end(ending, of: leave)
+        if let input = end.input {
+            self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
+        }
+        self.countLater(end)
+    }
+
+    func carryOut(_ end: CallEnd) {
+        self.commit(end.input)
+        guard let share = self.count(end.count) else { return self.noteText(end) }
+        guard let work = self.act(on: share, end) else { return }
         do throws(BreakerStoreError) {
             try self.core.commit(until: self.store.deadline, work)
         } catch {
-            self.tellMemory(share, ending)
+            self.tellMemory(share, end)
         }
     }
 
-    /// Suspends until the report is committed; if the task is cancelled, the report is committed all the same.
-    func report(_ ending: Ending, of admitted: Admitted) async {
-        let counted = self.countIfGood(ending, of: admitted)
-        let ending = self.slowProbe(ending, of: admitted)
-        let input = self.makeInput(ending, of: admitted)
-        await self.commit(input)
-        let share = await self.count(counted, ending, afterCommit: input != nil)
-        guard let work = self.act(on: share, counted, ending) else { return }
+    func carryOut(_ end: CallEnd) async {
+        await self.commit(end.input)
+        guard let share = await self.count(end) else { return self.noteText(end) }
+        guard let work = self.act(on: share, end) else { return }
         do throws(BreakerStoreError) {
             try await self.core.commit(until: self.store.deadline, work)
         } catch {
-            self.tellMemory(share, ending)
+            self.tellMemory(share, end)
         }
     }
 
-    /// Reports without waiting for the commit, which the store's thread makes.
-    func reportLater(_ ending: Ending, of admitted: Admitted) {
-        let counted = self.countIfGood(ending, of: admitted)
-        let ending = self.slowProbe(ending, of: admitted)
-        if let input = self.makeInput(ending, of: admitted) {
-            self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
-        }
-        self.countLater(counted, ending)
+    /// Decides what is to be done at a call's end; counts a good end, and tells memory of a call that memory let
+    /// through.
+    func end(_ ending: Ending, of leave: Leave) -> CallEnd {
+        let count = self.countIfGood(ending, of: leave)
+        let ending = self.slowProbe(ending, of: leave)
+        return CallEnd(ending: ending, input: self.makeInput(ending, of: leave), count: count)
     }
 
     /// A probe that was too slow is as good as one that failed.
-    private func slowProbe(_ ending: Ending, of admitted: Admitted) -> Ending {
-        guard admitted.isProbe, case .success = ending.verdict, self.isSlow(ending), let duration = ending.duration
+    private func slowProbe(_ ending: Ending, of leave: Leave) -> Ending {
+        guard leave.isProbe, case .success = ending.verdict, self.wasSlow(ending), let duration = ending.duration
         else { return ending }
         var ending = ending
         ending.verdict = .failure
@@ -65,8 +73,30 @@ extension CircuitBreaker {
         return ending
     }
 
-    /// Gives back a probe's slot without waiting for the commit.
-    func discard(_ admitted: Admitted) { self.reportLater(.ignored, of: admitted) }
+    /// Makes what is to be committed of a call's end; nil if nothing is.
+    private func makeInput(_ ending: Ending, of leave: Leave) -> CircuitInput? {
+        switch (leave.source, ending.verdict) {
+        case (.uncounted, _), (.closed, .success), (.closed, .ignored), (.closedForgetting, .ignored): return nil
+        case (.closedInMemory, _), (.probeInMemory, _):
+            self.tellMemory(ending, of: leave)
+            return nil
+        case (.probe, let verdict):
+            return .probeEnded(token: leave.token, epoch: leave.epoch, verdict, error: self.text(of: ending))
+        case (.closedForgetting, .success):
+            return self.hasFailuresToForget ? .succeeded(self.newReport(leave.epoch, .success)) : nil
+        // The board has it; a row would be one that nobody reads. But an outage opens the circuit by itself.
+        case (_, .failure) where self.circuit.counts.countsFailures: return nil
+        case (.closed, _), (.closedForgetting, _): return .failed(self.newReport(leave.epoch, ending))
+        }
+    }
+
+    /// Whether there are failures to forget: under the consecutive rule a success is written only then.
+    private var hasFailuresToForget: Bool {
+        guard let answer = self.validAnswer ?? self.look() else { return true }
+        return answer.verdict == .proceedAndForgetFailures
+    }
+
+    // MARK: - Committing
 
     func commit(_ input: CircuitInput?) {
         guard let input else { return }
@@ -93,7 +123,7 @@ extension CircuitBreaker {
     /// What is counted and kept from now on is the present circuit's.
     private func look(after input: CircuitInput) {
         switch input {
-        case .probeEnded, .recorded: _ = try? self.core.look(self.asker)
+        case .probeEnded, .recorded: self.look()
         case .failed, .failedUnread, .succeeded: break
         }
     }
@@ -103,30 +133,6 @@ extension CircuitBreaker {
         let config = self.circuit.registeredConfig
         return { (transaction) throws(BreakerStoreError) in
             try transaction.apply(input, to: name, registering: config)
-        }
-    }
-
-    /// Makes what is to be committed of a call's end; nil if nothing is.
-    ///
-    /// Tells memory of a call that memory let through.
-    private func makeInput(_ ending: Ending, of admitted: Admitted) -> CircuitInput? {
-        switch admitted {
-        case .uncounted, .observed:
-            return nil
-        case .inMemory(let admission):
-            self.tellMemory(ending, after: admission)
-            return nil
-        case .counted(let epoch, let reportsSuccess):
-            switch ending.verdict {
-            case .ignored: return nil
-            case .success:
-                return reportsSuccess && self.hasFailuresToForget ? .succeeded(self.newReport(epoch, .success)) : nil
-            // The board has it; a row would be one that nobody reads. But an outage opens the circuit by itself.
-            case .failure where self.circuit.counts.countsFailures: return nil
-            case .failure, .outage: return .failed(self.newReport(epoch, ending))
-            }
-        case .probe(let token, let epoch):
-            return .probeEnded(token: token, epoch: epoch, ending.verdict, error: self.text(of: ending))
         }
     }
 
@@ -140,16 +146,5 @@ extension CircuitBreaker {
             error: self.text(of: ending),
             outage: ending.verdict.outage
         )
-    }
-
-    /// Whether there are failures to forget: under the consecutive rule a success is written only then.
-    private var hasFailuresToForget: Bool {
-        switch self.circuit.slot.ask(self.store.gate).verdict {
-        case .proceed, .proceedMeasured, .proceedAndReportSuccess: return false
-        case .proceedAndForgetFailures: return true
-        case .none, .open, .heldOpen, .heldClosed, .observe: break
-        }
-        let look = try? self.core.look(self.asker)
-        return look?.hasFailures ?? true
     }
 }

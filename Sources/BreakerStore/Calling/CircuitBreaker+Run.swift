@@ -10,18 +10,18 @@ extension CircuitBreaker {
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
         // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls end
         // here: their answer is kept, and a success reports nothing.
-        guard let pass = try self.freePass() else { return try await self.runAsking(operation) }
+        guard let leave = try self.freePass() else { return try await self.runAsking(operation) }
         let value: T
         do {
             value = try await operation()
         } catch {
-            await self.reportFailure(error, pass)
+            await self.reportFailure(error, leave)
             throw error
         }
-        if !pass.isMeasured {
-            self.countSuccess(pass)
-        } else if !self.countUnlessSlow(pass) {
-            await self.reportSlow(pass)
+        if !leave.isMeasured {
+            self.countSuccess(leave)
+        } else if !self.countUnlessSlow(leave) {
+            await self.reportSlow(leave)
         }
         return value
     }
@@ -30,30 +30,28 @@ extension CircuitBreaker {
     ///
     /// A call of a circuit that was forgotten meanwhile is not counted.
     @usableFromInline
-    func countSuccess(_ pass: FreePass) { self.circuit.counts.lanes.add(.succeeded, epoch: pass.epoch) }
+    func countSuccess(_ leave: Leave) { self.circuit.counts.lanes.add(.succeeded, epoch: leave.epoch) }
 
     /// Counts a call that went well and was measured, unless it was slow: three additions to private memory.
     ///
     /// - Returns: false if it was slow.
     @usableFromInline
-    func countUnlessSlow(_ pass: FreePass) -> Bool {
-        let duration = self.uptime &- pass.began
+    func countUnlessSlow(_ leave: Leave) -> Bool {
+        let duration = self.uptime &- leave.began
         if self.circuit.counts.isSlow(duration) { return false }
         self.circuit.counts.add(duration: duration)
-        self.countSuccess(pass)
+        self.countSuccess(leave)
         return true
     }
 
     @usableFromInline
-    func reportSlow(_ pass: FreePass) async {
-        await self.report(Ending.success.taking(self.measured(since: pass.began)), of: pass.admitted)
+    func reportSlow(_ leave: Leave) async {
+        await self.report(Ending.success.taking(self.duration(of: leave)), of: leave)
     }
 
     @usableFromInline
-    func reportFailure(_ error: any Error, _ pass: FreePass) async {
-        let ending = self.ending(error)
-        guard pass.isMeasured else { return await self.report(ending, of: pass.admitted) }
-        await self.report(ending.taking(self.measured(since: pass.began)), of: pass.admitted)
+    func reportFailure(_ error: any Error, _ leave: Leave) async {
+        await self.report(self.ending(error).taking(self.duration(of: leave)), of: leave)
     }
 
     /// Makes a call that the kept answer alone does not let through: asks the file, claims a probe or follows the
@@ -69,18 +67,7 @@ extension CircuitBreaker {
 
     @usableFromInline
     func runAskingWithoutValue(_ operation: () async throws -> Void) async throws {
-        guard self.isPlain else {
-            return try await self.lastAttempt(of: operation, judged: { .success }).get(())
-        }
-        let admitted = try await self.letThrough()
-        let began = self.startMeasuring()
-        do {
-            try await operation()
-        } catch {
-            await self.report(self.ending(error).taking(self.measured(since: began)), of: admitted)
-            throw error
-        }
-        await self.report(Ending.success.taking(self.measured(since: began)), of: admitted)
+        try await self.lastAttempt(of: operation, judged: { .success }).get(())
     }
 
     /// Runs `operation` as the plain form does; a value of which `isFailure` is true counts as a failure.
@@ -162,20 +149,7 @@ extension CircuitBreaker {
     /// and waits for that at most for `busyTimeout`. The policy's timeout is for async calls.
     /// - Parameter operation: the call to guard.
     @_disfavoredOverload
-    public func run<T>(_ operation: () throws -> T) throws -> T {
-        guard self.isPlain else { return try self.call(operation) { _ in .success } }
-        let admitted: Admitted = try self.letThrough()
-        let began = self.startMeasuring()
-        let value: T
-        do {
-            value = try operation()
-        } catch {
-            self.report(self.ending(error).taking(self.measured(since: began)), of: admitted)
-            throw error
-        }
-        self.report(Ending.success.taking(self.measured(since: began)), of: admitted)
-        return value
-    }
+    public func run<T>(_ operation: () throws -> T) throws -> T { try self.call(operation) { _ in .success } }
 
     /// Runs `operation` as the plain synchronous form does; a value of which `isFailure` is true counts as a failure.
     ///

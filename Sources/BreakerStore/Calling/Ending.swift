@@ -6,8 +6,6 @@ struct Ending: Sendable {
     /// The error that the caller, or a fallback, gets to know; nil for a success, and for a value that is a failure
     /// without being an error.
     var error: (any Error)?
-    /// Whether the circuit has been told already: of a time-out it is told at the deadline.
-    var isReported = false
     /// How many microseconds the operation took; nil where nobody asked.
     var duration: Int64?
 
@@ -21,6 +19,28 @@ struct Ending: Sendable {
         ending.duration = duration
         return ending
     }
+}
+
+/// What is to be done at the end of a call: decided once, and carried out by a synchronous caller, by a task, or later by
+/// the store's threads.
+struct CallEnd: Sendable {
+    /// How the end is counted.
+    enum Count: Sendable {
+        /// Not at all: it was counted in a lane, or the call was made through a former circuit of this name.
+        case done
+        /// On the board, for totals alone.
+        case total(BadEnd)
+        /// On the board, where a rule decides; the call was let through under this epoch.
+        case decisive(BadEnd, epoch: Int64)
+        /// On the board, and by this process for itself: memory, which has let the call through under this epoch,
+        /// decides by the process's own counts.
+        case inMemory(BadEnd, epoch: Int64)
+    }
+
+    let ending: Ending
+    /// What the file is to be told; nil if nothing.
+    let input: CircuitInput?
+    let count: Count
 }
 
 extension Verdict {

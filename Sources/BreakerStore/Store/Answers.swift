@@ -172,28 +172,28 @@ final class Answers: Sendable {
     /// Answers from what was read, and keeps the answer for the next call.
     ///
     /// The caller holds no lock: the host's clock, which may be the user's code, is read here.
-    func answer(_ found: Found, to asker: Asker) -> FreshAnswer {
+    ///
+    /// - Returns: the answer, and the config that is in force, if it was another when the circuit was last read.
+    func answer(
+        _ found: Found, to asker: Asker
+    ) -> (answer: CallAnswer, newConfig: CircuitBreaker.Config?) {
         self.clock.follow(found.clock)
         var circuit = found.row.circuit
+        let stored = circuit.state
         let now = self.clock.now
-        let stored = circuit
         circuit.takeStampsAhead(for: now)
-        var answer = FreshAnswer(
-            // If the stored end of an open circuit can't be right, a commit must correct it. An end that is only
-            // corrected here would move on with the clock.
-            answer: circuit.state == stored.state ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
-            epoch: circuit.epoch,
-            reportsSuccess: circuit.rules.isConsecutive,
-            hasFailures: found.hasFailures,
-            now: now
-        )
-        if let held = found.held, let kept = self.kept(answer, circuit) {
-            asker.circuit.slot.publish(kept, readUnder: held.tag, generation: held.generation)
+        // If the stored end of an open circuit can't be right, a commit must correct it. An end that is only corrected
+        // here would move on with the clock.
+        let answer = CallAnswer(
+            circuit.state == stored ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
+            of: circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
+        if let held = found.held, answer.mayBeKept {
+            asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }
         let before = asker.circuit.lastRead
+        var newConfig: CircuitBreaker.Config?
         if circuit.rules.isKnown, before?.rules != circuit.rules || before?.group != found.row.label {
-            answer.newConfig = CircuitBreaker.Config(
-                name: asker.circuit.name, group: found.row.label, rules: circuit.rules)
+            newConfig = CircuitBreaker.Config(name: asker.circuit.name, group: found.row.label, rules: circuit.rules)
         }
         let read = SharedCircuit.LastRead(
             group: found.row.label,
@@ -205,31 +205,6 @@ final class Answers: Sendable {
             found.isCurrent(for: asker)
         }
         asker.circuit.note(read) { found.isCurrent(for: asker) }
-        return answer
-    }
-
-    /// The answer as it is kept for the next call; nil for an answer that is not kept.
-    ///
-    /// A claim needs a commit each time. A refusal because of probes needs the kernel, which knows whether the probers
-    /// live.
-    private func kept(_ fresh: FreshAnswer, _ circuit: Circuit) -> CachedAnswer? {
-        func end(_ time: StoreTime?) -> Int64 { time.map(self.clock.uptime) ?? .max }
-        switch fresh.answer {
-        case .proceed:
-            switch circuit.rules.trip {
-            case .failures, .failureRate, .unknown:
-                let verdict: CachedAnswer.Verdict = circuit.rules.slow == nil ? .proceed : .proceedMeasured
-                return CachedAnswer(verdict, epoch: fresh.epoch, until: .max)
-            case .consecutiveFailures:
-                let verdict: CachedAnswer.Verdict =
-                    fresh.hasFailures ? .proceedAndForgetFailures : .proceedAndReportSuccess
-                return CachedAnswer(verdict, epoch: fresh.epoch, until: .max)
-            }
-        case .uncounted: return CachedAnswer(.heldClosed, epoch: fresh.epoch, until: end(circuit.hold?.until))
-        case .refuse(.open, let until): return CachedAnswer(.open, epoch: fresh.epoch, until: end(until))
-        case .refuse(.held, let until): return CachedAnswer(.heldOpen, epoch: fresh.epoch, until: end(until))
-        case .observe(let until): return CachedAnswer(.observe, epoch: fresh.epoch, until: end(until))
-        case .refuse(.probing, until: _), .claim: return nil
-        }
+        return (answer, newConfig)
     }
 }

@@ -3,7 +3,7 @@ extension StoreCore {
     /// Looks up what a call would get, and keeps the answer for the next; nil if there is no circuit of this name.
     ///
     /// Reads for some microseconds, and waits for no writer; `read` says when it takes longer.
-    func look(_ asker: Asker) throws(BreakerStoreError) -> FreshAnswer? {
+    func look(_ asker: Asker) throws(BreakerStoreError) -> CallAnswer? {
         try self.requireOwnProcess()
         var found = self.findThroughWriter(asker)
         if found == nil {
@@ -26,11 +26,10 @@ extension StoreCore {
         return (try? self.answers.find(asker, through: writer)) ?? nil
     }
 
-    @discardableResult
-    func answer(_ found: Answers.Found, to asker: Asker) -> FreshAnswer {
-        let answer = self.answers.answer(found, to: asker)
+    private func answer(_ found: Answers.Found, to asker: Asker) -> CallAnswer {
+        let (answer, newConfig) = self.answers.answer(found, to: asker)
         // Asked under the lock: another thread may have read something newer.
-        if let config = answer.newConfig {
+        if let config = newConfig {
             self.tell { if found.isCurrent(for: asker) { $0.ruled(by: config) } }
             self.ruled(by: config)
         }

@@ -42,13 +42,13 @@ import Darwin
         deinit { unsafe munmap(self.words, Self.size) }
 
         /// Keeps an answer that was read under the present header.
-        func publish(_ verdict: CachedAnswer.Verdict, generation: UInt64 = 2) throws {
+        func publish(_ verdict: CallAnswer.Verdict, generation: UInt64 = 2) throws {
             let held = try #require(self.gate.tag())
             self.slot.publish(
-                CachedAnswer(verdict, epoch: 1, until: 0), readUnder: held.tag, generation: generation)
+                CallAnswer(verdict, epoch: 1, until: 0), readUnder: held.tag, generation: generation)
         }
 
-        var verdict: CachedAnswer.Verdict { self.slot.ask(self.gate).verdict }
+        var verdict: CallAnswer.Verdict { self.slot.ask(self.gate).verdict }
     }
 
     /// A task that had read the file before it was replaced keeps its answer just when a call has compared the header

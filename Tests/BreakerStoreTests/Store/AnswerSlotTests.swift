@@ -35,7 +35,7 @@ import Testing
         }
         for round in 1...rounds {
             shared.slot.publish(
-                CachedAnswer(.open, epoch: round, until: round),
+                CallAnswer(.open, epoch: round, until: round),
                 readUnder: held.tag,
                 generation: held.generation
             )
@@ -50,9 +50,9 @@ import Testing
         defer { store.close() }
         let held = try #require(store.gate.tag())
         let slot = AnswerSlot()
-        slot.publish(CachedAnswer(.proceed, epoch: 1, until: 0), readUnder: held.tag, generation: held.generation + 1)
+        slot.publish(CallAnswer(.proceed, epoch: 1, until: 0), readUnder: held.tag, generation: held.generation + 1)
         #expect(slot.ask(store.gate).verdict == .none)
-        slot.publish(CachedAnswer(.proceed, epoch: 1, until: 0), readUnder: held.tag, generation: held.generation)
+        slot.publish(CallAnswer(.proceed, epoch: 1, until: 0), readUnder: held.tag, generation: held.generation)
         #expect(slot.ask(store.gate).verdict == .proceed)
         _ = try store.breaker(.init(name: "a"))
         #expect(slot.ask(store.gate).verdict == .none)
@@ -65,7 +65,7 @@ import Testing
         let store = try CircuitStore.temporary(configuration: configuration)
         defer { store.close() }
         let breaker = try store.breaker(.init(name: "a"))
-        for (state, verdict) in [(HoldState.open, CachedAnswer.Verdict.heldOpen), (.closed, .heldClosed)] {
+        for (state, verdict) in [(HoldState.open, CallAnswer.Verdict.heldOpen), (.closed, .heldClosed)] {
             try store.hold("a", state, for: .seconds(10))
             _ = try? breaker.admit()
             #expect(breaker.circuit.slot.ask(store.gate).verdict == verdict)
