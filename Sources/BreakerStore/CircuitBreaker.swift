@@ -58,7 +58,7 @@ public final class CircuitBreaker: Sendable {
     public var failureCount: Int {
         let now = self.core.clock.now
         if let stored = self.stored(self.core.circuit) { return stored.failureTimes(at: now).count }
-        return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now) { circuit, _, _ in
+        return self.circuit.memory.change(rules: self.circuit.rulesInMemory, at: now) { circuit, _, _ in
             circuit.tally.count
         }
     }
@@ -91,7 +91,7 @@ public final class CircuitBreaker: Sendable {
     /// While the file can be read but not written, a call needs the leave of both.
     private var isPermittedByMemory: Bool {
         let now = self.core.clock.now
-        let answer = self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now) { circuit, _, _ in
+        let answer = self.circuit.memory.change(rules: self.circuit.rulesInMemory, at: now) { circuit, _, _ in
             circuit.answer(at: now, isAlive: { _ in true })
         }
         switch answer {
@@ -120,15 +120,10 @@ public final class CircuitBreaker: Sendable {
             circuit.takeStampsAhead(for: self.core.clock.now)
             return circuit
         }
-        return self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: self.core.clock.now) {
+        return self.circuit.memory.change(rules: self.circuit.rulesInMemory, at: self.core.clock.now) {
             circuit, _, _ in
             circuit
         }
-    }
-
-    /// Where the circuit is while the file can't be used.
-    var memory: MemoryGuard {
-        self.store.gate.isForked || self.store.isClosed ? self.store.memoryAfterwards : self.core.memory
     }
 }
 
@@ -139,5 +134,7 @@ extension CircuitBreaker: CustomStringConvertible {
 
 extension CircuitBreaker: Equatable {
     /// Handles of one circuit in one store are equal, whatever their calls' policies.
-    public static func == (left: CircuitBreaker, right: CircuitBreaker) -> Bool { left.circuit === right.circuit }
+    public static func == (left: CircuitBreaker, right: CircuitBreaker) -> Bool {
+        left.store === right.store && left.circuit === right.circuit
+    }
 }

@@ -147,7 +147,7 @@ extension CircuitStore {
                 throw .noSuchCircuit(name, transaction.path)
             }
         }
-        self.drop(circuits: [name])
+        self.backend.core?.circuits.drop(forgotten: [name])
     }
 
     /// Deletes a circuit; its history stays.
@@ -166,7 +166,7 @@ extension CircuitStore {
                 throw .noSuchCircuit(name, transaction.path)
             }
         }
-        self.drop(circuits: [name])
+        self.backend.core?.circuits.drop(forgotten: [name])
     }
 }
 

@@ -26,11 +26,7 @@ public final class CircuitStore: Sendable {
     private let source: any EventSource
     /// Whether cached answers count: shut when this store is closed, whatever others on the same file do.
     let gate = Gate()
-    /// Guards calls once this store is closed, and in children of `fork`.
-    var memoryAfterwards: MemoryGuard { self.afterwards.value }
-    private let afterwards = PerProcess { MemoryGuard() }
     private let state = Mutex(State(), rank: .store)
-    private let circuits = CircuitTable()
     /// Where the asynchronous forms read.
     let reads = DispatchQueue(label: "BreakerStore.reads")
 
@@ -59,10 +55,7 @@ public final class CircuitStore: Sendable {
         self.backend = backend
         self.configuration = configuration
         self.source = backend.core ?? FileFollower(backend.file, configuration.clock)
-        if let core = backend.core {
-            core.add(self.gate)
-            core.idle.add(self.circuits)
-        }
+        backend.core?.add(self.gate)
         if let onEvent = configuration.onEvent { self.listen(to: .handler(onEvent)) }
         if let onHealth = configuration.onHealth {
             // A store that could not be opened properly says so.
@@ -116,15 +109,21 @@ public final class CircuitStore: Sendable {
         calls: CallPolicy = CallPolicy()
     ) throws(BreakerStoreError) -> CircuitBreaker {
         let core = try self.usableCore()
-        let isInUse = self.circuits.config(of: CircuitName(name)) != nil
-        let stored =
-            isInUse
-            ? try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
-            : try core.use(name, until: self.deadline)
-        guard let config = stored else { throw .noSuchCircuit(name, self.path) }
-        // Made first: once it is gone, the circuit is unregistered, whatever the policy is.
-        let breaker = self.handle(for: KeptConfig(config), core, KeptPolicy(calls))
-        if !isInUse { self.lookFirst(breaker, core) }
+        let policy = KeptPolicy(calls)
+        let breaker: CircuitBreaker
+        let config: CircuitBreaker.Config?
+        // The handle is made first: once it is gone, the use of the circuit has ended.
+        if let circuit = core.circuits.use(CircuitName(name)) {
+            breaker = self.handle(circuit, policy, core)
+            config = try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
+        } else {
+            config = try core.noteUse(of: name, until: self.deadline)
+            guard let config else { throw .noSuchCircuit(name, self.path) }
+            breaker = self.handle(core.circuits.use(registering: KeptConfig(config)), policy, core)
+            core.ruled(by: config)
+            self.lookFirst(breaker, core)
+        }
+        guard let config else { throw .noSuchCircuit(name, self.path) }
         try calls.validate(for: config)
         return breaker
     }
@@ -169,11 +168,10 @@ public final class CircuitStore: Sendable {
     private func known(
         _ config: CircuitBreaker.Config, _ policy: KeptPolicy, _ core: StoreCore
     ) throws(BreakerStoreError) -> CircuitBreaker? {
-        guard let circuit = self.circuits.use(config) else { return nil }
-        // Made first: once it is gone, the use of the circuit has ended.
-        let breaker = CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
+        guard let circuit = core.circuits.use(config) else { return nil }
+        let breaker = self.handle(circuit, policy, core)
         try policy.policy.validate(for: config)
-        return core.isUnregistered(CircuitName(config.name)) ? nil : breaker
+        return breaker
     }
 
     /// Registers the circuits, and returns the handles.
@@ -187,23 +185,21 @@ public final class CircuitStore: Sendable {
             try policy.policy.validate(for: config)
         }
         let kept = configs.map(KeptConfig.init)
+        // In use before the file is told, so that the store's thread drops none of them meanwhile.
+        let breakers = kept.map { self.handle(core.circuits.use(registering: $0), policy, core) }
         do throws(BreakerStoreError) {
-            try core.register(kept, until: self.deadline)
+            try core.register(kept, of: breakers.map(\.circuit), until: self.deadline)
         } catch {
             // Memory guards until the file is there, whatever keeps it away.
             if error.code == .closed || error.code == .forked { throw error }
         }
-        return kept.map { self.handle(for: $0, core, policy) }
+        for config in configs { core.ruled(by: config) }
+        return breakers
     }
 
-    /// The handle for a circuit that was registered just now.
-    private func handle(for config: KeptConfig, _ core: StoreCore, _ policy: KeptPolicy) -> CircuitBreaker {
-        let (circuit, isTurnDue) = self.circuits.use(
-            registeredWith: config, at: core.clock.uptime, core.counting)
-        core.noteUse(of: config)
-        // Otherwise a process that registers many circuits would let go of them only once a second.
-        if isTurnDue { core.lookSoon() }
-        return CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
+    /// A handle, which takes over a use of the circuit.
+    private func handle(_ circuit: SharedCircuit, _ policy: KeptPolicy, _ core: StoreCore) -> CircuitBreaker {
+        CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
     }
 
     /// Whether the file protects just now, or memory does; in a child of `fork` memory does, for the reason `forked`.
@@ -250,12 +246,6 @@ public final class CircuitStore: Sendable {
         // Closed in the meantime: nobody else would end it.
         if isClosed { self.source.remove(hearing) }
         return hearing
-    }
-
-    /// Keeps nothing of circuits that were forgotten just now, unless handles use them.
-    func drop(circuits names: [String]) {
-        guard let core = self.backend.core else { return }
-        self.circuits.drop(forgotten: names) { unused in for name in unused { _ = core.drop(name) } }
     }
 
     /// Has the listener told of the health until this store is closed.
@@ -322,7 +312,6 @@ public final class CircuitStore: Sendable {
         guard isFirst else { return false }
         if let core = self.backend.core {
             core.remove(self.gate)
-            self.circuits.storeLeft()
             CoreRegistry.leave(core)
         }
         for hearing in self.state.withLock({ $0.hearings }) { self.source.remove(hearing) }

@@ -124,9 +124,9 @@ extension CircuitBreaker {
     /// Opens the circuit in memory: its calls have reached the share, or the trip could not be committed.
     func tellMemory(_ share: Circuit.ReachedShare, _ end: CallEnd) {
         let epoch: Int64? = if case .inMemory(_, let epoch) = end.count { epoch } else { nil }
-        self.memory.shareReached(
-            by: Circuit.CountedCalls(share), of: self.name, self.circuit.rulesInMemory,
-            error: self.text(of: end.ending), at: self.core.clock.now, epoch: epoch)
+        self.circuit.memory.shareReached(
+            by: Circuit.CountedCalls(share), self.circuit.rulesInMemory, error: self.text(of: end.ending),
+            at: self.core.clock.now, epoch: epoch)
     }
 
     /// Keeps the text of a failure that has tripped nothing; the file is told now and then.

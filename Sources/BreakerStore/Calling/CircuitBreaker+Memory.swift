@@ -82,12 +82,12 @@ extension CircuitBreaker {
         let time = input.failure?.at ?? self.core.clock.now
         self.core.outbox.keep(
             KeptReport(
-                config: self.circuit.registeredConfig, input: input, uptime: self.core.clock.uptime(of: time)))
+                circuit: self.circuit, input: input, uptime: self.core.clock.uptime(of: time)))
     }
 
     private func inMemory<Value: Sendable>(
         at now: StoreTime, _ event: (inout Circuit, Moment, FailureList) -> Value
     ) -> Value {
-        self.memory.change(self.name, rules: self.circuit.rulesInMemory, at: now, event)
+        self.circuit.memory.change(rules: self.circuit.rulesInMemory, at: now, event)
     }
 }

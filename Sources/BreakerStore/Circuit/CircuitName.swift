@@ -1,6 +1,6 @@
 /// A circuit's name as a key: the same bytes, as SQLite compares them, where `String` takes two spellings of `é` for
 /// one.
-struct CircuitName: Equatable, Sendable {
+struct CircuitName: Hashable, Sendable {
     /// How many Unicode scalars a name has.
     static let lengths = 1...200
 
@@ -17,12 +17,8 @@ struct CircuitName: Equatable, Sendable {
         }
     }
 
-    /// The hash differs from process to process, so that nobody can choose names with the same one.
-    func hash(mixedWith number: Int) -> Int {
-        var hasher = Hasher()
-        hasher.combine(number)
+    func hash(into hasher: inout Hasher) {
         var text = self.text
         text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        return hasher.finalize()
     }
 }

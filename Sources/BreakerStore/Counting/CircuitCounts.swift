@@ -4,8 +4,6 @@ import Synchronization
 final class CircuitCounts: Sendable {
     /// Counts calls that went well, were ignored or were refused.
     let lanes = Lanes()
-    /// How many stores count here; changed under the lock of the table that has this object.
-    let users = Atomic<Int>(0)
 
     /// What this process has read in the file about the circuit.
     struct Known: Equatable, Sendable {

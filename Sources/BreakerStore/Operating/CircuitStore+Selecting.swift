@@ -68,7 +68,7 @@ extension CircuitStore {
             }
             return changes
         }
-        self.drop(circuits: changes.map(\.name))
+        self.backend.core?.circuits.drop(forgotten: changes.map(\.name))
         return changes
     }
 }

@@ -140,10 +140,10 @@ extension Database {
     static let mostUsersRead = 10_000
 
     /// The workers that have registered a circuit.
-    func workers(using name: CircuitName) throws(BreakerStoreError) -> [Int64] {
+    func workers(using name: String) throws(BreakerStoreError) -> [Int64] {
         try self.all(
             "SELECT worker FROM registration WHERE circuit = (SELECT id FROM circuit WHERE name = ?1) LIMIT ?2",
-            .text(name.text), .integer(Int64(Self.mostUsersRead))
+            .text(name), .integer(Int64(Self.mostUsersRead))
         ) { $0.integer(0) }
     }
 

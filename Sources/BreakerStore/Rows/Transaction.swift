@@ -25,7 +25,7 @@ final class Transaction {
     /// The row of the clock, as this transaction found or made it.
     private var clock: ClockRow
     /// The circuits that this transaction has asked for.
-    private var circuits = NameTable<LoadedCircuit>()
+    private var circuits: [CircuitName: LoadedCircuit] = [:]
     /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
     private var liveness: [Int64: Bool] = [:]

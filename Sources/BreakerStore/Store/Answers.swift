@@ -190,21 +190,7 @@ final class Answers: Sendable {
         if let held = found.held, answer.mayBeKept {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }
-        let before = asker.circuit.lastRead
-        var newConfig: CircuitBreaker.Config?
-        if circuit.rules.isKnown, before?.rules != circuit.rules || before?.group != found.row.label {
-            newConfig = CircuitBreaker.Config(name: asker.circuit.name, group: found.row.label, rules: circuit.rules)
-        }
-        let read = SharedCircuit.LastRead(
-            group: found.row.label,
-            lastError: circuit.lastError,
-            epoch: circuit.epoch,
-            rules: circuit.rules
-        )
-        asker.circuit.counts.know(birth: found.row.birth, circuit.rules, epoch: circuit.epoch) {
-            found.isCurrent(for: asker)
-        }
-        asker.circuit.note(read) { found.isCurrent(for: asker) }
+        let newConfig = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
         return (answer, newConfig)
     }
 }

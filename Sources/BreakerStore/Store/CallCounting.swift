@@ -1,36 +1,10 @@
 import Synchronization
 
-/// The counts of all circuits that this process uses, and the board that they go to.
+/// The board that the counts of this process's circuits go to, and what of them the file was told.
 final class CallCounting: Sendable {
     private let file: StoreFile
     private let clock: StoreClock
-
-    private struct Table {
-        var circuits = NameTable<CircuitCounts>()
-        /// The same circuits as a list: each tick goes over all of them, which may be a hundred thousand.
-        ///
-        /// Nil if circuits have come or gone since the list was made.
-        var list: [CircuitCounts]?
-        /// Those with a rule about a share of the calls; nil if there may be others by now.
-        var sharing: [Sharing]?
-
-        subscript(name: CircuitName) -> CircuitCounts? {
-            get { self.circuits[name] }
-            set {
-                if (newValue ?? self.circuits[name])?.shortestWindow != nil { self.sharing = nil }
-                self.circuits[name] = newValue
-                self.list = nil
-            }
-        }
-    }
-
-    /// A circuit with a rule about a share of the calls.
-    struct Sharing: Sendable {
-        let name: CircuitName
-        let counts: CircuitCounts
-    }
-
-    private let table = Mutex<Table>(Table(), rank: .counts)
+    private let circuits: UsedCircuits
     private let presentBoard = ForkSafe<Board?>(nil)
     /// Before this uptime no other try is made to open a board.
     private let nextTry = Atomic<Int64>(.min)
@@ -41,68 +15,14 @@ final class CallCounting: Sendable {
     /// Held while the board is opened: a thread that comes meanwhile waits, as it must not count elsewhere.
     private let opening = Mutex((), rank: .boardOpening)
     private let lastTold = Atomic<Int64>(.min)
-    init(_ file: StoreFile, _ clock: StoreClock) {
+
+    init(_ file: StoreFile, _ clock: StoreClock, _ circuits: UsedCircuits) {
         self.file = file
         self.clock = clock
+        self.circuits = circuits
     }
 
-    // MARK: - Circuits
-
-    /// The counts of a circuit that one more store uses from now on.
-    ///
-    /// - Parameter config: has the rules by which memory guards until the file has been read.
-    func counts(of name: CircuitName, with config: KeptConfig) -> CircuitCounts {
-        self.table.withLock { table in
-            if let known = table[name] {
-                known.users.wrappingAdd(1, ordering: .relaxed)
-                return known
-            }
-            let counts = CircuitCounts()
-            counts.know(birth: nil, Rules(config.config), epoch: 0)
-            counts.users.wrappingAdd(1, ordering: .relaxed)
-            table[name] = counts
-            return counts
-        }
-    }
-
-    /// A store has let go of the circuit; returns whether it was the last one.
-    func letGo(of name: CircuitName) -> Bool {
-        self.table.withLock { table in
-            guard let counts = table[name] else { return true }
-            guard counts.users.wrappingSubtract(1, ordering: .relaxed).newValue <= 0 else { return false }
-            table[name] = nil
-            return true
-        }
-    }
-
-    /// The counts of a circuit that is in use.
-    func known(_ name: CircuitName) -> CircuitCounts? { self.table.withLock { $0[name] } }
-
-    private var named: [(name: CircuitName, value: CircuitCounts)] { self.table.withLock { $0.circuits.all } }
-
-    var all: [CircuitCounts] {
-        self.table.withLock { table in
-            let list = table.list ?? table.circuits.values
-            table.list = list
-            return list
-        }
-    }
-
-    /// The circuits with a rule about a share of the calls.
-    var sharing: [Sharing] {
-        self.table.withLock { table in
-            if let sharing = table.sharing { return sharing }
-            var sharing: [Sharing] = []
-            for (name, counts) in table.circuits.all where counts.shortestWindow != nil {
-                sharing.append(Sharing(name: name, counts: counts))
-            }
-            table.sharing = sharing
-            return sharing
-        }
-    }
-
-    /// Rules of circuits may have changed: others may be about shares now.
-    func rulesMayHaveChanged() { self.table.withLock { $0.sharing = nil } }
+    // MARK: - Telling the file
 
     /// Microseconds between two tellings.
     private static let interval: Int64 = 5_000_000
@@ -129,30 +49,31 @@ final class CallCounting: Sendable {
     ///   - read: has counts learn what the file says of their circuit, which this process has not read yet; false if
     ///     the file can't be read just now.
     func takeTallies(
-        by worker: Int64, isLast: Bool = false, reading read: (CircuitName, CircuitCounts) -> Bool
+        by worker: Int64, isLast: Bool = false, reading read: (SharedCircuit) -> Bool
     ) -> [ToldCounts] {
         let uptime = self.clock.uptime
-        let named = self.named
+        let circuits = self.circuits.all
         var told: [ToldCounts] = []
         var looked = 0
         var canRead = true
         let start = isLast ? 0 : self.next.load(ordering: .relaxed)
-        for place in named.indices {
+        for place in circuits.indices {
             if !isLast, told.count + looked >= Self.mostAtOnce {
-                self.next.store((start + place) % named.count, ordering: .relaxed)
+                self.next.store((start + place) % circuits.count, ordering: .relaxed)
                 self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
                 break
             }
-            let (name, counts) = named[(start + place) % named.count]
+            let circuit = circuits[(start + place) % circuits.count]
+            let counts = circuit.counts
             if canRead, counts.waitsForBirth {
                 // Each read may wait: after one in vain no other is tried.
-                canRead = read(name, counts)
+                canRead = read(circuit)
                 looked += 1
             }
             let tallies = counts.takeTallies(at: uptime, pause: isLast ? 0 : Self.interval, by: worker)
             let error = counts.takeError()
             if !tallies.isEmpty || error != nil {
-                told.append(ToldCounts(name: name.text, tallies: tallies, error: error))
+                told.append(ToldCounts(name: circuit.name, tallies: tallies, error: error))
             }
         }
         return told
@@ -162,7 +83,7 @@ final class CallCounting: Sendable {
     func told(_ told: [ToldCounts]) {
         let board = self.board
         for one in told {
-            self.known(CircuitName(one.name))?.told(one.tallies)
+            self.circuits[CircuitName(one.name)]?.counts.told(one.tallies)
             // This process may have no counters for what others have left on the board.
             for tally in one.tallies
             where tally.strays == nil && tally.board == board.map({ Int64(bitPattern: $0.number) }) {
@@ -174,7 +95,7 @@ final class CallCounting: Sendable {
     /// The file could not be told: numbers are taken again by themselves, as they differ from what was told last.
     func notTold(_ told: [ToldCounts]) {
         for one in told {
-            if let error = one.error { self.known(CircuitName(one.name))?.putBack(error) }
+            if let error = one.error { self.circuits[CircuitName(one.name)]?.counts.putBack(error) }
         }
     }
 
@@ -301,7 +222,7 @@ final class CallCounting: Sendable {
     /// Lets go of the board: handles may outlive their store, and what they count then reaches nobody.
     func closeBoard() {
         self.presentBoard.value = nil
-        for counts in self.all { counts.leaveBoard() }
+        for circuit in self.circuits.all { circuit.counts.leaveBoard() }
     }
 
     /// Checks that the board is still the one that other processes add to; lets go of it otherwise.

@@ -1,44 +1,44 @@
 import Synchronization
 
-/// Circuits in this process's memory, for as long as the file can't be used.
+/// A circuit in this process's memory, for as long as the file can't be used.
 final class MemoryGuard: Sendable {
-    private let circuits = Mutex(NameTable<CircuitInMemory>(), rank: .memory)
+    private let guarding = Mutex<CircuitInMemory?>(nil, rank: .memory)
 
     /// Applies one event of the machine.
     func change<Value: Sendable>(
-        _ name: String,
         rules: @autoclosure () -> Rules,
         at now: StoreTime,
         _ event: (inout Circuit, Moment, FailureList) -> Value
     ) -> Value {
-        self.circuits.withLock {
+        self.guarding.withLock {
             let rules = rules()
-            // Removed during the change: two owners of the list of failures would make Swift copy it.
-            var guarding = $0.remove(CircuitName(name)) ?? CircuitInMemory(Circuit(rules: rules, at: now))
+            var guarding = $0 ?? CircuitInMemory(Circuit(rules: rules, at: now))
+            // Empty during the change: two owners of the list of failures would make Swift copy it.
+            $0 = nil
             let moment = Moment(now: now, draw: .random(in: 0..<1))
             let value = guarding.apply(at: now, rules: rules) { circuit, failures in
                 defer { _ = circuit.takeTransitions() }
                 return event(&circuit, moment, failures)
             }
-            $0[CircuitName(name)] = guarding
+            $0 = guarding
             return value
         }
     }
 
-    /// Opens a circuit: its calls have reached a share, or a trip by a share could not be committed.
+    /// Opens the circuit: its calls have reached a share, or a trip by a share could not be committed.
     ///
     /// - Parameter epoch: that of the circuit in memory in which memory let the calls through; nil if the file did.
     func shareReached(
-        by counted: Circuit.CountedCalls, of name: String, _ rules: @autoclosure () -> Rules, error: String?,
-        at now: StoreTime, epoch: Int64? = nil
+        by counted: Circuit.CountedCalls, _ rules: @autoclosure () -> Rules, error: String?, at now: StoreTime,
+        epoch: Int64? = nil
     ) {
-        self.change(name, rules: rules(), at: now) { circuit, moment, _ in
+        self.change(rules: rules(), at: now) { circuit, moment, _ in
             // Calls that memory let through in an earlier epoch of its circuit open nothing.
             _ = circuit.shareReached(
                 by: counted, epoch: epoch ?? circuit.epoch, error: error, at: moment, among: FailureList())
         }
     }
 
-    /// Forgets the circuits, for the file can be used again.
-    func forgetCircuits() { self.circuits.withLock { $0.removeAll() } }
+    /// Forgets the circuit, for the file can be used again.
+    func forget() { self.guarding.withLock { $0 = nil } }
 }

@@ -71,7 +71,7 @@ final class Outbox: Sendable {
 
 /// A report that could not be committed.
 struct KeptReport: Sendable {
-    let config: CircuitBreaker.Config
+    let circuit: SharedCircuit
     let input: CircuitInput
     /// When the call ended, as uptime: the file may tell another offset than the one that was known then.
     let uptime: Int64

@@ -6,10 +6,12 @@ struct Asker: Sendable {
     let gate: Gate
 }
 
-/// What all handles of one circuit in one store share: the kept answer, what refusals tell, and what is counted.
+/// What all handles of one circuit share, in all stores of this process on the file: the kept answer, what was read and
+/// registered, what is counted, and the circuit in memory.
 final class SharedCircuit: Sendable {
     /// What the last reading of the file told about the circuit, for refusals and for memory.
     final class LastRead: Sendable {
+        let birth: Int64?
         let group: String?
         let lastError: String?
         /// The epoch when the file was last read.
@@ -17,50 +19,117 @@ final class SharedCircuit: Sendable {
         /// The rules that were in force then.
         let rules: Rules
 
-        init(group: String?, lastError: String?, epoch: Int64, rules: Rules) {
-            self.group = group
-            self.lastError = lastError
-            self.epoch = epoch
-            self.rules = rules
+        /// - Parameter circuit: the circuit of the row, as it is now.
+        init(_ row: CircuitRow, _ circuit: Circuit) {
+            self.birth = row.birth
+            self.group = row.label
+            self.lastError = circuit.lastError
+            self.epoch = circuit.epoch
+            self.rules = circuit.rules
+        }
+
+        func isSame(as other: LastRead) -> Bool {
+            self.epoch == other.epoch && self.birth == other.birth && self.hasConfig(of: other)
+                && self.lastError == other.lastError
+        }
+
+        func hasConfig(of other: LastRead) -> Bool { self.rules == other.rules && self.group == other.group }
+    }
+
+    /// A config that has not been stored, and when it was registered.
+    final class Unstored: Sendable {
+        let config: CircuitBreaker.Config
+        let uptime: Int64
+
+        init(config: CircuitBreaker.Config, uptime: Int64) {
+            self.config = config
+            self.uptime = uptime
+        }
+    }
+
+    private struct Known {
+        /// What this process registered last.
+        var registered: KeptConfig
+        /// The circuit is registered with it in a new file.
+        var inForce: KeptConfig
+        var unstored: Unstored?
+        var lastRead: LastRead?
+
+        init(_ config: KeptConfig) {
+            self.registered = config
+            self.inForce = config
         }
     }
 
     let name: String
-    /// Which circuit of the store it is, in the order in which they were registered.
-    let number: Int
     let slot = AnswerSlot()
-    let counts: CircuitCounts
-    private let registered: ForkSafe<KeptConfig>
-    private let storedLastRead = ForkSafe<LastRead?>(nil)
+    let counts = CircuitCounts()
+    private let first: KeptConfig
+    private let known: ForkSafeLock<Known>
+    private let inMemory = PerProcess { MemoryGuard() }
     /// How many handles there are.
     private let uses = Atomic<Int>(0)
     /// The uptime at which a handle went last.
     private let lastUse = Atomic<Int64>(0)
 
-    init(_ config: KeptConfig, number: Int, counts: CircuitCounts) {
+    init(_ config: KeptConfig) {
         self.name = config.config.name
-        self.number = number
-        self.counts = counts
-        self.registered = ForkSafe(config)
+        self.first = config
+        self.known = ForkSafeLock(Known(config))
+        // By these rules memory guards until the file has been read.
+        self.counts.know(birth: nil, Rules(config.config), epoch: 0)
+    }
+
+    private func read<Part: Sendable>(_ part: (Known) -> Part) -> Part {
+        self.known.read(orInAChild: Known(self.first), part)
     }
 
     /// Counts a call that was refused, or would have been.
     func countRefusal() { self.counts.lanes.add(.refused) }
 
+    // MARK: - Configs
+
     /// The config that this process registered last.
-    var registeredConfig: CircuitBreaker.Config { self.registered.value.config }
+    var registeredConfig: CircuitBreaker.Config { self.read { $0.registered }.config }
 
-    var keptConfig: KeptConfig { self.registered.value }
+    /// The config in force, as far as this process knows.
+    var configInForce: CircuitBreaker.Config { self.read { $0.inForce }.config }
 
-    func isRegistered(with config: CircuitBreaker.Config) -> Bool { self.registered.value.config == config }
+    /// Whether this process has registered this config last, and the file has been told.
+    func isRegistered(with config: CircuitBreaker.Config) -> Bool {
+        self.read { $0.unstored == nil && $0.registered.config == config }
+    }
 
+    /// The circuit is being registered.
     func register(_ config: KeptConfig) {
-        if !self.isRegistered(with: config.config) { self.registered.value = config }
+        self.known.change { known in
+            if known.registered.config != config.config { known.registered = config }
+            if known.inForce.config != config.config { known.inForce = config }
+        }
+    }
+
+    /// The file has been told the config.
+    func registered() { self.known.change { $0.unstored = nil } }
+
+    /// Keeps a config that could not be stored.
+    ///
+    /// The config is kept only after the failure. Had it been kept before, the store's thread might have registered
+    /// it a second time, over a config that another process has stored since.
+    ///
+    /// - Parameter isNew: whether it was registered just now; otherwise one that is kept already stays.
+    func keep(_ one: Unstored, isNew: Bool) {
+        self.known.change { if isNew || $0.unstored == nil { $0.unstored = one } }
+    }
+
+    func takeUnstored() -> Unstored? {
+        var taken: Unstored?
+        self.known.change { swap(&taken, &$0.unstored) }
+        return taken
     }
 
     // MARK: - Handles
 
-    /// A handle is being made; the caller has the table's lock, so that no circuit in use is dropped.
+    /// A handle is being made; the caller has the lock of all circuits, so that no circuit in use is dropped.
     func useBegan() { self.uses.wrappingAdd(1, ordering: .relaxed) }
 
     /// A handle has gone.
@@ -73,6 +142,17 @@ final class SharedCircuit: Sendable {
     /// The uptime at which the last handle went; nil while there are handles.
     var idleSince: Int64? { self.uses.load(ordering: .acquiring) == 0 ? self.lastUse.load(ordering: .relaxed) : nil }
 
+    /// For how many microseconds a circuit without handles is kept: a service that asks for a handle at each request
+    /// registers its circuits no more often.
+    private static let idleTime: Int64 = 60_000_000
+
+    func isIdle(at uptime: Int64) -> Bool {
+        self.idleSince.map { $0.addingSaturating(Self.idleTime) <= uptime } ?? false
+    }
+
+    /// Whether nothing is left to be told to the file.
+    var isSettled: Bool { self.counts.isSettled && self.read { $0.unstored == nil } }
+
     // MARK: - What was read
 
     /// The rules by which memory guards: those that the file told last, or this process's own if the file was never
@@ -80,12 +160,39 @@ final class SharedCircuit: Sendable {
     var rulesInMemory: Rules { .inMemory(self.lastRead?.rules ?? Rules(self.registeredConfig)) }
 
     /// Nil before the file was read.
-    var lastRead: LastRead? { self.storedLastRead.value }
+    var lastRead: LastRead? { self.read { $0.lastRead } }
 
-    /// Notes what was read, unless the file has changed since: another thread may have noted something newer.
+    /// Takes over what was read, unless the file has changed since: another thread may have read something newer.
+    ///
+    /// If another file takes the place of this one, the circuit is registered there with the config that was read, not
+    /// with an older one of this process.
     ///
     /// - Parameter isCurrent: asked under the lock, so that a newer reading comes later.
-    func note(_ read: LastRead, if isCurrent: () -> Bool) {
-        self.storedLastRead.change { if $0 == nil || isCurrent() { $0 = read } }
+    /// - Returns: the config that is in force, if it is another than when the circuit was last read.
+    func know(_ read: LastRead, if isCurrent: () -> Bool) -> CircuitBreaker.Config? {
+        let before = self.lastRead
+        if let before, before.isSame(as: read) { return nil }
+        var config: KeptConfig?
+        if read.rules.isKnown, !(before.map(read.hasConfig) ?? false) {
+            config = KeptConfig(CircuitBreaker.Config(name: self.name, group: read.group, rules: read.rules))
+        }
+        self.counts.know(birth: read.birth, read.rules, epoch: read.epoch, if: isCurrent)
+        self.known.change { known in
+            guard known.lastRead == nil || isCurrent() else { return }
+            known.lastRead = read
+            if let config, known.unstored == nil, known.inForce.config != config.config { known.inForce = config }
+        }
+        return config?.config
+    }
+
+    // MARK: - Memory
+
+    /// The circuit in memory, while the file can't be used; a child of `fork` has its own.
+    var memory: MemoryGuard { self.inMemory.value }
+
+    /// The file can be used again.
+    func forgetMemory() {
+        self.inMemory.known?.forget()
+        self.counts.guardsInMemory(nil)
     }
 }

@@ -63,7 +63,7 @@ extension StoreCore {
     /// Commits all tickets that wait, then tells their callers.
     func commitRound() {
         guard self.tell({ $0.roundBegan() }) else { return }
-        self.ended(self.writer.commit(self) { self.circuitsInForce })
+        self.ended(self.writer.commit(self) { self.circuits.inForce })
     }
 
     /// A commit has ended: tells the life, then the callers.

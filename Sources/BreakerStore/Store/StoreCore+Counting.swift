@@ -58,8 +58,8 @@ extension StoreCore {
 
     /// Moves this process's counts of one circuit to the board, where all processes see them.
     func publishCounts(of name: String) {
-        guard !self.isForked, let counts = self.counting.known(CircuitName(name)) else { return }
-        self.publish(counts)
+        guard !self.isForked, let circuit = self.circuits[CircuitName(name)] else { return }
+        self.publish(circuit.counts)
     }
 
     @discardableResult
@@ -101,13 +101,13 @@ extension StoreCore {
     }
 
     /// Reads a circuit whose calls were all counted while memory guarded; false if the file can't be read just now.
-    func learn(_ name: CircuitName, _ counts: CircuitCounts) -> Bool {
+    func learn(_ circuit: SharedCircuit) -> Bool {
         do throws(BreakerStoreError) {
-            if let row = try self.row(of: name.text) {
+            if let row = try self.row(of: circuit.name) {
                 // Another thread that has read the circuit meanwhile has read something newer.
-                counts.know(birth: row.birth, row.circuit.rules, epoch: row.circuit.epoch) { false }
+                circuit.counts.know(birth: row.birth, row.circuit.rules, epoch: row.circuit.epoch) { false }
             } else {
-                counts.noteMissing()
+                circuit.counts.noteMissing()
             }
             return true
         } catch {
@@ -149,12 +149,12 @@ extension StoreCore {
     func tickCounts() -> Bool {
         self.counting.lookAround()
         var isAny = false
-        for counts in self.counting.all {
-            let hasCounted = self.publish(counts)
+        for circuit in self.circuits.all {
+            let hasCounted = self.publish(circuit.counts)
             isAny = isAny || hasCounted
         }
         // Also while no call is counted: other processes must see the next calls in time.
-        let sharing = self.counting.sharing
+        let sharing = self.circuits.sharing
         for circuit in sharing { self.lookAtWindows(of: circuit) }
         // Where the thread that counts could not be started, nobody else does.
         self.endSuspicions()

@@ -1,3 +1,20 @@
+import Synchronization
+
+/// Where the store's thread stands in its look through the file for circuits that nobody uses.
+enum IdleSweep: Equatable {
+    /// To `circuits`, when the next sweep is due.
+    case over
+    /// To `history` after the last row.
+    case circuits(after: Int64)
+    /// To `over` after the last name.
+    case history(after: String)
+
+    /// How much is read or changed at once: a few milliseconds' work.
+    static let rowsAtOnce = 100
+    static let namesAtOnce = 200
+    static let eventsAtOnce = 500
+}
+
 /// Tidies up after circuits that nobody uses: a little at each look around, however many there are.
 extension StoreCore {
     /// Has the store's thread look around now.
@@ -8,59 +25,27 @@ extension StoreCore {
 
     /// Does some of what is due; returns whether more is.
     func tidyUp() -> Bool {
-        let areOthersDue = self.dropIdleCircuits()
+        self.circuits.dropIdle(at: self.clock.uptime)
+        // Asked under the life's lock: whoever makes a first handle in this moment says so afterwards.
+        self.tell { $0.circuitsWereDropped(areOthersLeft: !self.circuits.isEmpty) }
         self.tellUnused()
-        return self.forgetIdle() || areOthersDue || self.idle.hasUnused
-    }
-
-    // MARK: - This process
-
-    /// Lets go of circuits of this process whose handles are gone for a minute.
-    private func dropIdleCircuits() -> Bool {
-        let uptime = self.clock.uptime
-        var areOthersDue = false
-        var dropped: [CircuitTable.Idle] = []
-        for table in self.idle.tables {
-            let isOneDue = table.dropIdle(
-                at: uptime,
-                if: { $0.counts.isSettled && !self.isUnregistered(CircuitName($0.name)) },
-                { idle in dropped += idle.filter { self.drop($0.name) } }
-            )
-            areOthersDue = areOthersDue || isOneDue
-            if table.isOver { self.idle.remove(table) }
-        }
-        for one in dropped {
-            // Another store of this process may have begun to use the circuit in this moment.
-            if self.counting.known(one.name) != nil {
-                for config in self.idle.tables.compactMap({ $0.config(of: one.name) }) { self.noteUse(of: config) }
-            } else {
-                self.idle.add(one)
-            }
-        }
-        return areOthersDue
-    }
-
-    /// Keeps nothing of a circuit that a store has dropped; false if another store of this process uses the circuit.
-    func drop(_ name: CircuitName) -> Bool {
-        guard self.counting.letGo(of: name) else { return false }
-        self.tell { $0.dropped(name) }
-        return true
+        return self.forgetIdle() || self.circuits.hasUnused
     }
 
     /// Tells the file which circuits this worker uses no longer.
     private func tellUnused() {
-        let unused = self.idle.takeUnused()
+        let unused = self.circuits.takeUnused()
         guard !unused.isEmpty else { return }
         self.post(
             until: self.writer.deadline,
             orElse: { error in
                 guard error.isOfTheFile || error.code == .busy else { return }
-                self.idle.putBack(unused)
+                self.circuits.putBack(unused)
                 self.lookSoon()
             },
             { (transaction) throws(BreakerStoreError) in
-                // A handle may have been made meanwhile: the circuit is in force again before it is registered.
-                for one in unused where self.ask({ $0.circuits.inForce[one.name] == nil }) {
+                // A handle may have been made meanwhile: the circuit is used again before it is registered.
+                for one in unused where self.circuits[one.name] == nil {
                     try transaction.unregister(one.name.text, unusedSince: self.clock.time(of: one.since))
                 }
             }
@@ -77,27 +62,29 @@ extension StoreCore {
         guard let pause = self.configuration.forgetIdleAfter?.saturatingMicroseconds else { return false }
         let now = self.clock.now
         let since = now.adding(-pause)
-        if self.idle.sweep == .over, self.tell({ $0.idleSweepBegan(at: now.microseconds, every: pause / 4) }) {
-            self.idle.sweep = .circuits(after: 0)
+        var place = self.idleSweep.withLock { $0 }
+        if place == .over, self.tell({ $0.idleSweepBegan(at: now.microseconds, every: pause / 4) }) {
+            place = .circuits(after: 0)
             self.change { (transaction) throws(BreakerStoreError) in try transaction.removeDeadWorkers() }
         }
         do throws(BreakerStoreError) {
-            self.idle.sweep = try self.sweep(on: self.idle.sweep, since: since)
+            place = try self.sweep(on: place, since: since)
         } catch {
             // What can't be read now is read in the next sweep.
-            self.idle.sweep = .over
+            place = .over
         }
-        return self.idle.sweep != .over
+        self.idleSweep.withLock { $0 = place }
+        return place != .over
     }
 
     /// The next part of the sweep; returns where to go on.
-    private func sweep(on place: IdleCircuits.Sweep, since: StoreTime) throws(BreakerStoreError) -> IdleCircuits.Sweep {
+    private func sweep(on place: IdleSweep, since: StoreTime) throws(BreakerStoreError) -> IdleSweep {
         switch place {
         case .over:
             return .over
         case .circuits(after: let row):
             let found = try self.view { (database) throws(BreakerStoreError) in
-                try database.idleCircuits(after: row, since: since, among: IdleCircuits.rowsAtOnce)
+                try database.idleCircuits(after: row, since: since, among: IdleSweep.rowsAtOnce)
             }
             guard let found else { return .history(after: "") }
             if !found.idle.isEmpty {
@@ -108,13 +95,13 @@ extension StoreCore {
             return .circuits(after: found.last)
         case .history(after: let name):
             let found = try self.view { (database) throws(BreakerStoreError) in
-                try database.namesLeftBehind(after: name, since: since, among: IdleCircuits.namesAtOnce)
+                try database.namesLeftBehind(after: name, since: since, among: IdleSweep.namesAtOnce)
             }
             guard let found else { return .over }
             if !found.names.isEmpty {
                 self.change { (transaction) throws(BreakerStoreError) in
                     try transaction.forgetHistory(
-                        of: found.names, since: since, atMost: IdleCircuits.eventsAtOnce)
+                        of: found.names, since: since, atMost: IdleSweep.eventsAtOnce)
                 }
             }
             return .history(after: found.last)

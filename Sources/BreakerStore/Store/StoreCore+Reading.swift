@@ -28,11 +28,7 @@ extension StoreCore {
 
     private func answer(_ found: Answers.Found, to asker: Asker) -> CallAnswer {
         let (answer, newConfig) = self.answers.answer(found, to: asker)
-        // Asked under the lock: another thread may have read something newer.
-        if let config = newConfig {
-            self.tell { if found.isCurrent(for: asker) { $0.ruled(by: config) } }
-            self.ruled(by: config)
-        }
+        if let newConfig { self.ruled(by: newConfig) }
         return answer
     }
 

@@ -31,7 +31,7 @@ extension StoreCore {
     /// Nil if there is no such circuit.
     private func tickShares() -> Duration? {
         var shortest: Int64?
-        for circuit in self.counting.sharing {
+        for circuit in self.circuits.sharing {
             guard let window = circuit.counts.shortestWindow else { continue }
             shortest = min(shortest ?? .max, window)
             self.publish(circuit.counts)
@@ -47,7 +47,7 @@ extension StoreCore {
     ///
     /// If calls of other processes have ended badly since this process last looked, acts on a share that is reached.
     /// The process that counted the last failing end may have been killed before it acted on the share.
-    func lookAtWindows(of circuit: CallCounting.Sharing) {
+    func lookAtWindows(of circuit: SharedCircuit) {
         let counts = circuit.counts
         guard let counters = counts.madeCounters else { return }
         counts.look(counters, epoch: counts.epoch) { self.clock.uptime }
@@ -56,7 +56,7 @@ extension StoreCore {
         else { return }
         self.suspectOrTrip(
             Suspicions.Suspect(
-                name: circuit.name, counts: counts, counter: counter, rules: rules, epoch: counts.epoch))
+                circuit: circuit, counter: counter, rules: rules, epoch: counts.epoch))
     }
 
     // MARK: - Suspicions
@@ -68,19 +68,18 @@ extension StoreCore {
     /// - Returns: false if the caller is to open the circuit at once.
     func suspectUnlessAlone(_ circuit: SharedCircuit, epoch: Int64, error: () -> String?) -> Bool {
         let counts = circuit.counts
-        let name = CircuitName(circuit.name)
-        if self.suspicions.isSuspected(name, in: epoch) { return true }
+        if self.suspicions.isSuspected(circuit, in: epoch) { return true }
         guard let counter = counts.madeCounters?.shared, !counter.isLost, let rules = counts.sharingRules,
-            self.hasCompany(name), self.publishOften(counts.shortestWindow ?? 0)
+            self.hasCompany(circuit.name), self.publishOften(counts.shortestWindow ?? 0)
         else { return false }
         self.suspect(
             Suspicions.Suspect(
-                name: name, counts: counts, counter: counter, rules: rules, epoch: epoch, error: error()))
+                circuit: circuit, counter: counter, rules: rules, epoch: epoch, error: error()))
         return true
     }
 
     /// Whether another process that lives uses the circuit, as far as the file tells.
-    private func hasCompany(_ name: CircuitName) -> Bool {
+    private func hasCompany(_ name: String) -> Bool {
         guard let lock = self.answers.lockFile, lock.hasOtherWorkers else { return false }
         // Where the file can't be read at once, nobody knows which circuits the others use.
         guard
@@ -94,11 +93,11 @@ extension StoreCore {
     private func suspect(_ suspect: Suspicions.Suspect) {
         var share: SuspectedShare?
         let uptime = self.clock.uptime
-        suspect.counts.whileNothingMoves {
+        suspect.circuit.counts.whileNothingMoves {
             share = SuspectedShare(of: suspect.counter, by: suspect.rules, at: uptime, epoch: suspect.epoch)
         }
         guard let share else { return }
-        let wait = Self.period(suspect.counts.shortestWindow ?? 0) * 2
+        let wait = Self.period(suspect.circuit.counts.shortestWindow ?? 0) * 2
         self.suspicions.begin(Suspicions.Suspicion(suspect: suspect, share: share, end: .now + wait))
         self.countingThread.tick(in: wait, self.ticker)
     }
@@ -120,7 +119,7 @@ extension StoreCore {
     private func end(_ suspicion: Suspicions.Suspicion) {
         Hook.reached("suspicion.ends")
         let suspect = suspicion.suspect
-        guard !suspect.counter.isLost, suspect.counts.epoch == suspect.epoch else { return }
+        guard !suspect.counter.isLost, suspect.circuit.counts.epoch == suspect.epoch else { return }
         let counted = suspicion.share.counted
         if suspect.rules.share(reachedBy: counted) != nil {
             self.trip(suspect, counted) { suspicion.share.counted }
@@ -134,9 +133,9 @@ extension StoreCore {
     private func suspectOrTrip(_ suspect: Suspicions.Suspect) {
         let counted = suspect.counter.counted(at: self.clock.uptime, epoch: suspect.epoch)
         guard suspect.rules.share(reachedBy: counted) != nil,
-            !self.suspicions.isSuspected(suspect.name, in: suspect.epoch)
+            !self.suspicions.isSuspected(suspect.circuit, in: suspect.epoch)
         else { return }
-        if self.hasCompany(suspect.name), self.publishOften(suspect.counts.shortestWindow ?? 0) {
+        if self.hasCompany(suspect.circuit.name), self.publishOften(suspect.circuit.counts.shortestWindow ?? 0) {
             self.suspect(suspect)
         } else {
             self.trip(suspect, counted) { suspect.counter.counted(at: self.clock.uptime, epoch: suspect.epoch) }
@@ -157,13 +156,13 @@ extension StoreCore {
         self.post(
             until: self.writer.deadline,
             orElse: { _ in
-                self.memory.shareReached(
-                    by: counted, of: suspect.name.text, .inMemory(suspect.rules), error: suspect.error,
+                suspect.circuit.memory.shareReached(
+                    by: counted, .inMemory(suspect.rules), error: suspect.error,
                     at: self.clock.now)
             },
             { (transaction) throws(BreakerStoreError) in
                 try self.trip(
-                    suspect.name.text, by: recount(), of: suspect.counter, epoch: suspect.epoch, suspect.error,
+                    suspect.circuit.name, by: recount(), of: suspect.counter, epoch: suspect.epoch, suspect.error,
                     transaction)
             })
     }

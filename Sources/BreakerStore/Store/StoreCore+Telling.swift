@@ -1,59 +1,42 @@
 /// Registers circuits, and tells the file later what could not be committed at once.
 extension StoreCore {
-    /// Registers circuits, all in one transaction.
-    func register(_ configs: [KeptConfig], until deadline: Deadline) throws(BreakerStoreError) {
-        for config in configs { self.tell { $0.registering(config) } }
+    /// Registers circuits with these configs, all in one transaction.
+    func register(
+        _ configs: [KeptConfig], of circuits: [SharedCircuit], until deadline: Deadline
+    ) throws(BreakerStoreError) {
         let uptime = self.clock.uptime
         do throws(BreakerStoreError) {
             try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
                 for config in configs { try transaction.register(config.config) }
             }
-            for config in configs { self.tell { $0.registered(CircuitName(config.config.name)) } }
+            for circuit in circuits { circuit.registered() }
         } catch {
-            for config in configs {
-                self.tell { $0.registrationFailed(StoreLife.Circuits.Unstored(config: config.config, uptime: uptime)) }
+            for (config, circuit) in zip(configs, circuits) {
+                let one = SharedCircuit.Unstored(config: config.config, uptime: uptime)
+                self.circuits.registrationFailed(one, of: circuit, isNew: true)
             }
             throw error
         }
     }
 
     /// Notes that this process uses a circuit, and returns its config as it is stored; nil if there is none.
-    func use(_ name: String, until deadline: Deadline) throws(BreakerStoreError) -> CircuitBreaker.Config? {
-        let config = try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
-            guard let row = try transaction.row(of: name) else { return CircuitBreaker.Config?.none }
+    func noteUse(of name: String, until deadline: Deadline) throws(BreakerStoreError) -> CircuitBreaker.Config? {
+        try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
+            guard let row = try transaction.row(of: name) else { return nil }
             try transaction.noteUse(of: name)
             return CircuitBreaker.Config(name: name, row: row)
         }
-        if let config { self.tell { _ = $0.used(KeptConfig(config)) } }
-        return config
     }
 
     /// Handles were made, and what had to be read for them was read.
     func handlesWereMade() { self.happened { $0.handlesWereMade() } }
 
-    /// A handle for a circuit was made.
-    ///
-    /// The store's thread may have let go of the circuit since it was registered, because its handles were gone.
-    func noteUse(of config: KeptConfig) {
-        self.ruled(by: config.config)
-        guard self.happened({ $0.used(config) }) else { return }
-        let one = StoreLife.Circuits.Unstored(config: config.config, uptime: self.clock.uptime)
-        self.post(
-            until: self.writer.deadline,
-            orElse: { _ in self.tell { $0.registrationFailedAgain(one) } },
-            { (transaction) throws(BreakerStoreError) in try transaction.noteUse(of: config.config.name) }
-        )
-    }
-
     /// A config is in force for a circuit that this process uses; maybe it has another rule about a share than before.
     func ruled(by config: CircuitBreaker.Config) {
         guard let window = CountingRules(Rules(config)).shortestWindow else { return }
-        self.counting.rulesMayHaveChanged()
+        self.circuits.rulesMayHaveChanged()
         self.publishOften(window)
     }
-
-    /// Whether a config of this process has not been stored yet.
-    func isUnregistered(_ name: CircuitName) -> Bool { self.ask { $0.circuits.unstored[name] != nil } }
 
     /// Tells the file the notes, configs and reports that were kept for it.
     func tellOutbox() {
@@ -65,10 +48,10 @@ extension StoreCore {
     /// Stores the configs that could not be stored when they were registered, unless somebody has registered a newer
     /// one meanwhile.
     func tellUnstored() {
-        for one in self.tell({ $0.takeUnstored() }) {
+        for (circuit, one) in self.circuits.takeUnstored() {
             self.post(
                 until: self.writer.deadline,
-                orElse: { _ in self.tell { $0.registrationFailedAgain(one) } },
+                orElse: { _ in self.circuits.registrationFailed(one, of: circuit, isNew: false) },
                 { (transaction) throws(BreakerStoreError) in
                     try transaction.register(one.config, unlessConfiguredSince: self.clock.time(of: one.uptime))
                 }
@@ -87,7 +70,8 @@ extension StoreCore {
                 },
                 { (transaction) throws(BreakerStoreError) in
                     let input = kept.input.again(endedAt: self.clock.time(of: kept.uptime))
-                    try transaction.apply(input, to: kept.config.name, registering: kept.config)
+                    let config = kept.circuit.registeredConfig
+                    try transaction.apply(input, to: config.name, registering: config)
                 }
             )
         }
@@ -99,8 +83,8 @@ extension StoreCore {
         guard var report = kept.input.failure else { return }
         // An outage that is over opens no circuit.
         report.mayBeKnown = true
-        let rules = Rules.inMemory(Rules(kept.config))
-        self.memory.change(kept.config.name, rules: rules, at: self.clock.now) { circuit, moment, failures in
+        let rules = Rules.inMemory(Rules(kept.circuit.registeredConfig))
+        kept.circuit.memory.change(rules: rules, at: self.clock.now) { circuit, moment, failures in
             report.epoch = circuit.epoch
             _ = circuit.callFailed(report, at: moment, among: failures)
         }

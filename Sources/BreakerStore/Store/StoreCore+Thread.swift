@@ -141,8 +141,7 @@ extension StoreCore {
         self.outbox.note(loss, endedAt: self.clock.host.wallTime)
         self.tellNotes()
         // Memory forgets first: a failure that the file still does not take counts in memory again (`keepAgain`).
-        self.memory.forgetCircuits()
-        for counts in self.counting.all { counts.guardsInMemory(nil) }
+        for circuit in self.circuits.all { circuit.forgetMemory() }
         self.tellUnstored()
         self.tellReports()
     }

@@ -39,7 +39,7 @@ final class StoreCore: EventSource {
     let answers: Answers
     let viewer = Viewer()
     let outbox = Outbox()
-    let memory = MemoryGuard()
+    let circuits = UsedCircuits()
     let counting: CallCounting
     let countingThread = CountingThread()
     let suspicions = Suspicions()
@@ -47,7 +47,7 @@ final class StoreCore: EventSource {
     let hub = EventHub()
     /// The hubs that have one listener each.
     let hubs = Mutex<[EventHub]>([])
-    let idle = IdleCircuits()
+    let idleSweep = Mutex(IdleSweep.over)
     /// Whether this process has looked for texts that are too long to be read, since the file was opened.
     let longTexts = Atomic<Look>(.due)
     private let isToHeal = Atomic<Bool>(false)
@@ -68,7 +68,7 @@ final class StoreCore: EventSource {
         self.clock = StoreClock(configuration.clock)
         self.writer = Writer(file, configuration, self.clock, self.random)
         self.answers = Answers(file, self.clock, syncs: configuration.syncs)
-        self.counting = CallCounting(file, self.clock)
+        self.counting = CallCounting(file, self.clock, self.circuits)
         let life = StoreLife(
             path: file.path,
             firstRetry: configuration.firstRetry,
@@ -183,11 +183,7 @@ final class StoreCore: EventSource {
         self.writer.shut()
         self.viewer.close()
         let isSameDatabase = try self.open(isSuspect: isSuspect, maybeSame: maybeSame)
-        try self.writer.register(self.circuitsInForce, isSameDatabase: isSameDatabase)
-    }
-
-    var circuitsInForce: NameTable<CircuitBreaker.Config> {
-        self.ask { $0.circuits.inForce }.mapValues(\.config)
+        try self.writer.register(self.circuits.inForce, isSameDatabase: isSameDatabase)
     }
 
     // MARK: - Gates

@@ -44,6 +44,18 @@ extension StoreLife {
         return Actions(wakesThread: true)
     }
 
+    /// Handles were made.
+    ///
+    /// The first ones wake the thread: from then on the thread looks whether the files are in their places. The thread
+    /// is not woken earlier, as it would hold locks that the caller needs to register the circuits and to read them.
+    mutating func handlesWereMade() -> Actions {
+        self.usesCircuits = true
+        return Actions(wakesThread: self.nextLook == nil)
+    }
+
+    /// Circuits without handles were dropped.
+    mutating func circuitsWereDropped(areOthersLeft: Bool) { self.usesCircuits = areOthersLeft }
+
     /// The last look around has left something to do: the next one comes as soon as no ticket waits.
     mutating func lookIsUnfinished(at now: Instant) { self.nextLook = now }
 
@@ -64,7 +76,7 @@ extension StoreLife {
         }
         if case .thread = self.lead { return .lead }
         let isLookDue = self.nextLook.map { $0 <= now } ?? false
-        guard self.looksAlways || self.circuits.areUsed || isLookDue else {
+        guard self.looksAlways || self.usesCircuits || isLookDue else {
             // Without a circuit there are no kept answers that a replaced file would make stale.
             self.nextLook = nil
             return .sleep(until: nil)

@@ -101,8 +101,8 @@ struct StoreLife {
     /// The store time at which circuits that nobody uses were last looked for.
     var lastIdleSweep = Int64.min
 
-    /// The circuits that this process uses: StoreLife+Circuits.swift.
-    var circuits = Circuits()
+    /// Whether this process uses any circuits.
+    var usesCircuits = false
 
     let path: String
     /// Whether the thread must look around even where no circuit is used.

@@ -8,8 +8,7 @@ import Synchronization
 final class Suspicions: Sendable {
     /// A circuit of whose calls a share may be reached, and what counts them.
     struct Suspect: Sendable {
-        let name: CircuitName
-        let counts: CircuitCounts
+        let circuit: SharedCircuit
         let counter: CircuitCounter
         let rules: Rules
         let epoch: Int64
@@ -24,13 +23,15 @@ final class Suspicions: Sendable {
         let end: ContinuousClock.Instant
     }
 
-    private let all = Mutex(NameTable<Suspicion>(), rank: .leaf)
+    private let all = Mutex<[CircuitName: Suspicion]>([:], rank: .leaf)
 
-    func begin(_ suspicion: Suspicion) { self.all.withLock { $0[suspicion.suspect.name] = suspicion } }
+    func begin(_ suspicion: Suspicion) {
+        self.all.withLock { $0[CircuitName(suspicion.suspect.circuit.name)] = suspicion }
+    }
 
     /// Whether a share of this circuit's calls is suspected in this epoch.
-    func isSuspected(_ name: CircuitName, in epoch: Int64) -> Bool {
-        self.all.withLock { $0[name]?.suspect.epoch == epoch }
+    func isSuspected(_ circuit: SharedCircuit, in epoch: Int64) -> Bool {
+        self.all.withLock { $0[CircuitName(circuit.name)]?.suspect.epoch == epoch }
     }
 
     /// When the first of them ends.
@@ -43,7 +44,7 @@ final class Suspicions: Sendable {
         self.all.withLock { all in
             if all.isEmpty { return [] }
             let ended = all.values.filter { $0.end <= now }
-            for suspicion in ended { all[suspicion.suspect.name] = nil }
+            for suspicion in ended { all[CircuitName(suspicion.suspect.circuit.name)] = nil }
             return ended
         }
     }

@@ -13,7 +13,7 @@ extension Writer {
     /// What a round works on.
     private struct Work {
         let queue: any Batches
-        let circuits: () -> NameTable<CircuitBreaker.Config>
+        let circuits: () -> [CircuitName: CircuitBreaker.Config]
     }
 
     /// Commits all tickets that wait, in one transaction; if that fails, one by one.
@@ -23,7 +23,7 @@ extension Writer {
     ///   - circuits: those that this process uses, in case rows must be healed.
     func commit(
         _ queue: any Batches,
-        circuits: @escaping () -> NameTable<CircuitBreaker.Config>
+        circuits: @escaping () -> [CircuitName: CircuitBreaker.Config]
     ) -> Outcome {
         var outcome = Outcome()
         guard let opened = self.opened else {

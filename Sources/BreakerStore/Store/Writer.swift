@@ -93,7 +93,7 @@ final class Writer: @unchecked Sendable {
     ///   newer configs there meanwhile, or forgotten circuits. So this process only notes that it uses the circuits
     ///   that are left.
     func register(
-        _ circuits: NameTable<CircuitBreaker.Config>,
+        _ circuits: [CircuitName: CircuitBreaker.Config],
         isSameDatabase: Bool
     ) throws(BreakerStoreError) {
         guard let opened = self.opened else { return }
@@ -123,7 +123,7 @@ final class Writer: @unchecked Sendable {
     /// Makes rows readable and writable that no version of this library can have written, and tells the history.
     func heal(
         _ opened: Opened,
-        _ circuits: NameTable<CircuitBreaker.Config>
+        _ circuits: [CircuitName: CircuitBreaker.Config]
     ) throws(BreakerStoreError) {
         do throws(BreakerStoreError) {
             try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in

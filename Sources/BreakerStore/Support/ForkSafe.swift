@@ -32,9 +32,14 @@ struct ForkSafeLock<Value: Sendable>: ~Copyable, Sendable {
     }
 
     /// In a child the value as of the fork; `other` if a thread was just looking at it or changing it.
-    func value(orInAChild other: @autoclosure () -> Value) -> Value {
-        guard self.forks == ForkRecord.forks else { return self.current.withLockIfAvailable { $0 } ?? other() }
-        return self.current.withLock { $0 }
+    func value(orInAChild other: @autoclosure () -> Value) -> Value { self.read(orInAChild: other()) { $0 } }
+
+    /// A part of the value, without a copy of the rest.
+    func read<Part: Sendable>(orInAChild other: @autoclosure () -> Value, _ part: (Value) -> Part) -> Part {
+        guard self.forks == ForkRecord.forks else {
+            return self.current.withLockIfAvailable { part($0) } ?? part(other())
+        }
+        return self.current.withLock { part($0) }
     }
 
     /// Changes the value; in a child nothing.

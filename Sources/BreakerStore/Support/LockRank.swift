@@ -20,11 +20,13 @@ enum LockRank: UInt8 {
     case viewer
     /// What the file is to be told later.
     case outbox
-    /// Circuits in memory.
+    /// Which circuits this process uses.
+    case circuits
+    /// A circuit in memory.
     case memory
     /// Which segments of a board this process has in memory, also while the board grows.
     case board
-    /// Which circuits are counted; and a circuit's counts on their way to where they are added up.
+    /// A circuit's counts on their way to where they are added up.
     case counts
     /// Nothing is taken while one of these is held: a ticket's outcome, the hub's listeners, the counts of refusals,
     /// what a circuit's handles share.

@@ -24,13 +24,21 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
         if let made = unsafe made, unsafe made.takeUnretainedValue().forks == ForkRecord.forks { unsafe made.release() }
     }
 
+    /// What this process has made; nil if it has made nothing.
+    var known: Value? { self.value(at: self.made.load(ordering: .acquiring)) }
+
+    private func value(at address: UInt) -> Value? {
+        guard let made = unsafe MadeValue.at(address)?.takeUnretainedValue(), made.forks == ForkRecord.forks else {
+            return nil
+        }
+        // The only place that stores an address is below, and there it is that of what `make` has returned.
+        return unsafe unsafeDowncast(made.value, to: Value.self)
+    }
+
     var value: Value {
         while true {
             let known = self.made.load(ordering: .acquiring)
-            if let made = unsafe MadeValue.at(known)?.takeUnretainedValue(), made.forks == ForkRecord.forks {
-                // The only place that stores an address is below, and there it is that of what `make` has returned.
-                return unsafe unsafeDowncast(made.value, to: Value.self)
-            }
+            if let value = self.value(at: known) { return value }
             let new = self.make()
             let retained = unsafe Unmanaged.passRetained(MadeValue(new))
             let (isFirst, _) = unsafe self.made.compareExchange(

@@ -133,7 +133,7 @@ import Testing
         await breaker.recordFailure(CallFailure())
         #expect(!breaker.isCallPermitted)
         clock.advance(by: .seconds(3_600))
-        core.memory.forgetCircuits()
+        breaker.circuit.forgetMemory()
         core.tellReports()
         #expect(!store.isHealthy)
         #expect(breaker.isCallPermitted)

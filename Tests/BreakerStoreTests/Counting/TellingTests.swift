@@ -115,13 +115,14 @@ import Darwin
     /// Each read may wait for long.
     @Test func afterOneReadInVainNoOtherIsTried() throws {
         let file = try StoreFile(resolving: try Workplace.here.store)
-        let counting = CallCounting(file, StoreClock(SystemHostClock()))
+        let circuits = UsedCircuits()
+        let counting = CallCounting(file, StoreClock(SystemHostClock()), circuits)
         for name in ["a", "b", "c"] {
-            counting.counts(of: CircuitName(name), with: KeptConfig(.init(name: name))).lanes.add(.succeeded)
+            circuits.use(registering: KeptConfig(.init(name: name))).counts.lanes.add(.succeeded)
         }
         for isLast in [false, true] {
             var reads = 0
-            _ = counting.takeTallies(by: 1, isLast: isLast) { _, _ in
+            _ = counting.takeTallies(by: 1, isLast: isLast) { _ in
                 reads += 1
                 return false
             }

@@ -67,30 +67,9 @@ struct DrivenLife {
         case .idleSweepBegan:
             let isDue = self.life.idleSweepBegan(at: Int64(time), every: Int64(LifeEvent.idlePause))
             return LifeReply(decision: isDue ? "looks" : "")
-        case .registering(let name):
-            self.life.registering(KeptConfig(Self.config(name, time)))
-            return LifeReply()
-        case .used(let name):
-            let (wasDropped, actions) = self.life.used(KeptConfig(Self.config(name, time)))
-            return Self.reply(actions, wasDropped ? "was dropped" : "")
-        case .registered(let name):
-            self.life.registered(CircuitName(name))
-            return LifeReply()
         case .handlesWereMade: return Self.reply(self.life.handlesWereMade())
-        case .registrationFailed(let name):
-            self.life.registrationFailed(.init(config: Self.config(name, time), uptime: Int64(time)))
-            return LifeReply()
-        case .registrationFailedAgain(let name):
-            self.life.registrationFailedAgain(.init(config: Self.config(name, time), uptime: Int64(time)))
-            return LifeReply()
-        case .takeUnstored:
-            return LifeReply(
-                decision: "takes \(Self.list(self.life.takeUnstored().map { "\($0.config.name)\($0.uptime)" }))")
-        case .ruled(let name):
-            self.life.ruled(by: Self.config(name, time))
-            return LifeReply()
-        case .dropped(let name):
-            self.life.dropped(CircuitName(name))
+        case .circuitsWereDropped(let areOthersLeft):
+            self.life.circuitsWereDropped(areOthersLeft: areOthersLeft)
             return LifeReply()
         }
     }
@@ -112,8 +91,7 @@ struct DrivenLife {
             "hurry": "\(self.life.isOverdue)",
             "checkpoint": "\(self.life.checkpoint)",
             "gates": self.life.opensGates ? "open" : "shut",
-            "in force": Self.list(self.life.circuits.inForce.all.map { "\($0.name.text)\($0.value.config.time)" }),
-            "unstored": Self.list(self.life.circuits.unstored.all.map { "\($0.name.text)\($0.value.uptime)" }),
+            "circuits": self.life.usesCircuits ? "used" : "none",
         ]
     }
 
@@ -160,11 +138,6 @@ struct DrivenLife {
             time.map { "sleeps until \(Self.milliseconds(Deadline(at: $0)))" } ?? "sleeps"
         }
     }
-
-    /// The time tells one config from another of the same circuit.
-    private static func config(_ name: String, _ time: Int) -> CircuitBreaker.Config {
-        CircuitBreaker.Config(name: name, trip: .consecutiveFailures(time + 1))
-    }
 }
 
 extension LifeEvent.Submitter {
@@ -173,16 +146,6 @@ extension LifeEvent.Submitter {
         case .thread: .thread
         case .task: .task
         case .nobody: .nobody
-        }
-    }
-}
-
-extension CircuitBreaker.Config {
-    /// When a test registered it, as its rule tells.
-    fileprivate var time: Int {
-        switch self.trip.kind {
-        case .consecutiveFailures(let count): count - 1
-        case .failures, .failureRate, .unknown: -1
         }
     }
 }

@@ -23,15 +23,8 @@ enum LifeEvent: Hashable {
     case checkpointBegan
     case lookIsUnfinished
     case idleSweepBegan
-    case registering(String)
-    case used(String)
-    case registered(String)
     case handlesWereMade
-    case registrationFailed(String)
-    case registrationFailedAgain(String)
-    case takeUnstored
-    case ruled(String)
-    case dropped(String)
+    case circuitsWereDropped(areOthersLeft: Bool)
 
     enum Submitter: String, CaseIterable { case thread, task, nobody }
 

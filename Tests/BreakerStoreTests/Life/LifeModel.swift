@@ -25,8 +25,7 @@ struct LifeModel {
     private var lookAt: Int?
     private var closeBy = Int.max
     private var sweptAt: Int?
-    private var inForce: [String: Int] = [:]
-    private var unstored: [String: Int] = [:]
+    private var usesCircuits = false
 
     private var isHealthy: Bool { self.phase == "healthy" }
     private var takesIn: Bool { self.isHealthy || self.phase == "closing" && !self.isLost }
@@ -40,8 +39,7 @@ struct LifeModel {
             "hurry": "\(self.hurries)",
             "checkpoint": self.checkpoint,
             "gates": self.isHealthy && self.answersCount ? "open" : "shut",
-            "in force": DrivenLife.list(self.inForce.map { "\($0)\($1)" }),
-            "unstored": DrivenLife.list(self.unstored.map { "\($0)\($1)" }),
+            "circuits": self.usesCircuits ? "used" : "none",
         ]
     }
 
@@ -95,24 +93,10 @@ struct LifeModel {
             if let sweptAt = self.sweptAt, now - sweptAt < LifeEvent.idlePause { break }
             self.sweptAt = now
             return LifeReply(decision: "looks")
-        case .registering(let name):
-            self.inForce[name] = now
-        case .used(let name):
-            let isNew = self.inForce[name] == nil
-            self.inForce[name] = self.inForce[name] ?? now
-            return LifeReply(decision: isNew ? "was dropped" : "", wakes: isNew && self.lookAt == nil)
-        case .handlesWereMade: return LifeReply(wakes: self.lookAt == nil)
-        case .registered(let name): self.unstored[name] = nil
-        case .registrationFailed(let name): self.unstored[name] = now
-        case .registrationFailedAgain(let name): self.unstored[name] = self.unstored[name] ?? now
-        case .takeUnstored:
-            defer { self.unstored = [:] }
-            return LifeReply(decision: "takes \(DrivenLife.list(self.unstored.map { "\($0)\($1)" }))")
-        case .ruled(let name):
-            if self.inForce[name] != nil, self.unstored[name] == nil { self.inForce[name] = now }
-        case .dropped(let name):
-            self.inForce[name] = nil
-            self.unstored[name] = nil
+        case .handlesWereMade:
+            self.usesCircuits = true
+            return LifeReply(wakes: self.lookAt == nil)
+        case .circuitsWereDropped(let areOthersLeft): self.usesCircuits = areOthersLeft
         }
         return LifeReply()
     }
@@ -218,7 +202,7 @@ struct LifeModel {
         }
         if self.checkpoint == "synced" { _ = self.wantLead() }
         if self.leader == "thread" { return "leads" }
-        if self.inForce.isEmpty, self.lookAt.map({ $0 > now }) ?? true {
+        if !self.usesCircuits, self.lookAt.map({ $0 > now }) ?? true {
             self.lookAt = nil
             return "sleeps"
         }

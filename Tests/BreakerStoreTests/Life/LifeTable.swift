@@ -200,18 +200,9 @@ enum LifeTable {
         (.checkpointBegan, ""),
         (.lookIsUnfinished, ""),
         (.idleSweepBegan, "looks"),
-        (.registering("a"), "in force: [a1000]"),
-        (.registering("b"), "in force: [a0, b1000]"),
-        (.used("a"), ""),
-        (.used("b"), "was dropped, wakes; in force: [a0, b1000]"),
         (.handlesWereMade, "wakes"),
-        (.registered("a"), ""),
-        (.registrationFailed("a"), "unstored: [a1000]"),
-        (.registrationFailedAgain("a"), "unstored: [a1000]"),
-        (.takeUnstored, "takes []"),
-        (.ruled("a"), "in force: [a1000]"),
-        (.ruled("b"), ""),
-        (.dropped("a"), "in force: []"),
+        (.circuitsWereDropped(areOthersLeft: true), ""),
+        (.circuitsWereDropped(areOthersLeft: false), "circuits: none"),
     ]
 
     /// While the store is healthy, under each leader.

@@ -36,8 +36,8 @@ import Testing
         var number = 0
         // Without a circuit the thread has nothing to look after.
         if random.chance(70) {
-            _ = life.happen(.registering("a"), at: now)
-            _ = model.happen(.registering("a"), at: now)
+            _ = life.happen(.handlesWereMade, at: now)
+            _ = model.happen(.handlesWereMade, at: now)
         }
         for _ in 0..<Self.steps {
             now += random.pick([0, 0, 1, 7, 40, 300, 700]) ?? 0
@@ -85,7 +85,6 @@ import Testing
         _ number: inout Int,
         _ life: DrivenLife
     ) -> LifeEvent {
-        let name = random.pick(["a", "b"]) ?? "a"
         let known = number == 0 ? 0 : random.number(in: max(1, number - 4)...number)
         // Rarely what changes a life for good.
         let kind = random.chance(85) ? random.number(in: 0...20) : random.number(in: 21...30)
@@ -107,13 +106,10 @@ import Testing
         case 16, 17: return .waiterGaveUp(known)
         case 18, 19: return .threadIsFree
         case 20: return .checkpointBegan
-        case 21: return .registering(name)
-        case 22: return random.chance(50) ? .registered(name) : .used(name)
-        case 23: return .registrationFailed(name)
-        case 24: return .registrationFailedAgain(name)
-        case 25: return .takeUnstored
-        case 26: return .ruled(name)
-        case 27: return .dropped(name)
+        case 21, 22: return .handlesWereMade
+        case 23: return .circuitsWereDropped(areOthersLeft: random.chance(50))
+        case 24, 25: return .idleSweepBegan
+        case 26, 27: return .lookIsUnfinished
         case 28: return random.chance(50) ? .lost : .opened(answersCount: random.chance(80))
         case 29:
             return random.pick([.recovered, .idleSweepBegan, .lookIsUnfinished, .handlesWereMade]) ?? .recovered

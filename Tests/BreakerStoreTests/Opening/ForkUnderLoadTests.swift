@@ -87,7 +87,7 @@ private struct Used: Sendable {
             case 0:
                 self.breaker.recordFailure()
                 self.breaker.circuit.register(KeptConfig(self.breaker.circuit.registeredConfig))
-                if let read = self.breaker.circuit.lastRead { self.breaker.circuit.note(read) { true } }
+                if let read = self.breaker.circuit.lastRead { _ = self.breaker.circuit.know(read) { true } }
                 _ = self.store.health
                 _ = self.store.backend.core?.isDegraded
             case 1:
@@ -107,7 +107,7 @@ private struct Used: Sendable {
                     core.guarded.withLock { _ in }
                     core.hub.wake()
                     core.tickCounts()
-                    _ = core.counting.takeTallies(by: 1) { _, _ in true }
+                    _ = core.counting.takeTallies(by: 1) { _ in true }
                     core.lookSoon()
                 }
                 // The second store of a path enters and leaves the table of the process's cores.

@@ -42,7 +42,7 @@ import Testing
         try await self.pass(.seconds(1), store)
         #expect(await eventually { self.workers(store, "gone") == 0 })
         #expect(self.workers(store, "kept") == 1)
-        #expect(store.backend.core?.circuitsInForce.all.map(\.name.text) == ["kept"])
+        #expect(store.backend.core?.circuits.all.map(\.name) == ["kept"])
         #expect(kept.isCallPermitted)
         // It is registered again when it is asked for.
         _ = try store.breaker(.init(name: "gone"))
@@ -58,7 +58,7 @@ import Testing
         for _ in 0..<6 {
             _ = try store.breaker(.init(name: "a"))
             try await self.pass(.seconds(59), store)
-            #expect(store.backend.core?.circuitsInForce.count == 1)
+            #expect(store.backend.core?.circuits.all.count == 1)
         }
         #expect(self.workers(store, "a") == 1)
     }
@@ -86,7 +86,7 @@ import Testing
         try await self.pass(.seconds(61), store)
         try await self.pass(.seconds(61), store)
         #expect(self.workers(store, "a") == 1)
-        #expect(store.backend.core?.circuitsInForce.count == 1)
+        #expect(store.backend.core?.circuits.all.count == 1)
         withExtendedLifetime(kept) {}
     }
 
@@ -125,7 +125,7 @@ import Testing
             await eventually {
                 self.clock.advance(by: .seconds(61))
                 store.backend.core?.lookSoon()
-                return store.backend.core?.circuitsInForce.isEmpty == true && self.workers(store, "a") == 0
+                return store.backend.core?.circuits.isEmpty == true && self.workers(store, "a") == 0
             })
         #expect(Foreign.value(path, "SELECT sum(succeeded) FROM tally") == "1")
     }
@@ -247,21 +247,6 @@ import Testing
         #expect(await eventually { self.workers(store, "a") == 0 })
     }
 
-    /// The store's thread has dropped the circuit between its registration and its handle, and the file is lost then.
-    @Test func aHandleThatCouldNotBeNotedIsNotedLater() async throws {
-        let directory = try Files.makeDirectory()
-        defer { Files.remove(directory) }
-        let first = try self.store(directory + "/a.db")
-        let config = try first.breaker(.init(name: "a")).config
-        first.close()
-        let store = try self.store(directory + "/a.db")
-        defer { store.close() }
-        let core = try #require(store.backend.core)
-        core.lose(.busy(store.path))
-        core.noteUse(of: KeptConfig(config))
-        #expect(await eventually { store.isHealthy && self.workers(store, "a") == 1 })
-    }
-
     /// A row with a text beyond all bounds is deleted, and the circuits beside it are forgotten all the same.
     @Test(arguments: LongTextTests.circuitTexts)
     func aRowThatCanNotBeReadKeepsNoOther(_ column: String) async throws {
@@ -298,7 +283,7 @@ import Testing
             for number in 0..<200 { _ = try store.breaker(.init(name: "tenant \(round) \(number)")) }
             try await self.pass(.seconds(61), store)
         }
-        #expect(await eventually { core.circuitsInForce.count <= 400 })
+        #expect(await eventually { core.circuits.all.count <= 400 })
         // What this process lets go of while the file is looked through is forgotten when it is looked through next.
         for _ in 0..<10 where try await !store.circuits().isEmpty { try await self.pass(.seconds(61), store) }
         #expect(try await store.circuits().isEmpty)

@@ -19,11 +19,11 @@ import Testing
         }
         _ = try store.breaker(.init(name: "b"))
         try await store.forget("b")
-        #expect(core.circuitsInForce.all.map(\.name.text) == ["a"])
+        #expect(core.circuits.all.map(\.name) == ["a"])
         // The handle of the first was there when it was forgotten.
         fixture.clock.advance(by: .seconds(60))
         core.lookSoon()
-        #expect(await eventually { circuit == nil && counts == nil && core.circuitsInForce.isEmpty })
+        #expect(await eventually { circuit == nil && counts == nil && core.circuits.isEmpty })
     }
 
     /// The handle that is left works on.

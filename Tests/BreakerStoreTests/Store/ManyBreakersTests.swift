@@ -36,9 +36,10 @@ import Testing
         let core = try #require(self.fixture.core)
         let configs = Self.configs(3)
         let breakers = try self.fixture.store.breakers(configs)
-        core.tell { $0.registrationFailed(.init(config: configs[index], uptime: core.clock.uptime)) }
+        let one = SharedCircuit.Unstored(config: configs[index], uptime: core.clock.uptime)
+        core.circuits.registrationFailed(one, of: breakers[index].circuit, isNew: true)
         #expect(try self.fixture.store.breakers(configs) == breakers)
-        #expect(!core.isUnregistered(CircuitName(configs[index].name)))
+        #expect(core.circuits.takeUnstored().isEmpty)
     }
 
     @Test func noneIsRegisteredIfOneIsNotValid() throws {

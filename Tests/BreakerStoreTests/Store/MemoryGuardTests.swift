@@ -105,7 +105,7 @@ import Darwin
         let breaker = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
         let writer = try WriteLock(fixture.store)
         for _ in 0..<2 { await breaker.recordFailure(Boom()) }
-        core.memory.forgetCircuits()
+        breaker.circuit.forgetMemory()
         core.tellReports()
         #expect(breaker.isCallPermitted)
         await breaker.recordFailure(Boom())

@@ -66,9 +66,9 @@ import Testing
             await eventually {
                 clock.advance(by: .seconds(61))
                 core.lookSoon()
-                return registered() == expected && Set(core.circuitsInForce.all.map(\.name.text)) == expected
+                return registered() == expected && Set(core.circuits.all.map(\.name)) == expected
             },
-            "\(registered()) \(core.circuitsInForce.all.map(\.name.text))"
+            "\(registered()) \(core.circuits.all.map(\.name))"
         )
         for breaker in kept { #expect(breaker.isCallPermitted || breaker.state.isOpen) }
         kept = []
@@ -76,9 +76,9 @@ import Testing
             await eventually {
                 clock.advance(by: .seconds(61))
                 core.lookSoon()
-                return registered().isEmpty && core.circuitsInForce.isEmpty
+                return registered().isEmpty && core.circuits.isEmpty
             },
-            "\(registered()) \(core.circuitsInForce.all.map(\.name.text))"
+            "\(registered()) \(core.circuits.all.map(\.name))"
         )
     }
 }

@@ -108,7 +108,7 @@ import Testing
         self.run("DELETE FROM failure")
         let opened = try #require(self.core.writer.opened)
         #expect(self.core.tell { $0.threadWantsLead() })
-        try self.core.writer.heal(opened, NameTable())
+        try self.core.writer.heal(opened, [:])
         #expect(try self.noted == CircuitRow.NotedFailures())
     }
 
