@@ -31,7 +31,7 @@ os.environ["BREAKERSTORE_MUTANTS"] = "1"
 
 LIBRARY = "Sources/BreakerStore/"
 ANSWERS = (
-    "AnswerOrderTests|AnswerSlotTests|CachedAnswerTests|LookingTests|RefusalTests|SQLiteBehaviourTests|StoreTests",
+    "AnswerOrderTests|AnswerSlotTests|CallAnswerTests|LookingTests|RefusalTests|SQLiteBehaviourTests|StoreTests",
     "ForkUnderLoadTests|OneProcessTests|ReplacedFileTests|ReplacedIndexTests|RetiredMappingTests|TornIndexTests",
 )
 # So many of a folder where nothing is said: a header's fault compiles all that Swift imports it into anew.
@@ -81,7 +81,7 @@ FOLDERS = {
         ["Opening/[CJQR]*.swift", "Opening/Opening.swift", "Opening/Opening+Files.swift", "Opening/OpeningFacts.swift"],
         "BadPathTests|CutCreationTests|NewFileTests|OpeningPatienceTests|QuarantineTests|RemovedFileTests"
         "|ReplacedFileTests|SchemaVersionTests|SquatterTests|TornIndexTests|TornStoreTests",
-        "CachedAnswerTests|FileModeTests|FilesOfOthersTests|ForeignRowTests|KilledCreationTests|LiveStrangerTests"
+        "CallAnswerTests|FileModeTests|FilesOfOthersTests|ForeignRowTests|KilledCreationTests|LiveStrangerTests"
         "|OtherKernelTests|ReadOnlyFollowTests|RemovedLockTests|ReserveTests|SharedByUsersTests"
         "|SideFileLinkTests|SparseFileTests|SpecialFileTests",
     ),

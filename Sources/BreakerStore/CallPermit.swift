@@ -2,7 +2,7 @@ import Synchronization
 
 /// Leave to make one call.
 ///
-/// The first report counts, later ones are ignored; freed without one, it is discarded.
+/// Only the first report counts. A permit that is freed without a report is discarded.
 public final class CallPermit: Sendable {
     private let breaker: CircuitBreaker
     private let leave: Leave
@@ -64,7 +64,7 @@ public final class CallPermit: Sendable {
         let duration = self.breaker.elapsed(since: self.began)
         let ending = judged().taking(self.breaker.duration(of: self.leave))
         report(ending, self.leave)
-        self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
+        self.breaker.reportOutcome(CallOutcome.Result(ending.verdict), duration)
     }
 
     private func end(_ judged: @autoclosure () -> Ending) async {
@@ -72,7 +72,7 @@ public final class CallPermit: Sendable {
         let duration = self.breaker.elapsed(since: self.began)
         let ending = judged().taking(self.breaker.duration(of: self.leave))
         await self.breaker.report(ending, of: self.leave)
-        self.breaker.tell(CallOutcome.Result(ending.verdict), duration)
+        self.breaker.reportOutcome(CallOutcome.Result(ending.verdict), duration)
     }
 }
 
@@ -84,7 +84,7 @@ extension CircuitBreaker {
         do throws(CircuitOpenError) {
             return CallPermit(self, try await self.letThrough())
         } catch {
-            self.tell(.refused, .zero)
+            self.reportOutcome(.refused, .zero)
             throw error
         }
     }
@@ -95,7 +95,7 @@ extension CircuitBreaker {
         do throws(CircuitOpenError) {
             return CallPermit(self, try self.letThrough())
         } catch {
-            self.tell(.refused, .zero)
+            self.reportOutcome(.refused, .zero)
             throw error
         }
     }

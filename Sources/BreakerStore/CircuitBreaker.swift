@@ -58,9 +58,7 @@ public final class CircuitBreaker: Sendable {
     public var failureCount: Int {
         let now = self.core.clock.now
         if let stored = self.stored(self.core.circuit) { return stored.failureTimes(at: now).count }
-        return self.circuit.memory.change(rules: self.circuit.rulesInMemory, at: now) { circuit, _, _ in
-            circuit.tally.count
-        }
+        return self.inMemory(at: now) { circuit, _, _ in circuit.tally.count }
     }
 
     /// All calls that the circuit has had since it came into the file, of all processes.
@@ -68,7 +66,7 @@ public final class CircuitBreaker: Sendable {
     /// Reads the file on the calling thread; zeros while the file can't be read. Other processes' calls that neither
     /// failed nor were slow are known up to a second later.
     public var totals: CallTotals {
-        guard !self.store.gate.isForked, !self.store.isClosed else { return CallTotals() }
+        guard self.mayUseFile else { return CallTotals() }
         return (try? self.core.totals(of: self.circuit)) ?? CallTotals()
     }
 
@@ -91,21 +89,17 @@ public final class CircuitBreaker: Sendable {
     /// While the file can be read but not written, a call needs the leave of both.
     private var isPermittedByMemory: Bool {
         let now = self.core.clock.now
-        let answer = self.circuit.memory.change(rules: self.circuit.rulesInMemory, at: now) { circuit, _, _ in
-            circuit.answer(at: now, isAlive: { _ in true })
-        }
-        switch answer {
-        case .proceed, .uncounted, .observe, .claim: return true
-        case .refuse: return false
-        }
+        let answer = self.inMemory(at: now) { circuit, _, _ in circuit.answer(at: now, isAlive: { _ in true }) }
+        if case .refuse = answer { return false }
+        return true
     }
 
-    /// Whose answer is to be read anew when this handle has changed the circuit.
+    /// What a look at the circuit needs.
     var asker: Asker { Asker(circuit: self.circuit, gate: self.store.gate) }
 
     /// What `read` finds of the circuit in the file, while this store may read it.
     private func stored<Value>(_ read: (String) throws(BreakerStoreError) -> Value?) -> Value? {
-        guard !self.store.gate.isForked, !self.store.isClosed else { return nil }
+        guard self.mayUseFile else { return nil }
         do throws(BreakerStoreError) {
             return try read(self.name)
         } catch {
@@ -120,10 +114,7 @@ public final class CircuitBreaker: Sendable {
             circuit.takeStampsAhead(for: self.core.clock.now)
             return circuit
         }
-        return self.circuit.memory.change(rules: self.circuit.rulesInMemory, at: self.core.clock.now) {
-            circuit, _, _ in
-            circuit
-        }
+        return self.inMemory(at: self.core.clock.now) { circuit, _, _ in circuit }
     }
 }
 

@@ -88,8 +88,8 @@ public final class CircuitStore: Sendable {
     ) throws(BreakerStoreError) -> CircuitBreaker {
         let core = try self.usableCore()
         let policy = KeptPolicy(calls)
-        if let known = try self.known(config, policy, core) { return known }
-        let breaker = try self.registered([config], policy, core)[0]
+        if let known = try self.handleIfRegistered(config, policy, core) { return known }
+        let breaker = try self.register([config], policy, core)[0]
         self.lookFirst(breaker, core)
         return breaker
     }
@@ -109,21 +109,20 @@ public final class CircuitStore: Sendable {
         calls: CallPolicy = CallPolicy()
     ) throws(BreakerStoreError) -> CircuitBreaker {
         let core = try self.usableCore()
-        let policy = KeptPolicy(calls)
-        let breaker: CircuitBreaker
-        let config: CircuitBreaker.Config?
-        // The handle is made first: once it is gone, the use of the circuit has ended.
-        if let circuit = core.circuits.use(CircuitName(name)) {
-            breaker = self.handle(circuit, policy, core)
-            config = try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
-        } else {
-            config = try core.noteUse(of: name, until: self.deadline)
-            guard let config else { throw .noSuchCircuit(name, self.path) }
-            breaker = self.handle(core.circuits.use(registering: KeptConfig(config)), policy, core)
-            core.ruled(by: config)
-            self.lookFirst(breaker, core)
+        let stored = try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
+        guard var config = stored else { throw .noSuchCircuit(name, self.path) }
+        // In use before the file is told, so that the store's thread does not drop the circuit meanwhile.
+        let (circuit, isNew) = core.circuits.use(orMakeWith: KeptConfig(config))
+        // Made first: once the handle is gone, the use of the circuit has ended, whatever is thrown.
+        let breaker = self.handle(circuit, KeptPolicy(calls), core)
+        if isNew {
+            guard let used = try core.noteUse(of: name, until: self.deadline) else {
+                throw .noSuchCircuit(name, self.path)
+            }
+            config = used
         }
-        guard let config else { throw .noSuchCircuit(name, self.path) }
+        circuit.takeStored(KeptConfig(config))
+        if isNew { self.lookFirst(breaker, core) }
         try calls.validate(for: config)
         return breaker
     }
@@ -133,7 +132,7 @@ public final class CircuitStore: Sendable {
     /// The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
     private func lookFirst(_ breaker: CircuitBreaker, _ core: StoreCore) {
         _ = try? core.look(breaker.asker)
-        core.handlesWereMade()
+        core.happened { $0.handlesWereMade() }
     }
 
     /// Registers many circuits in one transaction, and returns the handles for them in the same order.
@@ -155,17 +154,17 @@ public final class CircuitStore: Sendable {
         let policy = KeptPolicy(calls)
         var known: [CircuitBreaker] = []
         for config in configs {
-            guard let breaker = try self.known(config, policy, core) else { break }
+            guard let breaker = try self.handleIfRegistered(config, policy, core) else { break }
             known.append(breaker)
         }
         if known.count == configs.count { return known }
-        let breakers = try self.registered(configs, policy, core)
-        core.handlesWereMade()
+        let breakers = try self.register(configs, policy, core)
+        core.happened { $0.handlesWereMade() }
         return breakers
     }
 
     /// The handle for a circuit that this process has registered with the same config; nil if the file must be told.
-    private func known(
+    private func handleIfRegistered(
         _ config: CircuitBreaker.Config, _ policy: KeptPolicy, _ core: StoreCore
     ) throws(BreakerStoreError) -> CircuitBreaker? {
         guard let circuit = core.circuits.use(config) else { return nil }
@@ -175,7 +174,7 @@ public final class CircuitStore: Sendable {
     }
 
     /// Registers the circuits, and returns the handles.
-    private func registered(
+    private func register(
         _ configs: [CircuitBreaker.Config],
         _ policy: KeptPolicy,
         _ core: StoreCore
@@ -193,7 +192,7 @@ public final class CircuitStore: Sendable {
             // Memory guards until the file is there, whatever keeps it away.
             if error.code == .closed || error.code == .forked { throw error }
         }
-        for config in configs { core.ruled(by: config) }
+        for config in configs { core.noteRules(of: config) }
         return breakers
     }
 

@@ -258,3 +258,12 @@ static inline int ts_share_blocks(const char *from, const char *to) {
     return -1;
 #endif
 }
+
+// Swift Testing notes the backtrace of each error that is thrown, under a lock. A child of `fork` would wait for ever
+// for that lock if another thread of its parent held it at the fork.
+static inline void ts_note_no_backtraces(void) {
+    extern void *_swift_willThrow __attribute__((weak));
+    extern void *_swift_willThrowTypedImpl __attribute__((weak));
+    if (&_swift_willThrow) __atomic_store_n(&_swift_willThrow, NULL, __ATOMIC_RELEASE);
+    if (&_swift_willThrowTypedImpl) __atomic_store_n(&_swift_willThrowTypedImpl, NULL, __ATOMIC_RELEASE);
+}

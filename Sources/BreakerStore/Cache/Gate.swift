@@ -48,7 +48,7 @@ struct AnswerSlot: ~Copyable, @unchecked Sendable {
 
     deinit { unsafe free(self.raw) }
 
-    /// The answer, or `.none` if any process may have committed something since it was read.
+    /// The answer, or `.unknown` if any process may have committed something since it was read.
     ///
     /// No system call, no lock, no clock, no allocation.
     @inline(__always)
@@ -65,17 +65,17 @@ struct AnswerSlot: ~Copyable, @unchecked Sendable {
 
 /// What a call gets of its circuit, in three words: as it is kept, or as it was just read.
 struct CallAnswer {
-    enum Verdict: UInt64 {
-        case none
+    enum Kind: UInt64 {
+        case unknown
         /// The call goes through, and a success reports nothing.
         case proceed
         /// The same, where somebody asks how long the call takes.
         case proceedMeasured
         /// The consecutive rule, without failures: a success is reported only if a failure has been committed
         /// meanwhile.
-        case proceedAndReportSuccess
+        case proceedWithoutFailures
         /// The consecutive rule, with failures: a success is reported, so that they are forgotten.
-        case proceedAndForgetFailures
+        case proceedWithFailures
         case open, heldOpen, heldClosed
         /// An observing circuit lets the call through, which it would refuse if it enforced.
         case observe
@@ -90,9 +90,9 @@ struct CallAnswer {
     fileprivate init(raw: bs_answer) { self.raw = raw }
 
     /// - Parameter until: the uptime in microseconds at which the answer ends; `Int64.max` for never.
-    init(_ verdict: Verdict, epoch: Int64, until: Int64) {
+    init(_ kind: Kind, epoch: Int64, until: Int64) {
         self.raw = bs_answer(
-            verdict: verdict.rawValue,
+            verdict: kind.rawValue,
             epoch: UInt64(bitPattern: epoch),
             until: UInt64(bitPattern: until)
         )
@@ -103,10 +103,10 @@ struct CallAnswer {
     ///   - hasFailures: whether there are failures that a success would forget.
     ///   - uptime: the uptime that is a store time.
     init(_ answer: Circuit.Answer, of circuit: Circuit, hasFailures: Bool, uptime: (StoreTime) -> Int64) {
-        let (verdict, end): (Verdict, StoreTime?) =
+        let (kind, end): (Kind, StoreTime?) =
             switch answer {
             case .proceed where circuit.rules.isConsecutive:
-                (hasFailures ? .proceedAndForgetFailures : .proceedAndReportSuccess, nil)
+                (hasFailures ? .proceedWithFailures : .proceedWithoutFailures, nil)
             case .proceed: (circuit.rules.slow == nil ? .proceed : .proceedMeasured, nil)
             case .uncounted: (.heldClosed, circuit.hold?.until)
             case .refuse(.open, let until): (.open, until)
@@ -115,26 +115,26 @@ struct CallAnswer {
             case .observe(let until): (.observe, until)
             case .claim: (.claim, nil)
             }
-        self.init(verdict, epoch: circuit.epoch, until: end.map(uptime) ?? .max)
+        self.init(kind, epoch: circuit.epoch, until: end.map(uptime) ?? .max)
     }
 
     /// Whether the circuit is closed, and calls count.
     var isClosed: Bool {
-        switch self.verdict {
-        case .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures: true
-        case .none, .open, .heldOpen, .heldClosed, .observe, .probing, .claim: false
+        switch self.kind {
+        case .proceed, .proceedMeasured, .proceedWithoutFailures, .proceedWithFailures: true
+        case .unknown, .open, .heldOpen, .heldClosed, .observe, .probing, .claim: false
         }
     }
 
     /// Whether the next call may be answered by it, too.
-    var mayBeKept: Bool { self.verdict != .probing && self.verdict != .claim }
+    var mayBeKept: Bool { self.kind != .probing && self.kind != .claim }
 
     /// Whether its time is over.
     ///
     /// - Parameter uptime: read only if the answer ends.
     func isOver(at uptime: @autoclosure () -> Int64) -> Bool { self.until != .max && self.until <= uptime() }
 
-    @inline(__always) var verdict: Verdict { Verdict(rawValue: self.raw.verdict) ?? .none }
+    @inline(__always) var kind: Kind { Kind(rawValue: self.raw.verdict) ?? .unknown }
     var epoch: Int64 { Int64(bitPattern: self.raw.epoch) }
     var until: Int64 { Int64(bitPattern: self.raw.until) }
 }

@@ -1,4 +1,6 @@
-/// How one attempt of a call went; what the operation has returned, the caller keeps.
+/// How one attempt of a call went.
+///
+/// The function that made the attempt keeps the operation's value.
 struct Attempt {
     /// How the operation ended; nil if it did not run.
     var ending: Ending?
@@ -14,7 +16,7 @@ struct Attempt {
         return value
     }
 
-    /// The error in whose place a fallback comes; nil if the caller gets the value or the error itself.
+    /// The error that a fallback may replace; nil if the caller gets the value, or the error as it is.
     ///
     /// A cancelled caller wants no answer any longer, and what is ignored says nothing about the service.
     var errorForFallback: (any Error)? {

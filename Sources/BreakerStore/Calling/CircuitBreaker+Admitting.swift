@@ -39,11 +39,11 @@ extension CircuitBreaker {
         guard self.isPlain else { return nil }
         let answer = self.circuit.slot.ask(self.store.gate)
         var leave = Leave(.closed, epoch: answer.epoch)
-        switch answer.verdict {
+        switch answer.kind {
         case .proceed: if self.measuresDurations { leave.began = self.uptime }
         case .proceedMeasured: leave.began = self.uptime
         case .open, .heldOpen: return try self.leave(by: answer)
-        case .none, .proceedAndReportSuccess, .proceedAndForgetFailures, .heldClosed, .observe, .probing, .claim:
+        case .unknown, .proceedWithoutFailures, .proceedWithFailures, .heldClosed, .observe, .probing, .claim:
             return nil
         }
         return leave
@@ -59,23 +59,26 @@ extension CircuitBreaker {
 
     // MARK: - Looking
 
+    /// The answer of now: the one that is kept, or else the one in the file; nil if neither says anything.
+    func lookIfNeeded() -> CallAnswer? { self.validAnswer ?? self.look() }
+
     /// The answer that is kept, if it counts and its time is not over.
     var validAnswer: CallAnswer? {
         let answer = self.circuit.slot.ask(self.store.gate)
-        return answer.verdict == .none || answer.isOver(at: self.core.clock.uptime) ? nil : answer
+        return answer.kind == .unknown || answer.isOver(at: self.core.clock.uptime) ? nil : answer
     }
 
     /// Looks at the circuit in the file, and keeps the answer; nil if the file has no such circuit, or can't be read.
     @discardableResult
-    func look() -> CallAnswer? { self.hasFile ? (try? self.core.look(self.asker)) ?? nil : nil }
+    func look() -> CallAnswer? { self.mayUseFile ? (try? self.core.look(self.asker)) ?? nil : nil }
 
-    /// Whether there is a file to read and to tell: not in a forked process, and once the store is closed.
-    var hasFile: Bool { !self.store.gate.isForked && !self.store.isClosed }
+    /// Whether this handle may use the file: a child of `fork` and a closed store may not.
+    var mayUseFile: Bool { !self.store.gate.isForked && !self.store.isClosed }
 
     /// Leave by the kept answer, or else by the file; nil if a commit must decide.
     private func leaveByLooking() throws(CircuitOpenError) -> Leave? {
         if let leave = try self.leave(by: self.circuit.slot.ask(self.store.gate)) { return leave }
-        guard self.hasFile else { return try self.leaveByMemory() }
+        guard self.mayUseFile else { return try self.leaveByMemory() }
         let answer: CallAnswer?
         do throws(BreakerStoreError) {
             answer = try self.core.look(self.asker)
@@ -93,22 +96,22 @@ extension CircuitBreaker {
 
     /// Leave by an answer, which throws a refusal; nil if the answer says nothing, or its time is over.
     private func leave(by answer: CallAnswer) throws(CircuitOpenError) -> Leave? {
-        switch answer.verdict {
+        switch answer.kind {
         case .proceed, .proceedMeasured: return Leave(.closed, epoch: answer.epoch)
-        case .proceedAndReportSuccess, .proceedAndForgetFailures:
-            return Leave(.closedForgetting, epoch: answer.epoch)
+        case .proceedWithoutFailures, .proceedWithFailures:
+            return Leave(.closedConsecutive, epoch: answer.epoch)
         case .heldClosed: return answer.isOver(at: self.core.clock.uptime) ? nil : .uncounted
-        case .observe: return answer.isOver(at: self.core.clock.uptime) ? nil : self.leaveObserved()
+        case .observe: return answer.isOver(at: self.core.clock.uptime) ? nil : self.countObserved()
         case .open: try self.refuse(.open, until: answer.until)
         case .heldOpen: try self.refuse(.held, until: answer.until)
         case .probing: throw self.makeRefusal(.probing, nil)
-        case .none, .claim: break
+        case .unknown, .claim: break
         }
         return nil
     }
 
     /// Counts a call that an enforcing circuit would refuse, and lets it through.
-    func leaveObserved() -> Leave {
+    func countObserved() -> Leave {
         self.circuit.countRefusal()
         return .uncounted
     }
@@ -120,9 +123,9 @@ extension CircuitBreaker {
         case .proceed(let epoch):
             // The commit may have registered the circuit anew: its counts must begin before this call ends.
             self.look()
-            return Leave(.closedForgetting, epoch: epoch)
+            return Leave(.closedConsecutive, epoch: epoch)
         case .uncounted: return .uncounted
-        case .observe: return self.leaveObserved()
+        case .observe: return self.countObserved()
         case .probe(let token, let epoch): return Leave(.probe, epoch: epoch, token: token)
         case .refuse(let cause, let until):
             throw self.makeRefusal(cause, until.map { $0.microseconds(since: self.core.clock.now) })

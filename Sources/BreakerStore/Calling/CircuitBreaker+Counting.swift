@@ -12,10 +12,10 @@ extension CircuitBreaker {
 
     // MARK: - Counting
 
-    /// Counts a good end in a lane, or says how the end is to be counted.
-    func countIfGood(_ ending: Ending, of leave: Leave) -> CallEnd.Count {
+    /// Counts in private memory how long the call took, and a good end; says how any other end is to be counted.
+    func countInLanes(_ ending: Ending, of leave: Leave) -> CallEnd.Count {
         let counts = self.circuit.counts
-        let isOfFile = leave.source == .closed || leave.source == .closedForgetting
+        let isOfFile = leave.source == .closed || leave.source == .closedConsecutive
         if isOfFile, counts.isFormer(epoch: leave.epoch) { return .done }
         if let duration = ending.duration, ending.verdict != .ignored { counts.add(duration: duration) }
         let end = BadEnd(isFailed: ending.verdict.isFailure, isSlow: self.wasSlow(ending))
@@ -27,19 +27,18 @@ extension CircuitBreaker {
         switch leave.source {
         case .uncounted, .probe, .probeInMemory: return .total(end.late)
         case .closedInMemory: return .inMemory(end, epoch: leave.epoch)
-        case .closed, .closedForgetting: break
+        case .closed, .closedConsecutive: break
         }
         guard counts.shortestWindow != nil else { return .total(end) }
-        if self.isPresent(leave.epoch) { return .decisive(end, epoch: leave.epoch) }
-        // Asked after `isPresent`, which reads the file: only then the process knows of another circuit.
+        if self.lookWhetherPresent(leave.epoch) { return .decisive(end, epoch: leave.epoch) }
+        // Asked after `lookWhetherPresent`, which reads the file: only then the process knows of another circuit.
         return counts.isFormer(epoch: leave.epoch) ? .done : .total(end.late)
     }
 
-    /// Whether the circuit is still in the epoch in which a call was let through.
-    private func isPresent(_ epoch: Int64) -> Bool {
-        if let answer = self.validAnswer { return answer.epoch == epoch }
-        guard self.hasFile else { return false }
-        return self.look()?.epoch ?? epoch == epoch
+    /// Whether the circuit is still in the epoch in which a call was let through, as far as a look tells.
+    private func lookWhetherPresent(_ epoch: Int64) -> Bool {
+        guard let answer = self.lookIfNeeded() else { return self.mayUseFile }
+        return answer.epoch == epoch
     }
 
     /// Counts an end that is not good; returns the share that was reached with it.
@@ -53,7 +52,7 @@ extension CircuitBreaker {
             return nil
         case .decisive(let end, let epoch):
             // The end may have waited for the thread that counts so long that the circuit tripped and recovered.
-            guard self.isPresent(epoch) else { return self.count(.total(end.late)) }
+            guard self.lookWhetherPresent(epoch) else { return self.count(.total(end.late)) }
             return self.share(self.core.count(end, of: self.circuit, epoch: epoch))
         case .inMemory(let end, let epoch):
             let known = self.circuit.lastRead?.epoch ?? epoch

@@ -13,7 +13,7 @@ extension CircuitBreaker {
             return Leave(.closedInMemory, epoch: epoch)
         case .probe(let token, let epoch): return Leave(.probeInMemory, epoch: epoch, token: token)
         case .uncounted: return .uncounted
-        case .observe: return self.leaveObserved()
+        case .observe: return self.countObserved()
         case .refuse(let cause, let until):
             throw self.makeRefusal(cause, until.map { $0.microseconds(since: now) }, lastError: lastError)
         }
@@ -78,14 +78,15 @@ extension CircuitBreaker {
     }
 
     private func keep(_ input: CircuitInput) {
-        guard self.hasFile else { return }
+        guard self.mayUseFile else { return }
         let time = input.failure?.at ?? self.core.clock.now
         self.core.outbox.keep(
             KeptReport(
                 circuit: self.circuit, input: input, uptime: self.core.clock.uptime(of: time)))
     }
 
-    private func inMemory<Value: Sendable>(
+    /// Applies one event of the machine to the circuit in memory.
+    func inMemory<Value: Sendable>(
         at now: StoreTime, _ event: (inout Circuit, Moment, FailureList) -> Value
     ) -> Value {
         self.circuit.memory.change(rules: self.circuit.rulesInMemory, at: now, event)

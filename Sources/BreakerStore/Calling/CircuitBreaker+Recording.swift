@@ -31,12 +31,12 @@ extension CircuitBreaker {
 
     private func record(_ ending: Ending) {
         self.carryOut(self.endWithoutLeave(ending))
-        self.tell(CallOutcome.Result(ending.verdict), .zero)
+        self.reportOutcome(CallOutcome.Result(ending.verdict), .zero)
     }
 
     private func record(_ ending: Ending) async {
         await self.carryOut(self.endWithoutLeave(ending))
-        self.tell(CallOutcome.Result(ending.verdict), .zero)
+        self.reportOutcome(CallOutcome.Result(ending.verdict), .zero)
     }
 
     /// Decides what is to be done at the end of a call whose caller asked for no leave.
@@ -45,26 +45,28 @@ extension CircuitBreaker {
     /// told where there is no file.
     private func endWithoutLeave(_ ending: Ending) -> CallEnd {
         var leave = Leave.uncounted
+        guard ending.verdict != .ignored else {
+            return CallEnd(ending: ending, input: nil, count: self.countInLanes(ending, of: leave))
+        }
         var mayChange = true
         let isFailure = ending.verdict.isFailure
         let answer = self.validAnswer ?? (self.core.isDegraded ? nil : self.look())
-        switch answer?.verdict {
-        case _ where ending.verdict == .ignored: mayChange = false
-        case .proceed, .proceedMeasured, .proceedAndReportSuccess, .proceedAndForgetFailures:
+        switch answer?.kind {
+        case .proceed, .proceedMeasured, .proceedWithoutFailures, .proceedWithFailures:
             let closed = Leave(.closed, epoch: answer?.epoch ?? 0)
             if isFailure {
                 // If a rule counts shares of the calls, the failure counts as one of its calls.
                 if self.circuit.counts.shortestWindow != nil { return self.end(ending, of: closed) }
             } else {
                 leave = closed
-                mayChange = answer?.verdict == .proceedAndForgetFailures
+                mayChange = answer?.kind == .proceedWithFailures
             }
         case .open, .heldOpen, .heldClosed, .observe: mayChange = false
         case .probing: mayChange = isFailure
-        case nil, .none?: if !isFailure { leave = Leave(.closed, epoch: self.circuit.counts.epoch) }
+        case nil, .unknown: if !isFailure { leave = Leave(.closed, epoch: self.circuit.counts.epoch) }
         case .claim: break
         }
-        let count = self.countIfGood(ending, of: leave)
+        let count = self.countInLanes(ending, of: leave)
         return CallEnd(ending: ending, input: mayChange ? self.makeInput(ending) : nil, count: count)
     }
 
@@ -72,7 +74,7 @@ extension CircuitBreaker {
     private func makeInput(_ ending: Ending) -> CircuitInput? {
         let input = CircuitInput.recorded(
             self.newReport(0, ending), failed: ending.verdict.isFailure, token: self.core.newToken())
-        if self.hasFile { return input }
+        if self.mayUseFile { return input }
         self.tellMemory(input)
         return nil
     }

@@ -58,7 +58,7 @@ extension CircuitBreaker {
     /// Decides what is to be done at a call's end; counts a good end, and tells memory of a call that memory let
     /// through.
     func end(_ ending: Ending, of leave: Leave) -> CallEnd {
-        let count = self.countIfGood(ending, of: leave)
+        let count = self.countInLanes(ending, of: leave)
         let ending = self.slowProbe(ending, of: leave)
         return CallEnd(ending: ending, input: self.makeInput(ending, of: leave), count: count)
     }
@@ -76,24 +76,25 @@ extension CircuitBreaker {
     /// Makes what is to be committed of a call's end; nil if nothing is.
     private func makeInput(_ ending: Ending, of leave: Leave) -> CircuitInput? {
         switch (leave.source, ending.verdict) {
-        case (.uncounted, _), (.closed, .success), (.closed, .ignored), (.closedForgetting, .ignored): return nil
+        case (.uncounted, _), (.closed, .success), (.closed, .ignored), (.closedConsecutive, .ignored): return nil
         case (.closedInMemory, _), (.probeInMemory, _):
             self.tellMemory(ending, of: leave)
             return nil
         case (.probe, let verdict):
             return .probeEnded(token: leave.token, epoch: leave.epoch, verdict, error: self.text(of: ending))
-        case (.closedForgetting, .success):
-            return self.hasFailuresToForget ? .succeeded(self.newReport(leave.epoch, .success)) : nil
-        // The board has it; a row would be one that nobody reads. But an outage opens the circuit by itself.
+        case (.closedConsecutive, .success):
+            return self.lookForFailures() ? .succeeded(self.newReport(leave.epoch, .success)) : nil
+        // The board counts this failure, so that nobody would read a row of it. An outage is another case: it opens the
+        // circuit at once.
         case (_, .failure) where self.circuit.counts.countsFailures: return nil
-        case (.closed, _), (.closedForgetting, _): return .failed(self.newReport(leave.epoch, ending))
+        case (.closed, _), (.closedConsecutive, _): return .failed(self.newReport(leave.epoch, ending))
         }
     }
 
     /// Whether there are failures to forget: under the consecutive rule a success is written only then.
-    private var hasFailuresToForget: Bool {
-        guard let answer = self.validAnswer ?? self.look() else { return true }
-        return answer.verdict == .proceedAndForgetFailures
+    private func lookForFailures() -> Bool {
+        guard let answer = self.lookIfNeeded() else { return true }
+        return answer.kind == .proceedWithFailures
     }
 
     // MARK: - Committing

@@ -1,7 +1,7 @@
 /// How a call ended, as the policy judges it.
 struct Ending: Sendable {
     var verdict: Verdict
-    /// What is stored of a failure that has no error; of an error the policy says it.
+    /// The text to store for a failure without an error; for an error the policy makes the text.
     var text: String?
     /// The error that the caller, or a fallback, gets to know; nil for a success, and for a value that is a failure
     /// without being an error.
@@ -21,8 +21,9 @@ struct Ending: Sendable {
     }
 }
 
-/// What is to be done at the end of a call: decided once, and carried out by a synchronous caller, by a task, or later by
-/// the store's threads.
+/// What is to be done at the end of a call.
+///
+/// Decided once, and carried out by a synchronous caller, by a task, or later by the store's threads.
 struct CallEnd: Sendable {
     /// How the end is counted.
     enum Count: Sendable {

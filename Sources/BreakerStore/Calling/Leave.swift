@@ -8,7 +8,7 @@ struct Leave: Sendable {
         /// The closed circuit.
         case closed
         /// The same under the consecutive rule, where a success may have failures to forget.
-        case closedForgetting
+        case closedConsecutive
         /// A slot for a probe.
         case probe
         /// A circuit that is held closed, or one that observes and would refuse the call if it enforced: nothing that
@@ -43,11 +43,12 @@ struct Leave: Sendable {
 
     /// Whether a good end of the call counts in the windows of the rules: a closed circuit must have let it through.
     ///
-    /// The window in which a probe ends would be that of the stretch after it. A call through a circuit that is held
-    /// closed would be in the window when the hold is over: a hold that ends by itself makes no new epoch.
+    /// A probe's success closes the circuit, and so begins a new window, in which the probe must not count. A call
+    /// through a circuit that is held closed would be in the window when the hold is over: a hold that ends by itself
+    /// makes no new epoch.
     var isInWindow: Bool {
         switch self.source {
-        case .closed, .closedForgetting, .closedInMemory: true
+        case .closed, .closedConsecutive, .closedInMemory: true
         case .uncounted, .probe, .probeInMemory: false
         }
     }
@@ -56,7 +57,7 @@ struct Leave: Sendable {
     var isProbe: Bool {
         switch self.source {
         case .probe, .probeInMemory: true
-        case .closed, .closedForgetting, .uncounted, .closedInMemory: false
+        case .closed, .closedConsecutive, .uncounted, .closedInMemory: false
         }
     }
 }

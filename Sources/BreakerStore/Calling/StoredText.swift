@@ -11,8 +11,8 @@ enum StoredText {
         return String(decoding: text.utf8.prefix(Self.mostBytes), as: UTF8.self)
     }
 
-    /// A value's description; of a collection only how many elements it has, for the text of a million would be made
-    /// to be cut.
+    /// A value's description; of a collection only how many elements it has: the text of a million elements would be
+    /// built only to be cut.
     static func of<T>(_ value: T) -> String {
         let mirror = Mirror(reflecting: value)
         switch mirror.displayStyle {

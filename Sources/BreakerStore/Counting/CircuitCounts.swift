@@ -93,12 +93,16 @@ final class CircuitCounts: Sendable {
     ///
     /// - Parameter isCurrent: whether the file is as it was when it was read; asked under the lock, so that no newer
     ///   reading is overwritten.
-    func know(birth: Int64?, _ rules: Rules, epoch: Int64, if isCurrent: () -> Bool = { true }) {
+    /// - Returns: whether it was taken over.
+    @discardableResult
+    func know(birth: Int64?, _ rules: Rules, epoch: Int64, if isCurrent: () -> Bool = { true }) -> Bool {
         if rules.slow != nil { self.measureDurations() }
         let measuresDurations = self.durations.isOpen
         var former: State?
+        var isTaken = false
         self.state.change { state in
             guard self.lastEpoch.load(ordering: .relaxed) == 0 || isCurrent() else { return }
+            isTaken = true
             if let birth, let known = state.known.birth, birth != known {
                 former = self.beginAnew(epoch: epoch, &state)
             }
@@ -112,12 +116,13 @@ final class CircuitCounts: Sendable {
             if !isSharing || state.sharing?.value != rules { state.sharing = isSharing ? .value(rules) : nil }
             self.window.store(state.known.rules.shortestWindow ?? 0, ordering: .relaxed)
         }
-        guard former != nil else { return }
+        guard former != nil else { return isTaken }
         // Nobody can be told these counts any more: the totals of the former circuit went with its row.
         self.lanes.begin(with: epoch)
         _ = self.lanes.take()
         self.durations.clear()
         self.wantsError.store(true, ordering: .relaxed)
+        return true
     }
 
     /// Whether there are calls that the file has not been told, of a circuit that this process has never read: nobody

@@ -13,7 +13,7 @@ extension CircuitBreaker {
     /// The answer that calls get without asking the file; nil if there is none, or it does not count.
     package var keptAnswer: KeptAnswer? {
         let answer = self.circuit.slot.ask(self.store.gate)
-        return answer.verdict == .none ? nil : KeptAnswer(verdict: "\(answer.verdict)", epoch: answer.epoch)
+        return answer.kind == .unknown ? nil : KeptAnswer(verdict: "\(answer.kind)", epoch: answer.epoch)
     }
 
     /// Whether an asynchronous call is let through without asking the file.

@@ -173,10 +173,10 @@ final class Answers: Sendable {
     ///
     /// The caller holds no lock: the host's clock, which may be the user's code, is read here.
     ///
-    /// - Returns: the answer, and the config that is in force, if it was another when the circuit was last read.
+    /// - Returns: the answer, and what is other than when the circuit was last read.
     func answer(
         _ found: Found, to asker: Asker
-    ) -> (answer: CallAnswer, newConfig: CircuitBreaker.Config?) {
+    ) -> (answer: CallAnswer, news: (newConfig: CircuitBreaker.Config?, isAnother: Bool)) {
         self.clock.follow(found.clock)
         var circuit = found.row.circuit
         let stored = circuit.state
@@ -190,7 +190,7 @@ final class Answers: Sendable {
         if let held = found.held, answer.mayBeKept {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }
-        let newConfig = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
-        return (answer, newConfig)
+        let news = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
+        return (answer, news)
     }
 }

@@ -106,8 +106,9 @@ final class CallCounting: Sendable {
     /// The second time finds what a process had taken to tell just before it was killed.
     private let looksLeft = Atomic<Int>(2)
 
-    /// The births of circuits on the board of whose calls the file has not been told all, and nobody is telling.
-    func untold(of owner: BoardHeader.Owner?) -> Set<UInt64>? {
+    /// Looks for the births of circuits whose numbers on the board are newer than the file's, and which no process is
+    /// telling; nil if this process has looked often enough, or the board is another file's.
+    func lookForUntold(of owner: BoardHeader.Owner?) -> Set<UInt64>? {
         guard let owner, self.looksLeft.load(ordering: .relaxed) > 0 else { return nil }
         self.looksLeft.wrappingSubtract(1, ordering: .relaxed)
         guard let reader = BoardReader(at: self.file.board), reader.header.owner == owner else { return nil }

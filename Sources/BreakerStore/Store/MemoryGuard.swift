@@ -2,7 +2,8 @@ import Synchronization
 
 /// A circuit in this process's memory, for as long as the file can't be used.
 final class MemoryGuard: Sendable {
-    private let guarding = Mutex<CircuitInMemory?>(nil, rank: .memory)
+    /// Boxed: after a loss each circuit that had calls meanwhile keeps this object.
+    private let guarding = Mutex<Boxed<CircuitInMemory>?>(nil, rank: .memory)
 
     /// Applies one event of the machine.
     func change<Value: Sendable>(
@@ -12,7 +13,7 @@ final class MemoryGuard: Sendable {
     ) -> Value {
         self.guarding.withLock {
             let rules = rules()
-            var guarding = $0 ?? CircuitInMemory(Circuit(rules: rules, at: now))
+            var guarding = $0?.value ?? CircuitInMemory(Circuit(rules: rules, at: now))
             // Empty during the change: two owners of the list of failures would make Swift copy it.
             $0 = nil
             let moment = Moment(now: now, draw: .random(in: 0..<1))
@@ -20,7 +21,7 @@ final class MemoryGuard: Sendable {
                 defer { _ = circuit.takeTransitions() }
                 return event(&circuit, moment, failures)
             }
-            $0 = guarding
+            $0 = .value(guarding)
             return value
         }
     }

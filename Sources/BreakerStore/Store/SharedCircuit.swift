@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The handles of a circuit in one store, which will ask for the circuit's answer next.
+/// What a look at a circuit needs: where its answer is kept, and whether that answer will count.
 struct Asker: Sendable {
     let circuit: SharedCircuit
     let gate: Gate
@@ -11,7 +11,7 @@ struct Asker: Sendable {
 final class SharedCircuit: Sendable {
     /// What the last reading of the file told about the circuit, for refusals and for memory.
     final class LastRead: Sendable {
-        let birth: Int64?
+        let birth: Int64
         let group: String?
         let lastError: String?
         /// The epoch when the file was last read.
@@ -50,7 +50,9 @@ final class SharedCircuit: Sendable {
     private struct Known {
         /// What this process registered last.
         var registered: KeptConfig
-        /// The circuit is registered with it in a new file.
+        /// Whether the file has been told.
+        var isStored = false
+        /// The config with which this process registers the circuit if the file is replaced.
         var inForce: KeptConfig
         var unstored: Unstored?
         var lastRead: LastRead?
@@ -61,7 +63,8 @@ final class SharedCircuit: Sendable {
         }
     }
 
-    let name: String
+    let key: CircuitName
+    var name: String { self.key.text }
     let slot = AnswerSlot()
     let counts = CircuitCounts()
     private let first: KeptConfig
@@ -73,7 +76,7 @@ final class SharedCircuit: Sendable {
     private let lastUse = Atomic<Int64>(0)
 
     init(_ config: KeptConfig) {
-        self.name = config.config.name
+        self.key = CircuitName(config.config.name)
         self.first = config
         self.known = ForkSafeLock(Known(config))
         // By these rules memory guards until the file has been read.
@@ -97,19 +100,38 @@ final class SharedCircuit: Sendable {
 
     /// Whether this process has registered this config last, and the file has been told.
     func isRegistered(with config: CircuitBreaker.Config) -> Bool {
-        self.read { $0.unstored == nil && $0.registered.config == config }
+        self.read { $0.isStored && $0.registered.config == config }
     }
 
     /// The circuit is being registered.
     func register(_ config: KeptConfig) {
         self.known.change { known in
-            if known.registered.config != config.config { known.registered = config }
+            if known.registered.config != config.config {
+                known.registered = config
+                known.isStored = false
+            }
             if known.inForce.config != config.config { known.inForce = config }
         }
     }
 
-    /// The file has been told the config.
-    func registered() { self.known.change { $0.unstored = nil } }
+    /// Notes that the file has been told the config, unless this process has registered a newer one meanwhile.
+    func noteStored(_ config: CircuitBreaker.Config) {
+        self.known.change { known in
+            guard known.registered.config == config else { return }
+            known.isStored = true
+            known.unstored = nil
+        }
+    }
+
+    /// The file has this config, by which this process uses the circuit from now on, unless it has a newer one to tell.
+    func takeStored(_ config: KeptConfig) {
+        self.known.change { known in
+            guard known.unstored == nil else { return }
+            if known.registered.config != config.config { known.registered = config }
+            if known.inForce.config != config.config { known.inForce = config }
+            known.isStored = true
+        }
+    }
 
     /// Keeps a config that could not be stored.
     ///
@@ -118,7 +140,10 @@ final class SharedCircuit: Sendable {
     ///
     /// - Parameter isNew: whether it was registered just now; otherwise one that is kept already stays.
     func keep(_ one: Unstored, isNew: Bool) {
-        self.known.change { if isNew || $0.unstored == nil { $0.unstored = one } }
+        self.known.change { known in
+            if isNew || known.unstored == nil { known.unstored = one }
+            known.isStored = false
+        }
     }
 
     func takeUnstored() -> Unstored? {
@@ -168,21 +193,25 @@ final class SharedCircuit: Sendable {
     /// with an older one of this process.
     ///
     /// - Parameter isCurrent: asked under the lock, so that a newer reading comes later.
-    /// - Returns: the config that is in force, if it is another than when the circuit was last read.
-    func know(_ read: LastRead, if isCurrent: () -> Bool) -> CircuitBreaker.Config? {
+    /// - Returns: what is other than when the circuit was last read: the config that is in force, and whether somebody
+    ///   has made the circuit anew.
+    func know(_ read: LastRead, if isCurrent: () -> Bool) -> (newConfig: CircuitBreaker.Config?, isAnother: Bool) {
         let before = self.lastRead
-        if let before, before.isSame(as: read) { return nil }
+        if let before, before.isSame(as: read) { return (nil, false) }
         var config: KeptConfig?
         if read.rules.isKnown, !(before.map(read.hasConfig) ?? false) {
             config = KeptConfig(CircuitBreaker.Config(name: self.name, group: read.group, rules: read.rules))
         }
-        self.counts.know(birth: read.birth, read.rules, epoch: read.epoch, if: isCurrent)
+        // What the counts do not take over is read again: nothing is skipped then.
+        guard self.counts.know(birth: read.birth, read.rules, epoch: read.epoch, if: isCurrent) else {
+            return (nil, false)
+        }
         self.known.change { known in
             guard known.lastRead == nil || isCurrent() else { return }
             known.lastRead = read
-            if let config, known.unstored == nil, known.inForce.config != config.config { known.inForce = config }
+            if let config, known.isStored, known.inForce.config != config.config { known.inForce = config }
         }
-        return config?.config
+        return (config?.config, before.map { $0.birth != read.birth } ?? false)
     }
 
     // MARK: - Memory

@@ -119,7 +119,7 @@ extension StoreCore {
     ///
     /// Their circuits may be such that this process does not use.
     private func takeLeft() -> [ToldCounts] {
-        guard !self.isForked, let left = self.counting.untold(of: try? self.boardOwner()?.owner), !left.isEmpty,
+        guard !self.isForked, let left = self.counting.lookForUntold(of: try? self.boardOwner()?.owner), !left.isEmpty,
             let board = self.counting.board(until: self.writer.deadline, openedBy: self.boardOwner),
             let names = try? self.read({ (database) throws(BreakerStoreError) in try database.names(ofBirths: left) })
         else { return [] }

@@ -17,19 +17,18 @@ extension StoreCore {
         }
         let listener = EventHub.Listener(target, from: start, upTo: id == nil ? .min : newest?.id ?? .min)
         let hub = target.mayBlock || id != nil ? EventHub() : self.hub
-        if hub !== self.hub { self.hubs.withLock { $0.append(hub) } }
+        self.hubs.withLock { if !$0.contains(where: { $0 === hub }) { $0.append(hub) } }
         hub.add(listener) { thread in self.watch(hub, from: start, thread) }
         return Hearing(listener: listener, hub: hub)
     }
 
     func remove(_ hearing: Hearing) {
         hearing.hub.remove(hearing.listener)
-        self.hubs.withLock { $0.removeAll { $0 === hearing.hub } }
+        if hearing.hub !== self.hub { self.hubs.withLock { $0.removeAll { $0 === hearing.hub } } }
     }
 
     /// Wakes the hubs, for there may be events to read.
     func wakeHubs() {
-        self.hub.wake()
         for hub in self.hubs.withLock({ $0 }) { hub.wake() }
     }
 

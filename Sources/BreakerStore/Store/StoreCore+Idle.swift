@@ -25,11 +25,11 @@ extension StoreCore {
 
     /// Does some of what is due; returns whether more is.
     func tidyUp() -> Bool {
-        self.circuits.dropIdle(at: self.clock.uptime)
+        let areOthersDue = self.circuits.dropIdle(at: self.clock.uptime)
         // Asked under the life's lock: whoever makes a first handle in this moment says so afterwards.
         self.tell { $0.circuitsWereDropped(areOthersLeft: !self.circuits.isEmpty) }
         self.tellUnused()
-        return self.forgetIdle() || self.circuits.hasUnused
+        return self.forgetIdle() || areOthersDue || self.circuits.hasUnused
     }
 
     /// Tells the file which circuits this worker uses no longer.

@@ -27,8 +27,9 @@ extension StoreCore {
     }
 
     private func answer(_ found: Answers.Found, to asker: Asker) -> CallAnswer {
-        let (answer, newConfig) = self.answers.answer(found, to: asker)
-        if let newConfig { self.ruled(by: newConfig) }
+        let (answer, news) = self.answers.answer(found, to: asker)
+        if let config = news.newConfig { self.noteRules(of: config) }
+        if news.isAnother { self.noteUseLater(of: asker.circuit.name) }
         return answer
     }
 
@@ -82,10 +83,10 @@ extension StoreCore {
 
     /// Reads, anew while another connection recovers the wal-index.
     ///
-    /// No writer is in a reader's way. Whoever recovers the wal-index, of a new file or after a writer's death, is for
-    /// a moment (https://sqlite.org/rescode.html#busy_recovery). The caller waits for that moment's end, at most for
-    /// `busyTimeout`: memory would let calls through a circuit that other processes have opened. Nobody waits once the
-    /// store is degraded.
+    /// Writers never block a reader. A connection that recovers the wal-index does, for a moment: in a new file, or
+    /// after a writer has died (https://sqlite.org/rescode.html#busy_recovery). The caller waits for that moment's end,
+    /// at most for `busyTimeout`: memory would let calls through a circuit that other processes have opened. Nobody
+    /// waits once the store is degraded.
     private func waitingForRecovery<Value>(
         _ read: () throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {

@@ -9,7 +9,7 @@ extension StoreCore {
             try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
                 for config in configs { try transaction.register(config.config) }
             }
-            for circuit in circuits { circuit.registered() }
+            for (config, circuit) in zip(configs, circuits) { circuit.noteStored(config.config) }
         } catch {
             for (config, circuit) in zip(configs, circuits) {
                 let one = SharedCircuit.Unstored(config: config.config, uptime: uptime)
@@ -28,11 +28,15 @@ extension StoreCore {
         }
     }
 
-    /// Handles were made, and what had to be read for them was read.
-    func handlesWereMade() { self.happened { $0.handlesWereMade() } }
+    /// Notes later that this process uses a circuit, which somebody has made anew.
+    func noteUseLater(of name: String) {
+        self.post(until: self.writer.deadline) { (transaction) throws(BreakerStoreError) in
+            try transaction.noteUse(of: name)
+        }
+    }
 
     /// A config is in force for a circuit that this process uses; maybe it has another rule about a share than before.
-    func ruled(by config: CircuitBreaker.Config) {
+    func noteRules(of config: CircuitBreaker.Config) {
         guard let window = CountingRules(Rules(config)).shortestWindow else { return }
         self.circuits.rulesMayHaveChanged()
         self.publishOften(window)
@@ -51,6 +55,7 @@ extension StoreCore {
         for (circuit, one) in self.circuits.takeUnstored() {
             self.post(
                 until: self.writer.deadline,
+                then: { circuit.noteStored(one.config) },
                 orElse: { _ in self.circuits.registrationFailed(one, of: circuit, isNew: false) },
                 { (transaction) throws(BreakerStoreError) in
                     try transaction.register(one.config, unlessConfiguredSince: self.clock.time(of: one.uptime))
@@ -84,7 +89,8 @@ extension StoreCore {
         // An outage that is over opens no circuit.
         report.mayBeKnown = true
         let rules = Rules.inMemory(Rules(kept.circuit.registeredConfig))
-        kept.circuit.memory.change(rules: rules, at: self.clock.now) { circuit, moment, failures in
+        let circuit = self.circuits[kept.circuit.key] ?? kept.circuit
+        circuit.memory.change(rules: rules, at: self.clock.now) { circuit, moment, failures in
             report.epoch = circuit.epoch
             _ = circuit.callFailed(report, at: moment, among: failures)
         }

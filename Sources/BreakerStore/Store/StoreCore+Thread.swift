@@ -74,7 +74,7 @@ extension StoreCore {
         else { return }
         let isStarted = StoreThread().start { [weak self] in
             guard let self else { return }
-            var next = Look.done
+            var next = LongTextSearch.done
             do throws(BreakerStoreError) {
                 try self.view { (database) throws(BreakerStoreError) in
                     try database.requireShortKeys()

@@ -10,8 +10,8 @@ import Foundation
 ///
 /// The core tells the store's life what happens, and has its parts do what the life decides.
 final class StoreCore: EventSource {
-    /// A look that is made once after each opening.
-    enum Look: UInt8, AtomicRepresentable {
+    /// How far the look for texts that are too long to be read has come, since the file was opened.
+    enum LongTextSearch: UInt8, AtomicRepresentable {
         case due, underWay, done
     }
 
@@ -45,11 +45,10 @@ final class StoreCore: EventSource {
     let suspicions = Suspicions()
     /// The hub of all streams that begin now.
     let hub = EventHub()
-    /// The hubs that have one listener each.
+    /// The hubs that are listened to: that one, once a stream has begun, and those that have one listener each.
     let hubs = Mutex<[EventHub]>([])
     let idleSweep = Mutex(IdleSweep.over)
-    /// Whether this process has looked for texts that are too long to be read, since the file was opened.
-    let longTexts = Atomic<Look>(.due)
+    let longTexts = Atomic<LongTextSearch>(.due)
     private let isToHeal = Atomic<Bool>(false)
     let thread = StoreThread()
     /// Before this uptime nobody tries to start the thread; the greatest number once it runs.
@@ -232,21 +231,23 @@ final class StoreCore: EventSource {
 
     /// The file could not be read.
     ///
-    /// That is a loss, unless a row or a value is at fault. A row with a text that is too long is deleted.
+    /// A broken file counts as lost. If a value was refused, as a text that is too long is, the next commit deletes its
+    /// row.
     func readFailed(_ error: BreakerStoreError) {
         if error.isOfTheFile { self.lose(error) }
         if error.isOfRefusedValue { self.healSoon(after: error) }
     }
 
-    /// Has the next commit fail as the reading did: the writer then deletes the rows that can't be read, and commits.
+    /// Posts a change that throws the reading's error once: the writer then deletes the rows that can't be read, and
+    /// commits.
     private func healSoon(after error: BreakerStoreError) {
         guard !self.isToHeal.exchange(true, ordering: .relaxed) else { return }
         let isFirstTry = Atomic<Bool>(true)
         let work: Work<Void> = { _ throws(BreakerStoreError) in
             if isFirstTry.exchange(false, ordering: .relaxed) { throw error }
         }
-        let isOver: @Sendable () -> Void = { [weak self] in self?.isToHeal.store(false, ordering: .relaxed) }
-        self.post(until: self.writer.deadline, then: isOver, orElse: { _ in isOver() }, work)
+        let endHealing: @Sendable () -> Void = { [weak self] in self?.isToHeal.store(false, ordering: .relaxed) }
+        self.post(until: self.writer.deadline, then: endHealing, orElse: { _ in endHealing() }, work)
     }
 
     /// Makes the thread commit what waits and close the file.

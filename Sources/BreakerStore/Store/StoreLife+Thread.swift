@@ -31,7 +31,8 @@ extension StoreLife {
 
     /// The thread leads and begins a round; true if it must copy the log first.
     ///
-    /// Between two rounds it does so without a sync beforehand: work that never ends must not let the log grow.
+    /// If a checkpoint falls due while the thread commits, the thread copies the log without a sync beforehand: work
+    /// that never ends must not let the log grow.
     mutating func checkpointBegan() -> Bool {
         if case .notDue = self.checkpoint { return false }
         self.checkpoint = .notDue

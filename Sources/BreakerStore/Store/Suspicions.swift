@@ -26,25 +26,24 @@ final class Suspicions: Sendable {
     private let all = Mutex<[CircuitName: Suspicion]>([:], rank: .leaf)
 
     func begin(_ suspicion: Suspicion) {
-        self.all.withLock { $0[CircuitName(suspicion.suspect.circuit.name)] = suspicion }
+        self.all.withLock { $0[suspicion.suspect.circuit.key] = suspicion }
     }
 
     /// Whether a share of this circuit's calls is suspected in this epoch.
     func isSuspected(_ circuit: SharedCircuit, in epoch: Int64) -> Bool {
-        self.all.withLock { $0[CircuitName(circuit.name)]?.suspect.epoch == epoch }
+        self.all.withLock { $0[circuit.key]?.suspect.epoch == epoch }
     }
 
     /// When the first of them ends.
     var firstEnd: ContinuousClock.Instant? {
-        self.all.withLock { $0.isEmpty ? nil : $0.values.map(\.end).min() }
+        self.all.withLock { $0.values.map(\.end).min() }
     }
 
     /// Takes those that have ended.
     func takeEnded(at now: ContinuousClock.Instant) -> [Suspicion] {
         self.all.withLock { all in
-            if all.isEmpty { return [] }
             let ended = all.values.filter { $0.end <= now }
-            for suspicion in ended { all[CircuitName(suspicion.suspect.circuit.name)] = nil }
+            for suspicion in ended { all[suspicion.suspect.circuit.key] = nil }
             return ended
         }
     }

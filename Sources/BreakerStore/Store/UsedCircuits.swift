@@ -30,21 +30,27 @@ final class UsedCircuits: Sendable {
         subscript(name: CircuitName) -> SharedCircuit? {
             get { self.circuits[name] }
             set {
+                if (newValue ?? self.circuits[name])?.counts.shortestWindow != nil { self.sharing = nil }
                 self.circuits[name] = newValue
                 self.list = nil
-                self.sharing = nil
             }
+        }
+
+        mutating func drop(_ circuit: SharedCircuit, _ since: Int64) {
+            self[circuit.key] = nil
+            self.unused.append(Unused(name: circuit.key, since: since))
         }
     }
 
-    /// A circuit that this process uses no longer.
+    /// A circuit that this process uses no longer, for the file to be told.
     struct Unused: Sendable {
         let name: CircuitName
         /// The uptime at which the last handle went.
         let since: Int64
     }
 
-    /// So many are dropped at once, or told to the file: no handle can be made meanwhile, and no commit.
+    /// So many are dropped at once, and told to the file in one transaction: meanwhile no handle can be made, and
+    /// nobody else commits.
     private static let mostAtOnce = 256
 
     private let state = Mutex(State(), rank: .circuits)
@@ -72,17 +78,9 @@ final class UsedCircuits: Sendable {
 
     // MARK: - Handles
 
-    /// A handle is to be made: returns the circuit with one use more; nil if this process does not use it.
-    func use(_ name: CircuitName) -> SharedCircuit? {
-        self.state.withLock { state in
-            let known = state.circuits[name]
-            known?.useBegan()
-            return known
-        }
-    }
-
-    /// The same; nil, too, if this process has not registered the circuit with this config, or the file has not been
-    /// told.
+    /// A handle is to be made: returns the circuit with one use more.
+    ///
+    /// Nil if this process has not registered the circuit with this config, or the file has not been told.
     func use(_ config: CircuitBreaker.Config) -> SharedCircuit? {
         self.state.withLock { state in
             guard let known = state.circuits[CircuitName(config.name)], known.isRegistered(with: config) else {
@@ -95,13 +93,20 @@ final class UsedCircuits: Sendable {
 
     /// A circuit is being registered, and a handle is to be made: returns the circuit with one use more.
     func use(registering config: KeptConfig) -> SharedCircuit {
+        let (circuit, isNew) = self.use(orMakeWith: config)
+        if !isNew { circuit.register(config) }
+        return circuit
+    }
+
+    /// A handle is to be made: returns the circuit with one use more, and whether it was made just now.
+    func use(orMakeWith config: KeptConfig) -> (circuit: SharedCircuit, isNew: Bool) {
         let name = CircuitName(config.config.name)
         return self.state.withLock { state in
             let known = state.circuits[name]
             let circuit = known ?? SharedCircuit(config)
             circuit.useBegan()
-            if known == nil { state[name] = circuit } else { circuit.register(config) }
-            return circuit
+            if known == nil { state[name] = circuit }
+            return (circuit, known == nil)
         }
     }
 
@@ -140,24 +145,30 @@ final class UsedCircuits: Sendable {
     /// Drops circuits that were forgotten just now, unless handles use them.
     func drop(forgotten names: [String]) {
         self.state.withLock { state in
-            for name in names.map(CircuitName.init) where state.circuits[name]?.idleSince != nil { state[name] = nil }
+            for circuit in names.compactMap({ state.circuits[CircuitName($0)] }) {
+                // Another thread may have registered the circuit anew, and let go of it.
+                if let since = circuit.idleSince { state.drop(circuit, since) }
+            }
         }
     }
 
     /// Drops circuits that have had no handles for a minute, and of which nothing is left to be told.
-    func dropIdle(at uptime: Int64) {
-        var idle = self.all.filter { $0.isIdle(at: uptime) && $0.isSettled }[...]
-        while !idle.isEmpty {
-            self.state.withLock { state in
-                // A handle may have been made meanwhile.
-                for circuit in idle.prefix(Self.mostAtOnce) where circuit.isIdle(at: uptime) {
-                    let name = CircuitName(circuit.name)
-                    guard let since = circuit.idleSince, state.circuits[name] === circuit else { continue }
-                    state[name] = nil
-                    state.unused.append(Unused(name: name, since: since))
-                }
+    ///
+    /// Some of them at a time, once the file has been told of those that were dropped before: what a circuit that comes
+    /// back finds in the file must not be older than the look at which it was dropped.
+    ///
+    /// - Returns: whether there may be others.
+    func dropIdle(at uptime: Int64) -> Bool {
+        guard !self.hasUnused else { return true }
+        let idle = self.all.lazy.filter { $0.isIdle(at: uptime) && $0.isSettled }.prefix(Self.mostAtOnce)
+        let found = Array(idle)
+        guard !found.isEmpty else { return false }
+        self.state.withLock { state in
+            // A handle may have been made meanwhile.
+            for circuit in found where circuit.isIdle(at: uptime) && state.circuits[circuit.key] === circuit {
+                if let since = circuit.idleSince { state.drop(circuit, since) }
             }
-            idle = idle.dropFirst(Self.mostAtOnce)
         }
+        return found.count == Self.mostAtOnce
     }
 }

@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import CTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -60,6 +61,7 @@ enum Forked {
     /// Swift's locks on Linux keep the id of the thread that has waited for one, which a child takes for its own: two
     /// threads of that child that wait for each other then wait for ever, or trap (seen on 6.3.1).
     static func start(_ body: @escaping () -> Int32) -> pid_t {
+        ts_note_no_backtraces()
         let work = Work(body)
         let thread = StoreThread()
         let isStarted = thread.start { work.child = work.fork() }

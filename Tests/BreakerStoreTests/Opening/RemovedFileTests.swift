@@ -24,6 +24,8 @@ import Darwin
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         for number in 140..<180 { _ = try store.breaker(Stores.config(Self.name(number))) }
+        // Opens the connection that reads, which could not be opened without the log.
+        #expect(try store.breaker(named: Self.name(150)).isCallPermitted)
         Foreign.run(path, "PRAGMA wal_checkpoint(PASSIVE)", keepsLog: true)
         for number in 100..<112 { _ = try store.breaker(Stores.config(Self.name(number))) }
         var reader: Foreign? = Foreign(path, keepsLog: true)

@@ -42,13 +42,13 @@ import Darwin
         deinit { unsafe munmap(self.words, Self.size) }
 
         /// Keeps an answer that was read under the present header.
-        func publish(_ verdict: CallAnswer.Verdict, generation: UInt64 = 2) throws {
+        func publish(_ verdict: CallAnswer.Kind, generation: UInt64 = 2) throws {
             let held = try #require(self.gate.tag())
             self.slot.publish(
                 CallAnswer(verdict, epoch: 1, until: 0), readUnder: held.tag, generation: generation)
         }
 
-        var verdict: CallAnswer.Verdict { self.slot.ask(self.gate).verdict }
+        var kind: CallAnswer.Kind { self.slot.ask(self.gate).kind }
     }
 
     /// A task that had read the file before it was replaced keeps its answer just when a call has compared the header
@@ -67,11 +67,11 @@ import Darwin
                 },
                 late.toOpaque()
             )
-            #expect(header.verdict == .none)
+            #expect(header.kind == .unknown)
             // It was kept, as the next look finds, too.
-            #expect(header.verdict == .none)
+            #expect(header.kind == .unknown)
             try header.publish(.proceed)
-            #expect(header.verdict == .proceed)
+            #expect(header.kind == .proceed)
             unsafe late.release()
         }
     }
@@ -80,11 +80,11 @@ import Darwin
     @Test(arguments: 0..<12) func aHeaderThatIsWrittenByHalfEndsTheAnswer(word: Int) throws {
         let header = try Header()
         try header.publish(.proceed)
-        #expect(header.verdict == .proceed)
+        #expect(header.kind == .proceed)
         unsafe header.words[word] ^= 1 << 40
-        #expect(header.verdict == .none)
+        #expect(header.kind == .unknown)
         #expect(header.gate.tag() == nil, "nor is another kept")
         unsafe header.words[word] ^= 1 << 40
-        #expect(header.verdict == .proceed)
+        #expect(header.kind == .proceed)
     }
 }

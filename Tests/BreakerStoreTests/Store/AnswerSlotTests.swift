@@ -26,7 +26,7 @@ import Testing
                 var last: Int64 = 0
                 while last < rounds {
                     let answer = shared.slot.ask(store.gate)
-                    guard answer.verdict != .none else { continue }
+                    guard answer.kind != .unknown else { continue }
                     if answer.epoch != answer.until || answer.epoch < last { torn.withLock { $0 += 1 } }
                     last = answer.epoch
                 }
@@ -51,11 +51,11 @@ import Testing
         let held = try #require(store.gate.tag())
         let slot = AnswerSlot()
         slot.publish(CallAnswer(.proceed, epoch: 1, until: 0), readUnder: held.tag, generation: held.generation + 1)
-        #expect(slot.ask(store.gate).verdict == .none)
+        #expect(slot.ask(store.gate).kind == .unknown)
         slot.publish(CallAnswer(.proceed, epoch: 1, until: 0), readUnder: held.tag, generation: held.generation)
-        #expect(slot.ask(store.gate).verdict == .proceed)
+        #expect(slot.ask(store.gate).kind == .proceed)
         _ = try store.breaker(.init(name: "a"))
-        #expect(slot.ask(store.gate).verdict == .none)
+        #expect(slot.ask(store.gate).kind == .unknown)
     }
 
     @Test func aHeldCircuitIsAnsweredFromTheCacheUntilItsTimeIsOver() throws {
@@ -65,10 +65,10 @@ import Testing
         let store = try CircuitStore.temporary(configuration: configuration)
         defer { store.close() }
         let breaker = try store.breaker(.init(name: "a"))
-        for (state, verdict) in [(HoldState.open, CallAnswer.Verdict.heldOpen), (.closed, .heldClosed)] {
+        for (state, verdict) in [(HoldState.open, CallAnswer.Kind.heldOpen), (.closed, .heldClosed)] {
             try store.hold("a", state, for: .seconds(10))
             _ = try? breaker.admit()
-            #expect(breaker.circuit.slot.ask(store.gate).verdict == verdict)
+            #expect(breaker.circuit.slot.ask(store.gate).kind == verdict)
             clock.advance(by: .microseconds(9_999_999))
             #expect(breaker.isCallPermitted == (state == .closed))
             #expect((try? breaker.admit()) == nil ? state == .open : state == .closed)

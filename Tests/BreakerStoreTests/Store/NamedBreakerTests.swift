@@ -47,6 +47,34 @@ import Testing
         }
     }
 
+    /// Somebody has forgotten it: to ask for it does not keep what this process has of it.
+    @Test func aForgottenOneIsNotKeptByAsking() throws {
+        let store = self.fixture.store
+        let core = try #require(self.fixture.core)
+        do { _ = try self.fixture.breaker("a") }
+        Foreign.run(store.path, "DELETE FROM circuit WHERE name = 'a'")
+        for _ in 0..<3 {
+            self.fixture.clock.advance(by: .seconds(30))
+            #expect(throws: BreakerStoreError.self) { try store.breaker(named: "a") }
+        }
+        _ = core.circuits.dropIdle(at: core.clock.uptime)
+        #expect(core.circuits.isEmpty)
+    }
+
+    /// This process has a handle: whoever made the circuit anew has not noted that this process uses it.
+    @Test func theUseOfACircuitThatWasMadeAnewIsNoted() async throws {
+        let breaker = try self.fixture.breaker("a")
+        let path = self.fixture.store.path
+        try await breaker.run {}
+        Foreign.run(
+            path,
+            """
+            DELETE FROM registration; UPDATE circuit SET birth = birth + 1, epoch = epoch + 1
+            """)
+        try await breaker.run {}
+        #expect(await eventually { Foreign.value(path, "SELECT count(*) FROM registration") == "1" })
+    }
+
     @Test func thereMustBeOne() throws {
         for name in ["a", "", String(repeating: "x", count: 10_000)] {
             #expect {

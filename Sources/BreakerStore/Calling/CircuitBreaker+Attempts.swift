@@ -74,7 +74,7 @@ extension CircuitBreaker {
         do throws(CircuitOpenError) {
             leave = try await self.letThrough()
         } catch {
-            return self.refused(error)
+            return self.reportRefusal(error)
         }
         let watch = self.newStopwatch()
         var attempt = Attempt()
@@ -94,7 +94,7 @@ extension CircuitBreaker {
             attempt.ending = ending
             await self.report(ending, of: leave)
         }
-        self.tell(attempt.result, duration)
+        self.reportOutcome(attempt.result, duration)
         return attempt
     }
 
@@ -103,7 +103,7 @@ extension CircuitBreaker {
         do throws(CircuitOpenError) {
             leave = try self.letThrough()
         } catch {
-            return self.refused(error)
+            return self.reportRefusal(error)
         }
         let watch = self.newStopwatch()
         var attempt = Attempt()
@@ -116,12 +116,12 @@ extension CircuitBreaker {
         let ending = (attempt.error.map(self.ending) ?? judgement()).taking(took)
         attempt.ending = ending
         self.report(ending, of: leave)
-        self.tell(attempt.result, duration)
+        self.reportOutcome(attempt.result, duration)
         return attempt
     }
 
-    private func refused(_ error: CircuitOpenError) -> Attempt {
-        self.tell(.refused, .zero)
+    private func reportRefusal(_ error: CircuitOpenError) -> Attempt {
+        self.reportOutcome(.refused, .zero)
         return Attempt(error: error)
     }
 
@@ -197,7 +197,7 @@ extension CircuitBreaker {
 
     func elapsed(since watch: ContinuousClock.Instant?) -> Duration { watch.map { .now - $0 } ?? .zero }
 
-    func tell(_ result: CallOutcome.Result, _ duration: Duration) {
+    func reportOutcome(_ result: CallOutcome.Result, _ duration: Duration) {
         guard let onOutcome = self.policy.onOutcome else { return }
         onOutcome(CallOutcome(circuit: self.name, result: result, duration: duration))
     }
