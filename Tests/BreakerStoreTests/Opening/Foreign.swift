@@ -43,5 +43,10 @@ final class Foreign {
         Foreign(path, keepsLog: keepsLog).run(sql)
     }
 
+    /// Copies the whole log into the database; waits for readers that are in the way.
+    static func copyLog(of path: String) {
+        #expect(Foreign(path, keepsLog: true).value("PRAGMA wal_checkpoint(FULL)") == "0", "all is copied")
+    }
+
     static func value(_ path: String, _ sql: String) -> String? { Foreign(path).value(sql) }
 }

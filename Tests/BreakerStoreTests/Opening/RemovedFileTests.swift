@@ -26,7 +26,7 @@ import Darwin
         for number in 140..<180 { _ = try store.breaker(Stores.config(Self.name(number))) }
         // Opens the connection that reads, which could not be opened without the log.
         #expect(try store.breaker(named: Self.name(150)).isCallPermitted)
-        Foreign.run(path, "PRAGMA wal_checkpoint(PASSIVE)", keepsLog: true)
+        Foreign.copyLog(of: path)
         for number in 100..<112 { _ = try store.breaker(Stores.config(Self.name(number))) }
         // The store's own checkpoint, if it came later, would copy what the one below leaves out.
         let core = try #require(store.backend.core)
@@ -76,7 +76,7 @@ import Darwin
         defer { store.close() }
         let breaker = try store.breaker(Stores.config(maxFailures: 100))
         for _ in 0..<3 { await breaker.recordFailure() }
-        Foreign.run(path, "PRAGMA wal_checkpoint(PASSIVE)", keepsLog: true)
+        Foreign.copyLog(of: path)
         #expect(unsafe unlink(path + "-wal") == 0)
         await breaker.recordFailure()
         // The failure may be told to the file that was opened anew only some time after that.

@@ -25,7 +25,7 @@ import Darwin
         try await workers[1].ask("breaker users failures=9 recovery=30")
         try await workers[1].ask("forget mail")
         // What only the log holds would be gone with it.
-        Foreign.run(place.store, "PRAGMA wal_checkpoint(PASSIVE)", keepsLog: true)
+        Foreign.copyLog(of: place.store)
         unsafe unlink(place.store + file)
         let looker = try place.worker()
         for worker in workers { try await self.wait(for: worker, in: place, looker) }
