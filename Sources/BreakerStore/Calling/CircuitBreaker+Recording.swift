@@ -41,8 +41,8 @@ extension CircuitBreaker {
 
     /// Decides what is to be done at the end of a call whose caller asked for no leave.
     ///
-    /// Asked before a success is committed, which may close the circuit: a probe's success is in no window. Memory is
-    /// told where there is no file.
+    /// The circuit is looked at before a success is committed, which may close the circuit: a probe's success is in no
+    /// window. Memory is told where there is no file.
     private func endWithoutLeave(_ ending: Ending) -> CallEnd {
         var leave = Leave.uncounted
         guard ending.verdict != .ignored else {

@@ -123,7 +123,8 @@ final class SharedCircuit: Sendable {
         }
     }
 
-    /// The file has this config, by which this process uses the circuit from now on, unless it has a newer one to tell.
+    /// This process uses the circuit from now on with the config that the file has, unless this process has a newer one
+    /// to tell the file.
     func takeStored(_ config: KeptConfig) {
         self.known.change { known in
             guard known.unstored == nil else { return }

@@ -26,7 +26,7 @@ extension StoreCore {
     /// Does some of what is due; returns whether more is.
     func tidyUp() -> Bool {
         let areOthersDue = self.circuits.dropIdle(at: self.clock.uptime)
-        // Asked under the life's lock: whoever makes a first handle in this moment says so afterwards.
+        // Asked under the life's lock: a thread that makes a first handle in this moment tells the life afterwards.
         self.tell { $0.circuitsWereDropped(areOthersLeft: !self.circuits.isEmpty) }
         self.tellUnused()
         return self.forgetIdle() || areOthersDue || self.circuits.hasUnused

@@ -154,8 +154,8 @@ final class UsedCircuits: Sendable {
 
     /// Drops circuits that have had no handles for a minute, and of which nothing is left to be told.
     ///
-    /// Some of them at a time, once the file has been told of those that were dropped before: what a circuit that comes
-    /// back finds in the file must not be older than the look at which it was dropped.
+    /// At most 256 at a time, and none while earlier ones wait to be told to the file. A circuit that comes back while
+    /// it waits begins its numbers anew, and the file still has its old ones.
     ///
     /// - Returns: whether there may be others.
     func dropIdle(at uptime: Int64) -> Bool {
