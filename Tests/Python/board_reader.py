@@ -2,7 +2,7 @@
 
 Only the standard library is used, and nothing is written.
 
-usage: board_reader.py BOARD [UPTIME EPOCH WINDOW]
+usage: board_reader.py BOARD [UPTIME STRETCH WINDOW]
 """
 
 import json
@@ -11,10 +11,8 @@ import struct
 import sys
 
 WORD = (1 << 64) - 1
-SIZES = {1: 128, 2: 192, 3: 1024, 4: 64}
-FIRST = {1: 64, 2: 64, 3: 8, 4: 1024}
-MOST = {1: 1 << 15, 2: 1 << 14, 3: 1 << 12, 4: 1 << 16}
-TOTALS = ["succeeded", "failed", "slow", "ignored", "refused", "lateFailed", "lateSlow", "lateSucceeded"]
+WORDS = {1: 8, 2: 20, 3: 37, 4: 8, 5: 34}
+TOTALS = ["succeeded", "failed", "slow", "ignored", "refused"]
 
 
 class Unusable(Exception):
@@ -44,22 +42,23 @@ class Board:
     def __init__(self, path):
         self.file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         header = self.words(0, 512)
-        if header[0] != struct.unpack("=Q", b"BrkBoard")[0] or header[1] != 1 or header[5] != check(*header[1:5]):
+        if header[0] != struct.unpack("=Q", b"BrkBoard")[0] or header[1] != 2 or header[5] != check(*header[1:5]):
             raise Unusable("the header is no board's")
         self.boot, self.birth, self.number = header[2:5]
         self.segments = []
-        capacities, place = dict(FIRST), 4096
+        place = 4096
         if header[6] > 252:
             raise Unusable("too many segments")
         for index in range(header[6]):
             offset, described = header[8 + index * 2 : 10 + index * 2]
-            kind, capacity = described & 255, described >> 8
+            kind, words, capacity = described & 255, described >> 8 & 255, described >> 16
             place = (place + 65535) // 65536 * 65536
-            if kind not in SIZES or offset != place or capacity != capacities[kind]:
+            if offset != place or not capacity or capacity & capacity - 1 or words != WORDS.get(kind, words):
                 raise Unusable("a segment lies elsewhere")
-            capacities[kind] = min(capacity * 2, MOST[kind])
-            place += capacity * SIZES[kind]
-            self.segments.append((kind, offset, capacity))
+            place += capacity * words * 8
+            # One of a kind that this program does not know is passed over.
+            if kind in WORDS:
+                self.segments.append((kind, offset, capacity))
         if place > os.fstat(self.file).st_size:
             raise Unusable("the file is cut")
 
@@ -71,53 +70,53 @@ class Board:
 
     def cells(self, wanted):
         for kind, offset, capacity in self.segments:
-            size = SIZES[kind] // 8
             for place in range(capacity if kind == wanted else 0):
-                cell = self.words(offset + place * size * 8, size)
+                cell = self.words(offset + place * WORDS[kind] * 8, WORDS[kind])
                 if cell[0]:
                     yield cell
 
-    def cell(self, wanted, key):
+    def cell(self, wanted, first, second):
         """The cell of a key, found as workers find it."""
         for kind, offset, capacity in self.segments:
             for step in range(16 if kind == wanted else 0):
-                cell = self.words(offset + (mix(key) + step) % capacity * SIZES[kind], SIZES[kind] // 8)
-                if cell[0] == key:
+                place = (mix(first) + step) % capacity
+                cell = self.words(offset + place * WORDS[kind] * 8, WORDS[kind])
+                if cell[:2] == (first, second):
                     return cell
-                if cell[0] == 0:
-                    return None
         return None
 
-    def window(self, totals, key, uptime, epoch, window):
-        """What the window of failures holds: bad, good, or nothing that is known."""
-        ring = self.cell(3, key)
-        looks = [ring[6 + index * 5 : 11 + index * 5] for index in range(18)] if ring else []
-        looks = [look for look in looks if check(*look[:4]) == look[4] and look[1] == epoch and look[0] <= uptime]
-        if not looks:
+    def window(self, birth, uptime, stretch, window):
+        """What the window of failures holds: bad and good; nothing if it was never counted in."""
+        length = max(-(-window // 16), 10_000)
+        ring = self.cell(3, birth, length)
+        if not ring:
             return None
-        start = uptime - window
-        if max(look[0] for look in looks) <= uptime - 2 * window:
-            return [0, 0]
-        bad = [look[2] for look in looks if look[0] >= start]
-        good = [look[3] for look in looks if look[0] <= start]
-        return [
-            totals["failed"] - min(bad) if bad else 0,
-            totals["succeeded"] - (max(good) if good else min(look[3] for look in looks)),
-        ]
+        tick = uptime // length + 18 * stretch
+
+        def sum_of(words):
+            total = 0
+            for word in words:
+                behind = tick - (word >> 28) & (1 << 36) - 1
+                behind -= behind >> 35 << 36
+                if word and -1 <= behind <= -(-window // length):
+                    total += word & (1 << 28) - 1
+            return total
+
+        return [sum_of(ring[3:20]), sum_of(ring[20:37])]
 
 
 def main(path, *question):
     board = Board(path)
     told = {"boot": board.boot, "birth": board.birth, "number": board.number, "circuits": {}, "degraded": {}}
     for cell in board.cells(1):
-        totals = dict(zip(TOTALS, cell[1:9]))
-        if cell != board.cell(1, cell[0]):
+        totals = dict(zip(TOTALS, cell[2:7]))
+        if cell != board.cell(1, *cell[:2]):
             raise Unusable("a cell is not where its key says")
-        durations = board.cell(2, cell[0])
+        durations = board.cell(2, *cell[:2])
         if durations:
-            totals["durations"], totals["durationSum"] = durations[1:17], durations[17]
+            totals["durations"], totals["durationSum"] = durations[2:18], durations[18]
         if question:
-            totals["window"] = board.window(totals, cell[0], *question)
+            totals["window"] = board.window(cell[0], *question)
         told["circuits"][cell[0]] = totals
     for cell in board.cells(4):
         if cell[2] == check(cell[0], cell[1], 0, 0):

@@ -25,14 +25,14 @@ extension CircuitBreaker {
             return .done
         }
         switch leave.source {
-        case .uncounted, .probe, .probeInMemory: return .total(end.late)
+        case .uncounted, .probe, .probeInMemory: return .total(end)
         case .closedInMemory: return .inMemory(end, epoch: leave.epoch)
         case .closed, .closedConsecutive: break
         }
         guard counts.shortestWindow != nil else { return .total(end) }
         if self.lookWhetherPresent(leave.epoch) { return .decisive(end, epoch: leave.epoch) }
         // Asked after `lookWhetherPresent`, which reads the file: only then the process knows of another circuit.
-        return counts.isFormer(epoch: leave.epoch) ? .done : .total(end.late)
+        return counts.isFormer(epoch: leave.epoch) ? .done : .total(end)
     }
 
     /// Whether the circuit is still in the epoch in which a call was let through, as far as a look tells.
@@ -48,15 +48,17 @@ extension CircuitBreaker {
         switch count {
         case .done: return nil
         case .total(let end):
-            _ = self.core.count(end, of: self.circuit, epoch: self.circuit.counts.epoch)
+            _ = self.core.count(end, of: self.circuit, .none)
             return nil
         case .decisive(let end, let epoch):
             // The end may have waited for the thread that counts so long that the circuit tripped and recovered.
-            guard self.lookWhetherPresent(epoch) else { return self.count(.total(end.late)) }
-            return self.share(self.core.count(end, of: self.circuit, epoch: epoch))
+            guard self.lookWhetherPresent(epoch) else { return self.count(.total(end)) }
+            let counted = self.core.count(end, of: self.circuit, .file(epoch: epoch)) {
+                self.validAnswer?.epoch == epoch
+            }
+            return self.share(counted)
         case .inMemory(let end, let epoch):
-            let known = self.circuit.lastRead?.epoch ?? epoch
-            return self.share(self.core.count(end, of: self.circuit, epoch: known, inMemory: epoch))
+            return self.share(self.core.count(end, of: self.circuit, .memory(epoch: epoch)))
         }
     }
 

@@ -18,6 +18,13 @@ extension Circuit {
             case .failed(let counted), .slow(let counted): counted
             }
         }
+
+        var subject: WindowSubject {
+            switch self {
+            case .failed: .failed
+            case .slow: .slow
+            }
+        }
     }
 
     /// A share may have been reached with a call that failed or was slow; the caller has counted the calls anew.

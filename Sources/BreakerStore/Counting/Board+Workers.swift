@@ -47,8 +47,9 @@ extension Board {
     }
 
     private func workerCells() -> [SharedWords] {
-        let segments = (try? self.segments(.worker)) ?? []
-        return segments.flatMap { segment in (0..<segment.layout.capacity).map { segment.cell(at: $0) } }
+        let segments = (try? self.segments(following: true)) ?? []
+        return segments.filter { $0.kind == .worker }
+            .flatMap { segment in (0..<segment.capacity).map { segment.cell(at: $0) } }
     }
 }
 

@@ -12,11 +12,17 @@ import Darwin
 /// The file `<db>-board`: the counters of all circuits, which all workers of the host have in memory and add to.
 ///
 /// The counters belong to circuits, not to workers: nothing is handed out, and what a dead worker counted stays
-/// counted. A cell is found by the circuit's birth, and is never another circuit's. A board lives no longer than the
-/// boot. The store can do without the file: a process that finds it unusable puts a new one in its place.
+/// counted. A cell is found by the circuit's birth, and becomes another circuit's only when the circuit is forgotten. A
+/// board lives no longer than the boot. The store can do without the file: a process that finds it unusable puts a new
+/// one in its place.
 final class Board: Sendable {
-    /// Runs something while no other process creates or grows a board, under byte 0 of the lock file.
-    typealias Growth = (() throws(BreakerStoreError) -> Void) throws(BreakerStoreError) -> Void
+    /// How room is made for a cell.
+    struct Room {
+        /// Runs something while no other process creates or changes a board, under byte 0 of the lock file.
+        let alone: (() throws(BreakerStoreError) -> Void) throws(BreakerStoreError) -> Void
+        /// The births of all circuits in the file; nil if the file can't be read just now.
+        let births: () -> Set<Int64>?
+    }
 
     let path: String
     let owner: BoardHeader.Owner
@@ -27,7 +33,15 @@ final class Board: Sendable {
     private let file: OpenFile
     private let header: BoardMapping
     private let loss: BoardLoss
-    private let segments: Mutex<[BoardSegment]>
+    private let segments: Mutex<Segments>
+
+    /// What the header says, and the segments among these that this release knows, which are mapped.
+    private struct Segments {
+        var layouts: [BoardHeader.Segment] = []
+        var mapped: [BoardSegment] = []
+
+        var end: Int { self.layouts.last?.end ?? BoardHeader.size }
+    }
 
     /// Opens the board if it is there and is this owner's; nil if a new one must be made, for all processes.
     ///
@@ -53,7 +67,7 @@ final class Board: Sendable {
         defer { bs_end_touching(touch) }
         guard let header = BoardMapping(file.descriptor, offset: 0, size: BoardHeader.size, loss: loss),
             let known = Self.read(header, file.descriptor),
-            let segments = Self.map(known.segments, beyond: [], file.descriptor, loss), !loss.isLost
+            let segments = Self.map(known.segments, after: Segments(), file.descriptor, loss), !loss.isLost
         else { throw Self.failure("it can't be mapped", path) }
         self.path = path
         self.owner = owner
@@ -75,7 +89,7 @@ final class Board: Sendable {
     func isInPlace() -> Bool {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
-        return self.isInPlace(end: self.segments.withLock { Self.end(of: $0) })
+        return self.isInPlace(end: self.segments.withLock { $0.end })
     }
 
     private func isInPlace(end: Int) -> Bool {
@@ -90,80 +104,126 @@ final class Board: Sendable {
         return false
     }
 
-    private static func end(of segments: [BoardSegment]) -> Int { segments.last?.layout.end ?? BoardHeader.size }
-
     // MARK: - Cells
 
-    /// The cell of a key; takes one if there is none, and grows the board if it has no room.
+    /// The cell of a key; takes one if there is none, and makes room for it if there is no room.
     ///
-    /// Blocks for as long as `grow` does. Asked when a circuit is registered, not by its calls.
-    func cell(_ kind: BoardKind, _ key: UInt64, growing grow: Growth) throws(BreakerStoreError) -> SharedWords {
+    /// Blocks for as long as `room` does. Asked when a circuit is counted first, not by its calls.
+    func cell(_ kind: BoardKind, _ key: CellKey, making room: Room) throws(BreakerStoreError) -> SharedWords {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
-        var cell = Self.cell(kind, key, in: self.segments.withLock { $0 })
+        var cell = Self.cell(kind, key, in: self.segments.withLock { $0.mapped })
         if cell == nil {
             // The lock of the file keeps other processes out, the lock of this object other threads of this one.
-            try grow { () throws(BreakerStoreError) in
-                cell = try self.segments.withLock { segments throws(BreakerStoreError) -> SharedWords? in
-                    try self.follow(&segments)
-                    if let cell = Self.cell(kind, key, in: segments) { return cell }
-                    try self.append(kind, &segments)
-                    return Self.cell(kind, key, in: segments)
-                }
+            try room.alone { () throws(BreakerStoreError) in
+                cell = try self.take(kind, key, freeing: room.births)
             }
         }
         guard let cell, !self.isLost else { throw self.failure("it is lost") }
         return cell
     }
 
-    /// Looks through the segments in the order in which they were added: the first with a place of this key has it.
-    private static func cell(_ kind: BoardKind, _ key: UInt64, in segments: [BoardSegment]) -> SharedWords? {
-        for segment in segments where segment.layout.kind == kind {
+    private static func cell(_ kind: BoardKind, _ key: CellKey, in segments: [BoardSegment]) -> SharedWords? {
+        for segment in segments where segment.kind == kind {
             if let cell = segment.cell(key) { return cell }
         }
         return nil
     }
 
-    /// All segments of a kind, others' new ones included.
-    func segments(_ kind: BoardKind) throws(BreakerStoreError) -> [BoardSegment] {
+    /// Takes a cell, unless another process has; frees those of forgotten circuits, or grows, if there is no room.
+    private func take(
+        _ kind: BoardKind, _ key: CellKey, freeing births: () -> Set<Int64>?
+    ) throws(BreakerStoreError) -> SharedWords? {
+        func taken(in segments: [BoardSegment]) -> SharedWords? {
+            for segment in segments where segment.kind == kind {
+                if let cell = segment.take(key) { return cell }
+            }
+            return nil
+        }
+        var segments = try self.segments(following: true)
+        if let cell = Self.cell(kind, key, in: segments) ?? taken(in: segments) { return cell }
+        // Read outside of the lock of this object: a reading of the file may wait.
+        if let births = births() {
+            let capacity = segments.filter { $0.kind == kind }.reduce(0) { $0 + $1.capacity }
+            var freed = 0
+            for segment in segments where BoardKind.ofCircuits.contains(segment.kind) {
+                let count = segment.free(allBut: births)
+                if segment.kind == kind { freed += count }
+            }
+            // With less room than this a board would soon be swept again.
+            if freed >= capacity / 4, let cell = taken(in: segments) { return cell }
+        }
+        segments = try self.segments.withLock { segments throws(BreakerStoreError) in
+            try self.append(kind, &segments)
+            return segments.mapped
+        }
+        return taken(in: segments)
+    }
+
+    /// The segments, on request with those that other processes have added.
+    func segments(following: Bool) throws(BreakerStoreError) -> [BoardSegment] {
         try self.segments.withLock { segments throws(BreakerStoreError) in
-            try self.follow(&segments)
-            return segments.filter { $0.layout.kind == kind }
+            if following { try self.follow(&segments) }
+            return segments.mapped
         }
     }
 
     // MARK: - Growing
 
     /// Maps the segments that other processes have added.
-    private func follow(_ segments: inout [BoardSegment]) throws(BreakerStoreError) {
+    private func follow(_ segments: inout Segments) throws(BreakerStoreError) {
         guard let known = Self.read(self.header, self.file.descriptor), known.number == self.number,
-            known.segments.starts(with: segments.lazy.map(\.layout))
+            known.segments.starts(with: segments.layouts)
         else {
             self.loss.lose()
             throw self.failure("it is damaged")
         }
-        guard let more = Self.map(known.segments, beyond: segments, self.file.descriptor, self.loss) else {
+        guard let all = Self.map(known.segments, after: segments, self.file.descriptor, self.loss) else {
             throw self.failure("it can't be mapped")
         }
-        segments += more
+        segments = all
     }
 
     /// Adds a segment.
     ///
     /// The disk gives room first: a segment that is known always has all its blocks. Only one process at a time does
     /// this.
-    private func append(_ kind: BoardKind, _ segments: inout [BoardSegment]) throws(BreakerStoreError) {
-        guard self.isInPlace(end: Self.end(of: segments)), let known = Self.read(self.header, self.file.descriptor),
+    private func append(_ kind: BoardKind, _ segments: inout Segments) throws(BreakerStoreError) {
+        guard self.isInPlace(end: segments.end), let known = Self.read(self.header, self.file.descriptor),
             let segment = known.nextSegment(kind)
         else { throw self.failure("it can't grow") }
         try Self.allocate(self.file.descriptor, segment.offset, segment.size, self.path)
         Hook.reached("board.allocated")
         let words = self.header.words(from: 0)
         let place = BoardHeader.Place.segments + known.segments.count * 2
-        (words[place], words[place + 1]) = BoardHeader.words(of: segment)
+        (words[place], words[place + 1]) = segment.words
         Hook.reached("board.described")
         words[BoardHeader.Place.count] = UInt64(known.segments.count + 1)
         try self.follow(&segments)
+    }
+
+    // MARK: - Whose turn it is
+
+    /// Takes the turn to tell the file what the board has counted, unless a worker has within `pause` microseconds.
+    ///
+    /// All workers see the same numbers: one of them tells the file. Each commit makes all of them read their circuits
+    /// anew. If that worker is killed, another one takes the next turn.
+    func takeTurn(at uptime: Int64, pause: Int64) -> Bool {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        let words = self.header.words(from: 0)
+        let last = words[BoardHeader.Place.toldAt]
+        let age = uptime &- Int64(bitPattern: last)
+        // A time in the future was written before the clock began anew, or is damage.
+        guard last == 0 || age < 0 || age >= pause else { return false }
+        return words.replace(last, with: UInt64(bitPattern: uptime), at: BoardHeader.Place.toldAt)
+    }
+
+    /// The worker that has the turn was not able to tell all: anybody may take the next turn.
+    func giveTurnBack() {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        self.header.words(from: 0)[BoardHeader.Place.toldAt] = 0
     }
 
     // MARK: - The file
@@ -179,17 +239,18 @@ final class Board: Sendable {
         return BoardHeader(copy, fileSize: Self.size(descriptor))
     }
 
-    /// Maps the segments that are not mapped yet; nil if the known ones are not what they were.
+    /// Maps the segments that are not mapped yet; nil where the system can't.
     private static func map(
-        _ layouts: [BoardHeader.Segment], beyond known: [BoardSegment], _ descriptor: Int32, _ loss: BoardLoss
-    ) -> [BoardSegment]? {
-        guard layouts.count >= known.count, zip(layouts, known).allSatisfy({ $0 == $1.layout }) else { return nil }
-        var segments: [BoardSegment] = []
-        for layout in layouts[known.count...] {
+        _ layouts: [BoardHeader.Segment], after known: Segments, _ descriptor: Int32, _ loss: BoardLoss
+    ) -> Segments? {
+        var segments = known
+        for layout in layouts.dropFirst(known.layouts.count) {
+            segments.layouts.append(layout)
+            guard let kind = layout.kind else { continue }
             guard let mapping = BoardMapping(descriptor, offset: layout.offset, size: layout.size, loss: loss) else {
                 return nil
             }
-            segments.append(BoardSegment(layout: layout, mapping: mapping))
+            segments.mapped.append(BoardSegment(kind: kind, capacity: layout.capacity, mapping: mapping))
         }
         return segments
     }

@@ -4,7 +4,7 @@ import CBreakerStore
 struct BoardHeader: Sendable {
     /// Which board a store needs.
     struct Owner: Equatable, Sendable {
-        /// The boot in whose uptime the looks are: the fingerprint of its id.
+        /// The boot whose uptime tells the ticks: the fingerprint of its id.
         var boot: UInt64
         /// The number that the database's file was born with.
         var birth: Int64
@@ -17,19 +17,49 @@ struct BoardHeader: Sendable {
         }
     }
 
+    /// Where cells of one kind are. A segment of a kind that this release does not know is passed over.
     struct Segment: Equatable, Sendable {
-        var kind: BoardKind
+        /// The number of the kind.
+        var number: UInt8
+        /// The size of a cell.
+        var cellWords: Int
         var capacity: Int
         /// Where in the file it begins.
         var offset: Int
 
-        var size: Int { self.capacity * self.kind.words * 8 }
+        var kind: BoardKind? { BoardKind(rawValue: self.number) }
+        var size: Int { self.capacity * self.cellWords * 8 }
         var end: Int { self.offset + self.size }
+
+        /// The two words of the header that describe the segment.
+        var words: (UInt64, UInt64) {
+            (UInt64(self.offset), UInt64(self.capacity) << 16 | UInt64(self.cellWords) << 8 | UInt64(self.number))
+        }
+
+        fileprivate init(_ kind: BoardKind, capacity: Int, offset: Int) {
+            self.number = kind.rawValue
+            self.cellWords = kind.words
+            self.capacity = capacity
+            self.offset = offset
+        }
+
+        /// Nil unless this is a table of cells that begins at `offset`.
+        fileprivate init?(_ words: (UInt64, UInt64), at offset: Int) {
+            self.number = UInt8(truncatingIfNeeded: words.1)
+            self.cellWords = Int(words.1 >> 8 & 0xFF)
+            self.capacity = Int(words.1 >> 16)
+            self.offset = offset
+            guard words.0 == UInt64(offset), self.cellWords > 0, (1...1 << 24).contains(self.capacity),
+                self.capacity & (self.capacity - 1) == 0, self.kind.map({ $0.words == self.cellWords }) ?? true
+            else { return nil }
+        }
     }
 
     enum Place {
         static let number = 4
         static let count = 6
+        /// The uptime at which a worker last began to tell the file what the board has counted.
+        static let toldAt = 7
         static let segments = 8
     }
 
@@ -39,7 +69,7 @@ struct BoardHeader: Sendable {
     static let mostSegments = (Self.words - Place.segments) / 2
     /// "BrkBoard", in the order of the bytes.
     private static let magic = "BrkBoard".utf8.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    private static let version: UInt64 = 1
+    private static let version: UInt64 = 2
     /// Each segment begins at a multiple of this, so that it can be mapped: no supported system has larger pages.
     static let alignment = 1 << 16
 
@@ -57,7 +87,7 @@ struct BoardHeader: Sendable {
         self.number = words[4]
         for index in 0..<Int(words[Place.count]) {
             let place = Place.segments + index * 2
-            guard let segment = Self.segment(words[place], words[place + 1], after: self.segments),
+            guard let segment = Segment((words[place], words[place + 1]), at: Self.end(of: self.segments)),
                 segment.end <= fileSize
             else { return nil }
             self.segments.append(segment)
@@ -76,7 +106,11 @@ struct BoardHeader: Sendable {
 
     /// The segment by which a board grows; nil if the table is full.
     func nextSegment(_ kind: BoardKind) -> Segment? {
-        self.segments.count < Self.mostSegments ? Self.next(kind, after: self.segments) : nil
+        guard self.segments.count < Self.mostSegments else { return nil }
+        let count = self.segments.count { $0.kind == kind }
+        // Shifted by less than a word is long: there are few segments.
+        let capacity = min(kind.firstCapacity << (count / 2), kind.mostCapacity)
+        return Segment(kind, capacity: max(capacity, kind.firstCapacity), offset: self.end)
     }
 
     /// The size of the file.
@@ -85,25 +119,6 @@ struct BoardHeader: Sendable {
     private static func end(of segments: [Segment]) -> Int {
         let end = segments.last?.end ?? Self.size
         return (end + Self.alignment - 1) / Self.alignment * Self.alignment
-    }
-
-    /// Reads the description of a segment; nil unless it is just the one that `next` would add.
-    private static func segment(_ first: UInt64, _ second: UInt64, after others: [Segment]) -> Segment? {
-        guard let kind = BoardKind(rawValue: second & 0xFF) else { return nil }
-        let next = Self.next(kind, after: others)
-        return first == UInt64(next.offset) && second >> 8 == UInt64(next.capacity) ? next : nil
-    }
-
-    private static func next(_ kind: BoardKind, after others: [Segment]) -> Segment {
-        let last = others.last { $0.kind == kind }
-        return Segment(
-            kind: kind,
-            capacity: last.map { min($0.capacity * 2, kind.mostCapacity) } ?? kind.firstCapacity,
-            offset: Self.end(of: others))
-    }
-
-    static func words(of segment: Segment) -> (UInt64, UInt64) {
-        (UInt64(segment.offset), UInt64(segment.capacity) << 8 | segment.kind.rawValue)
     }
 
     /// The bytes of the header, as they are in memory.
@@ -117,7 +132,7 @@ struct BoardHeader: Sendable {
         words[5] = bs_check(words[1], words[2], words[3], words[4])
         words[Place.count] = UInt64(self.segments.count)
         for (index, segment) in self.segments.enumerated() {
-            (words[Place.segments + index * 2], words[Place.segments + index * 2 + 1]) = Self.words(of: segment)
+            (words[Place.segments + index * 2], words[Place.segments + index * 2 + 1]) = segment.words
         }
         return words
     }

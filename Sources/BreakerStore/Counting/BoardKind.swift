@@ -1,46 +1,87 @@
 /// The kind of the cells of a segment.
-enum BoardKind: UInt64, CaseIterable, Sendable {
+enum BoardKind: UInt8, CaseIterable, Sendable {
     /// A circuit's totals.
     case block = 1
     /// A circuit's durations by buckets.
     case durations = 2
-    /// The looks of one rule of a circuit.
+    /// The window of one rule of a circuit, for one length of tick.
     case ring = 3
     /// A worker that is degraded.
     case worker = 4
+    /// The workers whose calls ended badly within such a window.
+    case reporters = 5
 
-    /// The size of a cell, in words of 8 bytes.
+    /// The kinds whose cells belong to circuits.
+    static let ofCircuits: [BoardKind] = [.block, .durations, .ring, .reporters]
+
+    /// The size of a cell, in words of 8 bytes; those of circuits have a key in front.
     var words: Int {
         switch self {
-        case .block: 16
-        case .durations: 24
-        case .ring: LookRing.words
+        case .block: CountBlock.words
+        case .durations: DurationBuckets.words
+        case .ring: CellKey.words + Ring.words
         case .worker: 8
+        case .reporters: CellKey.words + ReporterCells.words
         }
     }
 
-    /// How many cells the first segment of this kind has, a whole number of pages.
+    /// How many cells the first segment of this kind has.
     ///
-    /// Each further segment has twice as many as the one before, up to `mostCapacity`.
+    /// Two segments have the same size, then the next two twice as many cells each, up to `mostCapacity`: with segments
+    /// that doubled each time, up to three quarters of a board would be room.
     var firstCapacity: Int {
         switch self {
-        case .block, .durations: 64
-        case .ring: 8
+        case .block: 256
+        case .durations, .ring, .reporters: 32
         // Fewer would leave room behind them: each segment begins at a multiple of 64 KiB.
         case .worker: 1_024
         }
     }
 
-    /// No segment has more cells: it has 4 MiB at most.
+    /// No segment has more cells: it has about 4 MiB at most.
     var mostCapacity: Int {
         switch self {
-        case .block: 1 << 15
-        case .durations: 1 << 14
-        case .ring: 1 << 12
-        case .worker: 1 << 16
+        case .block, .worker: 1 << 16
+        case .durations, .ring, .reporters: 1 << 14
         }
     }
+}
 
-    /// The key of the ring for the rule about slow calls: births are below 2^62.
-    static func slowKey(_ birth: UInt64) -> UInt64 { birth | 1 << 62 }
+/// By which a circuit's cell is found: the first two words of the cell.
+struct CellKey: Equatable, Sendable {
+    static let words = 2
+    private static let slow: UInt64 = 1 << 62
+
+    /// The circuit's birth; its bit 62 says that the cell is the slow rule's. Births are below that.
+    let first: UInt64
+    /// The circuit's row in the file; or the length of a tick, where there is a cell for each.
+    let second: UInt64
+
+    /// A circuit's totals and durations.
+    init(birth: Int64, id: Int64) {
+        self.first = UInt64(bitPattern: birth)
+        self.second = UInt64(bitPattern: id)
+    }
+
+    /// What belongs to the window of a rule.
+    init(birth: Int64, _ subject: WindowSubject, _ ticks: WindowTicks) {
+        self.first = UInt64(bitPattern: birth) | (subject == .slow ? Self.slow : 0)
+        self.second = UInt64(bitPattern: ticks.length)
+    }
+
+    init(of cell: SharedWords) {
+        self.first = cell[0]
+        self.second = cell[1]
+    }
+
+    var birth: Int64 { Int64(bitPattern: self.first & ~Self.slow) }
+    var id: Int64 { Int64(bitPattern: self.second) }
+}
+
+/// Which calls a rule about shares calls bad.
+enum WindowSubject: Sendable {
+    /// Failed calls among all calls.
+    case failed
+    /// Slow calls among all calls.
+    case slow
 }

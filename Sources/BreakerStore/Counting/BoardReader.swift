@@ -29,59 +29,58 @@ final class BoardReader: Sendable {
     /// The totals of all circuits, by their births.
     func totals() -> [Int64: BlockTotals] {
         var totals: [Int64: BlockTotals] = [:]
-        self.forEach(.block) { key, cell in
-            totals[Int64(bitPattern: key)] = CountBlock(words: cell).totals
-        }
+        self.forEach(.block) { cell in totals[CellKey(of: cell).birth] = CountBlock(words: cell).totals }
         return totals
     }
 
-    /// The births of circuits whose totals the file has not been told, and that no process has taken within `pause`.
-    func untold(at uptime: Int64, pause: Int64) -> Set<UInt64> {
-        var births: Set<UInt64> = []
-        self.forEach(.block) { key, cell in
-            let block = CountBlock(words: cell)
-            if block.totals.sum != block[.told], block.isToTell(at: uptime, pause: pause) { births.insert(key) }
-        }
-        return births
-    }
+    /// One circuit's totals; nil if the board does not have the circuit.
+    func totals(_ key: CellKey) -> BlockTotals? { self.withCell(.block, key) { CountBlock(words: $0).totals } }
 
-    /// A copy of one circuit's counters in this process's memory; nil if the board does not have the circuit.
-    func counter(birth: Int64, _ rules: CountingRules) -> CircuitCounter? {
-        let key = UInt64(bitPattern: birth)
-        guard let block = self.cell(.block, key) else { return nil }
-        return CircuitCounter(
-            copying: block, failing: self.cell(.ring, key), slow: self.cell(.ring, BoardKind.slowKey(key)),
-            durations: self.cell(.durations, key), rules)
+    /// How long one circuit's calls took; nil where nobody measures.
+    func durations(_ key: CellKey) -> DurationBuckets? { self.withCell(.durations, key) { DurationBuckets($0) } }
+
+    /// The calls in the window that ends now; nil if the board has no such window.
+    func sums(_ key: CellKey, _ ticks: WindowTicks, inStretch stretch: Int64, at uptime: Int64) -> CallCounts? {
+        self.withCell(.ring, key) { cell in
+            Ring(words: cell.from(CellKey.words), ticks: ticks)
+                .sums(inStretch: stretch, { uptime }, isPresent: { false })
+        } ?? nil
     }
 
     /// The workers that have said that they are degraded; those who died since are among them.
     func degraded() -> [Board.Degraded] {
         var workers: [Board.Degraded] = []
-        self.forEach(.worker) { _, cell in
+        self.forEach(.worker) { cell in
             if let worker = Board.Degraded(cell) { workers.append(worker) }
         }
         return workers
     }
 
-    private func cell(_ kind: BoardKind, _ key: UInt64) -> [UInt64]? {
-        guard key != 0 else { return nil }
+    /// Hands over a copy of a cell.
+    private func withCell<Result>(_ kind: BoardKind, _ key: CellKey, _ body: (SharedWords) -> Result) -> Result? {
         for segment in self.header.segments where segment.kind == kind {
-            for place in BoardSegment.places(of: key, capacity: segment.capacity) {
+            for place in BoardSegment.places(of: key.first, capacity: segment.capacity) {
                 let offset = segment.offset + place * kind.words * 8
-                guard let cell = Self.read(self.file.descriptor, offset, kind.words) else { return nil }
-                if cell[0] == key { return cell }
-                if cell[0] == 0 { return nil }
+                // Most places are others': the key is read first.
+                guard let found = Self.read(self.file.descriptor, offset, CellKey.words) else { return nil }
+                guard found == [key.first, key.second],
+                    let words = Self.read(self.file.descriptor, offset, kind.words)
+                else { continue }
+                let cells = PrivateCells(copying: words)
+                return withExtendedLifetime(cells) { body(cells.words(from: 0)) }
             }
         }
         return nil
     }
 
-    private func forEach(_ kind: BoardKind, _ body: (UInt64, SharedWords) -> Void) {
+    private func forEach(_ kind: BoardKind, _ body: (SharedWords) -> Void) {
         for segment in self.header.segments where segment.kind == kind {
             guard let words = Self.read(self.file.descriptor, segment.offset, segment.size / 8) else { continue }
             let cells = PrivateCells(copying: words)
-            for place in 0..<segment.capacity where words[place * kind.words] != 0 {
-                body(words[place * kind.words], cells.words(from: place * kind.words))
+            withExtendedLifetime(cells) {
+                for place in 0..<segment.capacity where words[place * kind.words] != 0 {
+                    body(cells.words(from: place * kind.words))
+                }
             }
         }
     }

@@ -3,13 +3,14 @@ struct BoardSegment: Sendable {
     /// How many places a key may be in.
     static let window = 16
 
-    let layout: BoardHeader.Segment
+    let kind: BoardKind
+    let capacity: Int
     let mapping: BoardMapping
 
     /// The places of a key, in the order in which they are taken.
-    static func places(of key: UInt64, capacity: Int) -> [Int] {
+    static func places(of key: UInt64, capacity: Int) -> LazyMapSequence<Range<Int>, Int> {
         let start = Int(truncatingIfNeeded: Self.mix(key)) & (capacity - 1)
-        return (0..<Self.window).map { (start + $0) & (capacity - 1) }
+        return (0..<min(Self.window, capacity)).lazy.map { (start + $0) & (capacity - 1) }
     }
 
     /// SplitMix64's last steps: keys that lie near each other are spread.
@@ -19,19 +20,44 @@ struct BoardSegment: Sendable {
         return value ^ (value >> 31)
     }
 
-    /// Finds a key's cell, or takes the first free one of its places; nil if all of them are others'.
+    /// The cell of a key, if there is one.
     ///
-    /// No place ever becomes free again, so all who look for a key come to the same cell.
-    func cell(_ key: UInt64) -> SharedWords? {
-        for place in Self.places(of: key, capacity: self.layout.capacity) {
+    /// All places are looked at: one in front may have become free since.
+    func cell(_ key: CellKey) -> SharedWords? {
+        for place in Self.places(of: key.first, capacity: self.capacity) {
             let cell = self.cell(at: place)
-            // Another process may take a free cell just now, for this key or for another one.
-            if cell[0] == key || cell.replace(0, with: key, at: 0) || cell[0] == key { return cell }
+            if cell[0] == key.first, cell[1] == key.second { return cell }
         }
         return nil
     }
 
-    func cell(at place: Int) -> SharedWords {
-        self.mapping.words(from: place * self.layout.kind.words)
+    /// Takes the first free one of a key's places; nil if all of them are others'.
+    ///
+    /// Called under byte 0 of the lock file alone, so that no key ever has two cells.
+    func take(_ key: CellKey) -> SharedWords? {
+        for place in Self.places(of: key.first, capacity: self.capacity) {
+            let cell = self.cell(at: place)
+            guard cell[0] == 0 else { continue }
+            // What a forgotten circuit has left.
+            for word in 2..<self.kind.words { cell[word] = 0 }
+            cell[1] = key.second
+            cell[0] = key.first
+            return cell
+        }
+        return nil
     }
+
+    /// Frees the cells of circuits that are not among these; returns how many. Called as `take` is.
+    func free(allBut births: Set<Int64>) -> Int {
+        var freed = 0
+        for place in 0..<self.capacity {
+            let cell = self.cell(at: place)
+            guard cell[0] != 0, !births.contains(CellKey(of: cell).birth) else { continue }
+            cell[0] = 0
+            freed += 1
+        }
+        return freed
+    }
+
+    func cell(at place: Int) -> SharedWords { self.mapping.words(from: place * self.kind.words) }
 }

@@ -11,6 +11,8 @@ final class CircuitCounts: Sendable {
             get { self.number > 0 ? self.number : nil }
             set { self.number = newValue ?? 0 }
         }
+        /// The circuit's row.
+        var id: Int64 = 0
         var rules = CountingRules()
         /// Whether the file was read, and has no such circuit.
         var isMissing: Bool { self.number < 0 }
@@ -22,34 +24,37 @@ final class CircuitCounts: Sendable {
 
     /// Where the numbers go; made when there is something to count.
     final class Counters: Sendable {
-        /// On the board; nil while there is none.
-        let shared: CircuitCounter?
-        /// This process's own calls, by which memory guards; nil where no rule has a window.
+        /// For all processes; nil while there is no board, or no room on it.
+        let board: CircuitCounter?
+        /// This process's own: windows by which memory guards, and totals of the calls that could not go to a board.
+        ///
+        /// Nil where there is a board, and no rule has a window.
         let own: CircuitCounter?
-        /// The calls that could not go to a board; the file is told their totals under this process's own number.
-        let stray: CircuitCounter?
 
         /// The birth and the rules for which these counters were made.
         let made: Known
 
-        /// - Parameter old: the counters until now; the private ones among them go on if they fit the rules.
-        init(shared: CircuitCounter?, for made: Known, after old: Counters?) {
-            self.shared = shared
+        /// - Parameter old: the counters until now; what they have and the file was not told goes on.
+        init(board: CircuitCounter?, for made: Known, after old: Counters?) {
+            self.board = board
             self.made = made
-            let rules = made.rules
-            let hasWindow = rules.failureWindow ?? rules.slowWindow != nil
-            self.own = !hasWindow ? nil : old?.own?.rules == rules ? old?.own : CircuitCounter(privately: rules)
-            // No window is looked at there: all that is needed beside totals is a place for durations.
-            let stray = CountingRules(measuresDurations: true)
-            self.stray = old?.stray ?? (shared == nil ? CircuitCounter(privately: stray) : nil)
+            let isNeeded = board == nil || made.rules.shortestWindow != nil || old?.own != nil
+            if let own = old?.own, own.rules == made.rules {
+                self.own = own
+            } else {
+                self.own = isNeeded ? CircuitCounter(privately: made.rules, after: old?.own) : nil
+            }
         }
 
-        /// The counters whose windows decide: those on the board, or else this process's own.
-        var deciding: CircuitCounter? { self.shared.flatMap { $0.isLost ? nil : $0 } ?? self.own }
+        /// The counter whose windows decide: that on the board, or else this process's own.
+        var deciding: CircuitCounter? { self.board.flatMap { $0.isLost ? nil : $0 } ?? self.own }
     }
 
     struct State {
         var known = Known()
+        /// That of the circuit in the file, as it was read last, and the epoch with which it began.
+        var stretch: Int64 = 0
+        var epoch: Int64 = 0
         /// The circuit's rules, if one of them is about a share of the calls.
         var sharing: Boxed<Rules>?
         var counters: Counters?
@@ -62,9 +67,6 @@ final class CircuitCounts: Sendable {
 
     /// Held while counts are on their way from the lanes to the counters.
     private let moving = ForkSafeLock((), rank: .counts)
-
-    /// Whether there may be private counts that belong on the board: there was none when they were counted.
-    private let hasStrays = Atomic<Bool>(false)
 
     /// Whether the file has been told the error that was kept last: then the next one is kept.
     let wantsError = Atomic<Bool>(true)
@@ -79,10 +81,12 @@ final class CircuitCounts: Sendable {
     private let lastEpoch = Atomic<Int64>(0)
     /// The epoch of the circuit in memory, while memory guards; 0 while the file does.
     private let epochInMemory = Atomic<Int64>(0)
-    /// How many bad calls this process has added to the board.
-    private let ownBadCalls = Atomic<UInt64>(0)
+    /// The stretch of this process's own windows: one more with each new epoch, of the circuit in the file or in memory.
+    private let ownStretch = Atomic<Int64>(0)
+    /// How many bad ends this process has added to the board.
+    private let ownBad = Atomic<UInt64>(0)
     /// How many of other processes the board had when this process last looked.
-    private let othersBadCalls = Atomic<UInt64>(0)
+    private let othersBad = Atomic<UInt64>(0)
     /// The epoch in which this process first saw the present circuit, if it knew another one of that name before;
     /// otherwise `Int64.min`.
     private let firstEpoch = Atomic<Int64>(.min)
@@ -95,7 +99,10 @@ final class CircuitCounts: Sendable {
     ///   reading is overwritten.
     /// - Returns: whether it was taken over.
     @discardableResult
-    func know(birth: Int64?, _ rules: Rules, epoch: Int64, if isCurrent: () -> Bool = { true }) -> Bool {
+    func know(
+        _ row: (id: Int64, birth: Int64)?, _ rules: Rules, epoch: Int64, stretch: Int64,
+        if isCurrent: () -> Bool = { true }
+    ) -> Bool {
         if rules.slow != nil { self.measureDurations() }
         let measuresDurations = self.durations.isOpen
         var former: State?
@@ -103,13 +110,14 @@ final class CircuitCounts: Sendable {
         self.state.change { state in
             guard self.lastEpoch.load(ordering: .relaxed) == 0 || isCurrent() else { return }
             isTaken = true
-            if let birth, let known = state.known.birth, birth != known {
+            if let row, let known = state.known.birth, row.birth != known {
                 former = self.beginAnew(epoch: epoch, &state)
             }
-            self.lastEpoch.store(epoch, ordering: .relaxed)
+            if self.lastEpoch.exchange(epoch, ordering: .relaxed) != epoch { self.beginOwnStretch() }
+            (state.epoch, state.stretch) = (epoch, stretch)
             self.threshold.store(rules.slow?.threshold ?? -1, ordering: .relaxed)
             // A circuit as it was just registered does not show its birth yet: the one that was known stays.
-            state.known.birth = birth ?? state.known.birth
+            if let row { (state.known.id, state.known.birth) = row }
             state.known.rules = CountingRules(rules)
             state.known.rules.measuresDurations = measuresDurations
             let isSharing = state.known.rules.shortestWindow != nil
@@ -133,13 +141,14 @@ final class CircuitCounts: Sendable {
     func noteMissing() { self.state.change { if $0.known.birth == nil { $0.known.noteMissing() } } }
 
     /// Memory guards the circuit from now on, in this epoch of its own; nil: the file guards it again.
-    func guardsInMemory(_ epoch: Int64?) { self.epochInMemory.store(epoch ?? 0, ordering: .relaxed) }
-
-    /// The epoch of the looks in this process's own windows.
-    private var ownEpoch: Int64 {
-        let epoch = self.epochInMemory.load(ordering: .relaxed)
-        return epoch == 0 ? self.epoch : epoch
+    ///
+    /// That the file is lost is no transition: the calls of before count on.
+    func guardsInMemory(_ epoch: Int64?) {
+        let last = self.epochInMemory.exchange(epoch ?? 0, ordering: .relaxed)
+        if last != 0, last != epoch { self.beginOwnStretch() }
     }
+
+    private func beginOwnStretch() { self.ownStretch.wrappingAdd(1, ordering: .relaxed) }
 
     /// Somebody has forgotten the circuit, or put another file in place, and there is a new circuit of this name: none
     /// of the former circuit's calls count for the new one.
@@ -203,23 +212,23 @@ final class CircuitCounts: Sendable {
     ///
     /// - Parameters:
     ///   - board: nil while there is none.
-    ///   - grow: makes room on the board.
-    func makeCounters(on board: Board?, growing grow: Board.Growth) -> Counters {
+    ///   - room: how room is made on the board.
+    func makeCounters(on board: Board?, making room: Board.Room) -> Counters {
         while true {
             let state = self.present
             let known = state.known
             let isOnBoard = board != nil && known.birth != nil
             if let counters = state.counters, counters.made == known,
-                counters.shared?.board === (isOnBoard ? board : nil)
+                counters.board?.board === (isOnBoard ? board : nil), !(counters.board?.isLost ?? false)
             {
                 return counters
             }
-            var shared: CircuitCounter?
+            var counter: CircuitCounter?
             if let board, let birth = known.birth {
-                shared = try? CircuitCounter(birth: birth, known.rules, on: board, growing: grow)
+                counter = try? CircuitCounter(ofID: known.id, birth: birth, known.rules, on: board, making: room)
             }
             Hook.reached("counters.making")
-            var counters = Counters(shared: shared, for: known, after: nil)
+            var counters = Counters(board: counter, for: known, after: nil)
             var isBirthNew = false
             self.state.change { state in
                 // Another thread may have learned the birth meanwhile, and have counted calls for it.
@@ -229,7 +238,7 @@ final class CircuitCounts: Sendable {
                 // Another thread may have made counters in this moment: the calls that it has counted there must not
                 // be lost.
                 let isSame = known.birth == state.counters?.made.birth || state.counters?.made.birth == nil
-                counters = Counters(shared: shared, for: known, after: isSame ? state.counters : nil)
+                counters = Counters(board: counter, for: known, after: isSame ? state.counters : nil)
                 state.counters = counters
             }
             if !isBirthNew { return counters }
@@ -238,47 +247,54 @@ final class CircuitCounts: Sendable {
 
     /// Lets go of the board; the windows by which memory guards stay.
     func leaveBoard() {
-        guard let old = self.madeCounters, old.shared != nil else { return }
-        let own = Counters(shared: nil, for: old.made, after: old)
+        guard let old = self.madeCounters, old.board != nil else { return }
+        let own = Counters(board: nil, for: old.made, after: old)
         self.state.change { $0.counters = own }
     }
+
+    /// Whether calls of this circuit are counted for this process alone: there is no board, or no room on it.
+    var isPrivate: Bool { self.state.read(orInAChild: State()) { $0.counters.map { $0.board == nil } ?? false } }
 
     /// The counters that were made last.
     var madeCounters: Counters? { self.present.counters }
 
     // MARK: - Counting
 
-    /// Moves the counts of the lanes to the counters; returns whether there were any.
+    /// Moves what the lanes have to the counters; returns whether there was anything.
     ///
     /// - Parameter counters: asked only if there is anything to move.
     @discardableResult
     func publish(clock: () -> Int64, _ counters: () -> Counters) -> Bool {
-        let hasStrays = self.hasStrays.load(ordering: .relaxed)
         // Of a circuit whose calls all fail only the durations wait here.
-        guard !self.lanes.isEmpty || !self.durations.isEmpty || hasStrays else { return false }
-        let counters = counters()
-        if hasStrays { self.moveStrays(counters) }
-        var counts = LaneCounts()
-        var isMoved = false
-        while !isMoved {
-            let epochs = (self.epoch, self.ownEpoch)
-            counters.shared?.lookFirst(epoch: epochs.0, clock: clock)
-            counters.own?.lookFirst(epoch: epochs.1, clock: clock)
-            Hook.reached("counts.moving")
-            self.whileNothingMoves {
-                counts.add(self.lanes.take())
-                // If another epoch has begun meanwhile, calls of that one may be among them. They must be in its
-                // window, which needs a look before them.
-                guard epochs == (self.epoch, self.ownEpoch) else { return }
-                Hook.reached("counts.taken")
-                (counters.shared ?? counters.stray)?.publish(self.durations)
-                (counters.shared ?? counters.stray)?.publish(counts)
-                counters.own?.publish(counts)
-                isMoved = true
-            }
+        guard !self.lanes.isEmpty || !self.durations.isEmpty else {
+            // There may be a board by now, or room on it.
+            if self.isPrivate { _ = counters() }
+            return false
         }
-        self.noteStrays(counters)
+        let counters = counters()
+        Hook.reached("counts.moving")
+        self.whileNothingMoves { self.moveLanes(to: counters, clock) }
         return true
+    }
+
+    /// Called while nothing else moves.
+    private func moveLanes(to counters: Counters, _ clock: () -> Int64) {
+        let counts = self.lanes.take()
+        Hook.reached("counts.taken")
+        (counters.board ?? counters.own)?.addToTotals(counts, self.durations)
+        // Read after the lanes were taken: what let these calls through was known by then, or older.
+        let (stretch, ownStretch) = self.stretches
+        counters.board?.addToWindows(good: counts.succeeded, inStretch: stretch, clock)
+        counters.own?.addToWindows(good: counts.succeeded, inStretch: ownStretch, clock)
+    }
+
+    private var stretches: (ofFile: Int64, own: Int64) {
+        (self.state.read(orInAChild: State()) { $0.stretch }, self.ownStretch.load(ordering: .relaxed))
+    }
+
+    /// Which stretch began with this epoch; nil if it is over, as far as this process knows.
+    private func stretch(since epoch: Int64) -> Int64? {
+        self.state.read(orInAChild: State()) { $0.epoch == epoch ? $0.stretch : nil }
     }
 
     /// Runs `body` while no other thread of this process moves counts from the lanes to the counters.
@@ -294,59 +310,95 @@ final class CircuitCounts: Sendable {
         if !isDone { body() }
     }
 
-    private func noteStrays(_ counters: Counters) {
-        if counters.shared == nil { self.hasStrays.store(true, ordering: .relaxed) }
+    /// Which circuit has let a call through that ended badly.
+    enum Admission: Sendable {
+        /// None whose rules look at this end: it counts in totals alone.
+        case none
+        /// The circuit in the file, in this epoch.
+        case file(epoch: Int64)
+        /// The circuit in memory, in this epoch of its own.
+        case memory(epoch: Int64)
     }
 
-    /// Moves to the board what was counted privately while the board was only late: another process had been opening
-    /// the store.
+    /// Counts a failing or slow end at once, where a kill can't lose it; returns the calls by which a rule decides.
     ///
-    /// A thread that still counts privately just now is not waited for: its count is told to the file.
-    private func moveStrays(_ counters: Counters) {
-        guard let stray = counters.stray, !stray.isTold else { return self.hasStrays.store(false, ordering: .relaxed) }
-        guard let shared = counters.shared, !shared.isLost else { return }
-        self.hasStrays.store(false, ordering: .relaxed)
-        var untold: (totals: BlockTotals, durations: DurationBuckets?)?
-        self.state.change { _ in untold = stray.takeUntold() }
-        if let (totals, durations) = untold { shared.addLate(totals, durations) }
-    }
-
-    /// Looks at the totals of rules that have a window; returns whether anything has changed within it.
-    @discardableResult
-    func look(_ counters: Counters, epoch: Int64, clock: () -> Int64) -> Bool {
-        let hasOwn = counters.own?.look(epoch: self.ownEpoch, clock: clock) ?? false
-        return counters.shared?.look(epoch: epoch, clock: clock) ?? hasOwn
-    }
-
-    /// Notes how many bad calls other processes have added to the board.
+    /// In this order, while nothing else moves:
+    /// 1. The good ends that this process had before: they must be in the sums that decide.
+    /// 2. The end, in the totals.
+    /// 3. The end in the windows, first in those of all processes, unless the circuit has moved on since.
+    /// 4. The sums. They have this end, and miss no good one that this process had.
     ///
-    /// Returns whether there were others when this was last noted.
-    func noteBadCallsOfOthers(on counter: CircuitCounter) -> Bool {
-        let bad = counter.badCalls &- self.ownBadCalls.load(ordering: .relaxed)
-        return self.othersBadCalls.exchange(bad, ordering: .relaxed) != bad
-    }
-
-    /// Counts a failing or slow end at once, where a kill can't lose it.
-    ///
-    /// - Parameter ownEpoch: the epoch of the circuit in memory, if memory has let the call through.
+    /// - Parameter isPresent: asks the file whether the circuit is still in the epoch that has let the call through;
+    ///   waits for nothing.
     func count(
-        _ end: BadEnd, by worker: Int64, epoch: Int64, ownEpoch: Int64?, in counters: Counters, clock: () -> Int64
-    ) {
-        let ownEpoch = ownEpoch ?? self.ownEpoch
-        counters.own?.lookFirst(epoch: ownEpoch, clock: clock)
-        func moveGood(_ add: (LaneCounts) -> Void) {
-            self.whileNothingMoves {
-                let counts = self.lanes.take()
-                add(counts)
-                counters.own?.publish(counts)
+        _ end: BadEnd, of admission: Admission, by worker: Int64, in counters: Counters, clock: () -> Int64,
+        isPresent: () -> Bool
+    ) -> Circuit.CountedCalls {
+        var counted = Circuit.CountedCalls()
+        self.whileNothingMoves {
+            self.moveLanes(to: counters, clock)
+            self.addToTotals(end, in: counters)
+            guard let (stretch, own, isOfMemory) = self.present(admission) else { return }
+            counters.board?.addToWindows(end, by: worker, inStretch: stretch, clock, isPresent: isPresent)
+            counters.own?.addToWindows(end, by: worker, inStretch: own, clock, isPresent: { true })
+            if !isOfMemory, let board = counters.board, !board.isLost {
+                counted = board.sums(inStretch: stretch, clock, isPresent: isPresent)
+            } else if let counter = counters.own {
+                counted = counter.sums(inStretch: own, clock, isPresent: { true })
             }
         }
+        return counted
+    }
+
+    private func addToTotals(_ end: BadEnd, in counters: Counters) {
         // Before the board has the end: a thread that looks in between takes it for news, and misses none of others.
-        if !end.isLate, counters.shared != nil {
-            self.ownBadCalls.wrappingAdd((end.isFailed ? 1 : 0) + (end.isSlow ? 1 : 0), ordering: .relaxed)
+        if counters.board != nil {
+            self.ownBad.wrappingAdd((end.isFailed ? 1 : 0) + (end.isSlow ? 1 : 0), ordering: .relaxed)
         }
-        (counters.shared ?? counters.stray)?.count(end, by: worker, epoch: epoch, good: moveGood, clock: clock)
-        self.noteStrays(counters)
-        counters.own?.count(end, by: worker, epoch: ownEpoch, clock: clock)
+        (counters.board ?? counters.own)?.addToTotals(end)
+    }
+
+    /// The stretches in which an end counts now; nil if the circuit that let the call through has moved on.
+    ///
+    /// Other processes are to see an end that memory let through, too: it counts as of the file's stretch that this
+    /// process knows.
+    private func present(_ admission: Admission) -> (stretch: Int64, own: Int64, isOfMemory: Bool)? {
+        let (stretch, own) = self.stretches
+        switch admission {
+        case .none: return nil
+        case .file(let epoch): return self.stretch(since: epoch).map { ($0, own, false) }
+        case .memory(let epoch):
+            return self.epochInMemory.load(ordering: .relaxed) == epoch ? (stretch, own, true) : nil
+        }
+    }
+
+    /// The calls in the windows by which a rule decides; none if the circuit has moved on since this epoch.
+    func sums(since epoch: Int64, of counter: CircuitCounter, clock: () -> Int64) -> Circuit.CountedCalls {
+        var counted = Circuit.CountedCalls()
+        self.whileNothingMoves {
+            guard let stretch = self.stretch(since: epoch) else { return }
+            counted = counter.sums(inStretch: counter.board == nil ? self.stretches.own : stretch, clock)
+        }
+        return counted
+    }
+
+    /// A share that the calls on the board reach; nil if none is, or the circuit has moved on since this epoch.
+    func suspectedShare(
+        of counter: CircuitCounter, by rules: Rules, since epoch: Int64, clock: () -> Int64
+    ) -> SuspectedShare? {
+        var share: SuspectedShare?
+        self.whileNothingMoves {
+            guard let stretch = self.stretch(since: epoch) else { return }
+            share = SuspectedShare(of: counter, by: rules, inStretch: stretch, clock)
+        }
+        return share
+    }
+
+    /// Notes how many bad ends other processes have added to the board.
+    ///
+    /// Returns whether there were others when this was last noted.
+    func noteBadOfOthers(on counter: CircuitCounter) -> Bool {
+        let bad = counter.bad &- self.ownBad.load(ordering: .relaxed)
+        return self.othersBad.exchange(bad, ordering: .relaxed) != bad
     }
 }

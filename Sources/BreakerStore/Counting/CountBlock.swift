@@ -1,13 +1,16 @@
-/// The words that count the calls through one circuit: they only rise.
+/// The words that count all calls through one circuit, by how they ended: they only rise.
 ///
-/// They are on the board, for all processes of the host, or in this process's memory. Calls that count in windows and
-/// calls that don't have separate words. So one addition counts how a call ended, and no process can be stopped or
-/// killed between two additions that a window needs both.
+/// On the board, for all processes of the host, or in this process's memory. One line of the cache.
 struct CountBlock: Sendable {
     enum Word: Int {
-        case key, succeeded, failed, slow, ignored, refused, lateFailed, lateSlow, lateSucceeded, toldAt, told
-        case toldDurations
+        /// Behind the two by which a cell is found.
+        case succeeded = 2
+        case failed, slow, ignored, refused
+        /// What all numbers came to when the file was told of them last.
+        case told
     }
+
+    static let words = 8
 
     let words: SharedWords
 
@@ -20,47 +23,32 @@ struct CountBlock: Sendable {
     }
 
     func add(_ counts: LaneCounts) {
-        self.add(counts.succeeded, to: .succeeded)
+        self.add(counts.succeeded &+ counts.aside, to: .succeeded)
         self.add(counts.ignored, to: .ignored)
         self.add(counts.refused, to: .refused)
-        self.add(counts.aside, to: .lateSucceeded)
     }
 
-    /// Whether no process has taken the numbers to tell them to the file within `pause`.
-    ///
-    /// A time in the future was written before the clock began anew, or is damage.
-    func isToTell(at uptime: Int64, pause: Int64) -> Bool {
-        let age = uptime &- Int64(bitPattern: self[.toldAt])
-        return self[.toldAt] == 0 || age < 0 || age >= pause
+    /// Counts a failing or slow end: as slow last, so that no slow call is missing among the others.
+    func add(_ end: BadEnd) {
+        self.add(1, to: end.isFailed ? .failed : .succeeded)
+        if end.isSlow { self.add(1, to: .slow) }
     }
 
+    /// Read the other way round.
     var totals: BlockTotals {
-        // A slow call is counted as succeeded or failed first, and as slow then. Read the other way round, no slow call
-        // is missing among the succeeded and the failed.
-        let slow = self[.slow] &+ self[.lateSlow]
-        let failed = self[.failed] &+ self[.lateFailed]
+        let slow = self[.slow]
         return BlockTotals(
-            succeeded: self[.succeeded] &+ self[.lateSucceeded], failed: failed, slow: slow, ignored: self[.ignored],
+            succeeded: self[.succeeded], failed: self[.failed], slow: slow, ignored: self[.ignored],
             refused: self[.refused])
     }
 
-    /// Takes what the words count, and leaves zeros.
-    func takeTotals() -> BlockTotals {
-        func take(_ word: Word) -> UInt64 { self.words.take(word.rawValue) }
-        // The slow ones first, as above.
-        let slow = take(.slow) &+ take(.lateSlow)
-        let failed = take(.failed) &+ take(.lateFailed)
-        return BlockTotals(
-            succeeded: take(.succeeded) &+ take(.lateSucceeded), failed: failed, slow: slow, ignored: take(.ignored),
-            refused: take(.refused))
-    }
+    /// How many ends were failing or slow ones; a number that only rises.
+    var bad: UInt64 { self[.failed] &+ self[.slow] }
 
-    /// Adds calls that count in totals alone.
-    func addLate(_ totals: BlockTotals) {
-        self.add(totals.succeeded, to: .lateSucceeded)
-        self.add(totals.failed, to: .lateFailed)
-        self.add(totals.slow, to: .lateSlow)
-        self.add(totals.ignored, to: .ignored)
-        self.add(totals.refused, to: .refused)
-    }
+    /// Whether the file has been told these numbers.
+    ///
+    /// All of them only rise: another sum means that something has changed.
+    func isTold(_ totals: BlockTotals) -> Bool { totals.sum == self[.told] }
+
+    func noteTold(_ totals: BlockTotals) { self.words[Word.told.rawValue] = totals.sum }
 }

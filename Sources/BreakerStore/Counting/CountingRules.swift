@@ -11,6 +11,8 @@ struct CountingRules: Equatable, Sendable {
         set { self.slow = newValue ?? 0 }
     }
     var measuresDurations = false
+    /// Whether a share opens the circuit only if the bad calls come from several workers.
+    var needsReporters = false
 
     // There may be very many circuits: optional numbers take twice the memory. No window is 0.
     private var failing: Int64 = 0
@@ -23,6 +25,13 @@ struct CountingRules: Equatable, Sendable {
     }
 
     func hasWindows(of other: CountingRules) -> Bool { self.failing == other.failing && self.slow == other.slow }
+
+    /// What each rule about a share calls bad, and the ticks of the rule's window.
+    var windows: [(subject: WindowSubject, ticks: WindowTicks)] {
+        [(WindowSubject.failed, self.failureWindow), (.slow, self.slowWindow)].compactMap { subject, window in
+            window.map { (subject, WindowTicks(window: $0)) }
+        }
+    }
 
     var shortestWindow: Int64? {
         guard let failing = self.failureWindow, let slow = self.slowWindow else {
@@ -37,5 +46,6 @@ extension CountingRules {
         self.init()
         if case .failureRate(_, let window) = rules.trip { self.failureWindow = window }
         self.slowWindow = rules.slow?.window
+        self.needsReporters = rules.minimumReporters > 1 && self.shortestWindow != nil
     }
 }

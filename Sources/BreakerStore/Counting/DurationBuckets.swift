@@ -2,8 +2,11 @@
 struct DurationBuckets: Equatable, Sendable {
     /// One bucket for each bound, and one for calls that took longer than all bounds.
     static let count = 16
-    /// The word of a cell in which the first bucket is: the one behind the key.
-    static let firstWord = 1
+    /// The word of a cell in which the first bucket is: behind the two by which the cell is found.
+    private static let firstWord = 2
+    /// How many calls had been measured when the file was told of them last.
+    private static let toldWord = Self.firstWord + Self.count + 1
+    static let words = Self.toldWord + 1
 
     /// How many calls took at most each bound, and longer than the bound before.
     let calls: [UInt64]
@@ -15,6 +18,7 @@ struct DurationBuckets: Equatable, Sendable {
         self.sum = sum
     }
 
+    /// What a cell has.
     init(_ cell: SharedWords) {
         self.calls = (0..<Self.count).map { cell[Self.firstWord + $0] }
         self.sum = cell[Self.firstWord + Self.count]
@@ -23,17 +27,15 @@ struct DurationBuckets: Equatable, Sendable {
     /// How many calls were measured.
     var count: UInt64 { self.calls.reduce(0, &+) }
 
-    /// Takes what a cell has, and leaves zeros.
-    init(taking cell: SharedWords) {
-        self.calls = (0..<Self.count).map { cell.take(Self.firstWord + $0) }
-        self.sum = cell.take(Self.firstWord + Self.count)
+    /// - Parameter bucket: `count` for the sum of the durations.
+    static func add(_ count: UInt64, to bucket: Int, of cell: SharedWords) {
+        cell.add(count, at: Self.firstWord + bucket)
     }
 
-    func add(to cell: SharedWords) {
-        for (place, count) in (self.calls + [self.sum]).enumerated() where count > 0 {
-            cell.add(count, at: Self.firstWord + place)
-        }
-    }
+    /// Whether the file has been told these durations.
+    func isTold(in cell: SharedWords) -> Bool { self.count == cell[Self.toldWord] }
+
+    func noteTold(in cell: SharedWords) { cell[Self.toldWord] = self.count }
 
     /// The bound of a bucket in microseconds; nil of the last bucket.
     static func bound(_ bucket: Int) -> Int64? {

@@ -49,7 +49,7 @@ struct DurationCell: ~Copyable, Sendable {
         guard let words = self.words else { return }
         for place in 0...DurationBuckets.count {
             let count = words.take(place)
-            if count > 0 { cell.add(count, at: DurationBuckets.firstWord + place) }
+            if count > 0 { DurationBuckets.add(count, to: place, of: cell) }
         }
     }
 

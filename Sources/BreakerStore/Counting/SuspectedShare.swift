@@ -6,12 +6,12 @@ struct SuspectedShare: Sendable {
     private let counter: CircuitCounter
     private let calls: Circuit.CountedCalls
     /// All good calls that the board had before the windows were summed up, as each rule sees them.
-    private let goodBefore: (failed: Int64, slow: Int64)
+    private let goodBefore: [WindowSubject: Int64]
 
     /// Nil if no share is reached.
-    init?(of counter: CircuitCounter, by rules: Rules, at uptime: Int64, epoch: Int64) {
-        let good = counter.goodCallsAtLeast
-        let calls = counter.counted(at: uptime, epoch: epoch)
+    init?(of counter: CircuitCounter, by rules: Rules, inStretch stretch: Int64, _ clock: () -> Int64) {
+        let good = counter.goodEver
+        let calls = counter.sums(inStretch: stretch, clock)
         guard rules.share(reachedBy: calls) != nil else { return nil }
         self.counter = counter
         self.calls = calls
@@ -20,16 +20,17 @@ struct SuspectedShare: Sendable {
 
     /// The bad calls of then, among the good calls of then and of since; none if the board is lost.
     var counted: Circuit.CountedCalls {
-        let good = self.counter.goodCallsAtMost
+        let good = self.counter.goodEver
         // Asked after the numbers are read: those of a lost board are zeros.
         guard !self.counter.isLost else { return Circuit.CountedCalls() }
-        func counted(_ calls: CallCounts?, _ good: Int64, _ before: Int64) -> CallCounts? {
+        var counted = Circuit.CountedCalls()
+        for (subject, before) in self.goodBefore {
             // Somebody may have written any numbers to the board.
-            let since = max(0, good.subtractingSaturating(before))
-            return calls.map { CallCounts(calls: $0.calls.addingSaturating(since), bad: $0.bad) }
+            let since = max(0, (good[subject] ?? 0).subtractingSaturating(before))
+            counted[subject] = self.calls[subject].map {
+                CallCounts(calls: $0.calls.addingSaturating(since), bad: $0.bad)
+            }
         }
-        return Circuit.CountedCalls(
-            failed: counted(self.calls.failed, good.failed, self.goodBefore.failed),
-            slow: counted(self.calls.slow, good.slow, self.goodBefore.slow))
+        return counted
     }
 }

@@ -151,7 +151,7 @@ final class LinkReading {
 
     private func readRefusals() throws(BreakerStoreError) {
         // What is known of the present board; what the file has of that board is older.
-        let present = self.found.map { self.board.totals(birth: $0.row.birth) }
+        let present = self.found.map { self.board.totals(of: $0.row) }
         var totals = present.map { $0 ?? BlockTotals() }
         var boards = Array(repeating: 0, count: self.found.count)
         try self.forEach(Self.boards) { row, place in

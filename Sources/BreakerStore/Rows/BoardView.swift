@@ -26,19 +26,19 @@ final class BoardView {
     /// By which the file knows what this board has told.
     var number: Int64? { self.reader.map { Int64(bitPattern: $0.header.number) } }
 
-    func totals(birth: Int64) -> BlockTotals? {
+    func totals(of row: CircuitRow) -> BlockTotals? {
         guard let reader = self.reader else { return nil }
         self.asked += 1
-        if self.asked <= Self.few { return reader.counter(birth: birth, CountingRules())?.totals }
+        if self.asked <= Self.few { return reader.totals(CellKey(birth: row.birth, id: row.id)) }
         let all = self.all ?? reader.totals()
         self.all = all
-        return all[birth]
+        return all[row.birth]
     }
 
     /// How long the calls of a circuit took; nil where nobody measures.
-    func durations(birth: Int64) -> DurationBuckets? {
-        let counter = self.reader?.counter(birth: birth, CountingRules(measuresDurations: true))
-        return counter?.durationBuckets.flatMap { $0.calls.allSatisfy { $0 == 0 } ? nil : $0 }
+    func durations(of row: CircuitRow) -> DurationBuckets? {
+        let durations = self.reader?.durations(CellKey(birth: row.birth, id: row.id))
+        return durations.flatMap { $0.count == 0 ? nil : $0 }
     }
 
     /// The workers that can't use the database, and since when.
@@ -48,15 +48,18 @@ final class BoardView {
     func rates(of row: CircuitRow) -> CallRates? {
         let rules = CountingRules(row.circuit.rules)
         guard let window = rules.failureWindow ?? rules.slowWindow else { return nil }
-        let counted = self.reader?.counter(birth: row.birth, rules)?
-            .counted(at: self.uptime, epoch: row.circuit.epoch)
+        var counted = Circuit.CountedCalls()
+        for (subject, ticks) in rules.windows {
+            counted[subject] = self.reader?.sums(
+                CellKey(birth: row.birth, subject, ticks), ticks, inStretch: row.circuit.stretch, at: self.uptime)
+        }
         func number(_ count: Int64?) -> UInt64 { UInt64(clamping: count ?? 0) }
-        // A rule's window of which there is no look of this epoch has no calls: the other rule's window is another one.
-        let calls = rules.failureWindow == nil ? counted?.slow : counted?.failed
+        // A rule's window that is not on the board has no calls: the other rule's window is another one.
+        let calls = rules.failureWindow == nil ? counted.slow : counted.failed
         return CallRates(
-            calls: number(calls?.calls), failed: number(counted?.failed?.bad),
-            window: Duration(wholeMicroseconds: window), slow: number(counted?.slow?.bad),
-            slowCalls: number(counted?.slow?.calls),
+            calls: number(calls?.calls), failed: number(counted.failed?.bad),
+            window: Duration(wholeMicroseconds: window), slow: number(counted.slow?.bad),
+            slowCalls: number(counted.slow?.calls),
             slowWindow: rules.slowWindow.map { Duration(wholeMicroseconds: $0) })
     }
 }

@@ -65,10 +65,10 @@ struct StoredCircuit: Equatable {
 
     /// Takes over what is counted elsewhere.
     mutating func take(_ board: BoardView, from database: Database) throws(BreakerStoreError) {
-        let counted = board.totals(birth: self.row.birth)
+        let counted = board.totals(of: self.row)
         self.totals = try database.totals(of: self.row.id, with: counted, ofBoard: board.number)
         self.durations = try database.durations(
-            of: self.row.id, with: board.durations(birth: self.row.birth), ofBoard: board.number)
+            of: self.row.id, with: board.durations(of: self.row), ofBoard: board.number)
         self.recent = board.rates(of: self.row)
     }
 

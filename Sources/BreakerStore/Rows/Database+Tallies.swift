@@ -1,80 +1,73 @@
 /// What boards have counted of the calls, kept in the file: a board lives no longer than the boot.
 extension Database {
-    /// Notes what a board has counted of a circuit; several processes tell the same, and the highest number is true.
-    func tell(_ totals: BlockTotals, of name: String, birth: Int64, board: Int64) throws(BreakerStoreError) {
-        func number(_ count: UInt64) -> SQLValue { .integer(Int64(clamping: count)) }
-        try self.run(
-            """
-            INSERT INTO tally (circuit, board, succeeded, failed, slow, ignored, refused)
-            SELECT id, ?3, ?4, ?5, ?6, ?7, ?8 FROM circuit WHERE name = ?1 AND birth = ?2
-            ON CONFLICT (circuit, board) DO UPDATE SET succeeded = max(succeeded, excluded.succeeded),
-            failed = max(failed, excluded.failed), slow = max(slow, excluded.slow),
-            ignored = max(ignored, excluded.ignored), refused = max(refused, excluded.refused)
-            """,
-            .text(name), .integer(birth), .integer(board), number(totals.succeeded), number(totals.failed),
-            number(totals.slow), number(totals.ignored), number(totals.refused)
-        )
-    }
-
-    private static let births: SQL = "SELECT name, birth FROM circuit"
-
-    /// The circuits that were born with these numbers.
-    func names(ofBirths births: Set<UInt64>) throws(BreakerStoreError) -> [(name: String, birth: UInt64)] {
-        var names: [(name: String, birth: UInt64)] = []
-        try self.forEach(Self.births, []) { row in
-            let birth = UInt64(bitPattern: row.integer(1))
-            if births.contains(birth) { names.append((row.text(0), birth)) }
-        }
-        return names
-    }
-
-    /// Returns what was told.
-    func tell(_ counts: [ToldCounts]) throws(BreakerStoreError) -> [ToldCounts] {
-        var told = counts
-        for (index, one) in counts.enumerated() {
-            for (place, taken) in one.tallies.enumerated() {
-                var tally = taken
-                if let strays = tally.strays {
-                    if strays.hasRow, try !self.hasTally(of: one.name, strays.worker) { tally.beginAnew() }
-                    // By this row others find the worker's numbers when the worker is dead.
-                    try self.run(
-                        "INSERT OR IGNORE INTO registration (worker, circuit) SELECT ?2, id FROM circuit WHERE name = ?1",
-                        .text(one.name), .integer(strays.worker))
-                }
-                try self.tell(tally.totals, of: one.name, birth: tally.birth, board: tally.board)
-                if let durations = tally.durations { try self.tell(durations, of: one.name, tally) }
-                told[index].tallies[place] = tally
+    /// Tells the file what was counted; returns what was told.
+    func tell(_ news: CallCounting.News) throws(BreakerStoreError) -> CallCounting.News {
+        var told = news
+        for (place, taken) in news.tallies.enumerated() {
+            var tally = taken
+            if let strays = tally.strays {
+                if strays.hasRow, try !self.hasRow(of: tally) { tally.beginAnew() }
+                // By this row others find the worker's numbers when the worker is dead.
+                try self.run(
+                    "INSERT OR IGNORE INTO registration (worker, circuit) SELECT ?2, id FROM circuit WHERE id = ?1",
+                    .integer(tally.id), .integer(strays.worker))
             }
-            guard let (birth, error) = one.error else { continue }
+            if let totals = tally.totals { try self.tell(totals, tally) }
+            if let durations = tally.durations { try self.tell(durations, tally) }
+            told.tallies[place] = tally
+        }
+        for (circuit, birth, error) in news.errors {
             // A transition since has said what led to it.
             try self.run(
                 "UPDATE circuit SET last_error = ?3 WHERE name = ?1 AND birth = ?2 AND epoch = ?4",
-                .text(one.name), .integer(birth), .text(error.text), .integer(error.epoch))
+                .text(circuit.name), .integer(birth), .text(error.text), .integer(error.epoch))
         }
         return told
     }
 
-    private func hasTally(of name: String, _ board: Int64) throws(BreakerStoreError) -> Bool {
-        try self.first(
-            "SELECT 1 FROM tally WHERE circuit = (SELECT id FROM circuit WHERE name = ?1) AND board = ?2",
-            .text(name), .integer(board)
-        ) { $0.integer(0) } != nil
+    /// Several processes may tell the same, and the highest number is true.
+    private func tell(_ totals: BlockTotals, _ tally: Tally) throws(BreakerStoreError) {
+        func number(_ count: UInt64) -> SQLValue { .integer(Int64(clamping: count)) }
+        try self.run(
+            """
+            INSERT INTO tally (circuit, board, succeeded, failed, slow, ignored, refused)
+            SELECT id, ?3, ?4, ?5, ?6, ?7, ?8 FROM circuit WHERE id = ?1 AND birth = ?2
+            ON CONFLICT (circuit, board) DO UPDATE SET succeeded = max(succeeded, excluded.succeeded),
+            failed = max(failed, excluded.failed), slow = max(slow, excluded.slow),
+            ignored = max(ignored, excluded.ignored), refused = max(refused, excluded.refused)
+            """,
+            .integer(tally.id), .integer(tally.birth), .integer(tally.board), number(totals.succeeded),
+            number(totals.failed), number(totals.slow), number(totals.ignored), number(totals.refused)
+        )
     }
 
-    private func tell(
-        _ durations: DurationBuckets, of name: String, _ tally: CircuitCounts.Tally
-    ) throws(BreakerStoreError) {
+    private func tell(_ durations: DurationBuckets, _ tally: Tally) throws(BreakerStoreError) {
         for (bucket, count) in (durations.calls + [durations.sum]).enumerated() where count > 0 {
             try self.run(
                 """
                 INSERT INTO duration (circuit, board, bucket, count)
-                SELECT id, ?3, ?4, ?5 FROM circuit WHERE name = ?1 AND birth = ?2
+                SELECT id, ?3, ?4, ?5 FROM circuit WHERE id = ?1 AND birth = ?2
                 ON CONFLICT (circuit, board, bucket) DO UPDATE SET count = max(count, excluded.count)
                 """,
-                .text(name), .integer(tally.birth), .integer(tally.board), .integer(Int64(bucket)),
+                .integer(tally.id), .integer(tally.birth), .integer(tally.board), .integer(Int64(bucket)),
                 .integer(Int64(clamping: count))
             )
         }
+    }
+
+    private func hasRow(of tally: Tally) throws(BreakerStoreError) -> Bool {
+        try self.first(
+            "SELECT 1 FROM tally WHERE circuit = ?1 AND board = ?2", .integer(tally.id), .integer(tally.board)
+        ) { $0.integer(0) } != nil
+    }
+
+    private static let births: SQL = "SELECT birth FROM circuit"
+
+    /// The numbers that all circuits were born with.
+    func births() throws(BreakerStoreError) -> Set<Int64> {
+        var births: Set<Int64> = []
+        try self.forEach(Self.births, []) { row in births.insert(row.integer(0)) }
+        return births
     }
 
     /// Adds what a worker has counted by itself to the row of all workers that are gone, which is that of 0: the worker

@@ -118,7 +118,7 @@ final class Transaction {
     /// Notes what has been counted until now, and returns the calls of the stretch that ends, if that is known.
     private func endStretch(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.Hurt? {
         let totals = try self.database.totals(
-            of: row.id, with: self.board.totals(birth: row.birth), ofBoard: self.board.number)
+            of: row.id, with: self.board.totals(of: row), ofBoard: self.board.number)
         let now = CircuitRow.Hurt(failed: Int64(clamping: totals.failed), refused: Int64(clamping: totals.refused))
         let began = row.stretchBegan
         row.stretchBegan = now

@@ -187,10 +187,11 @@ final class Answers: Sendable {
         let answer = CallAnswer(
             circuit.state == stored ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
             of: circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
+        // First: a call that is let through by the kept answer finds that the counts know of its epoch.
+        let news = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
         if let held = found.held, answer.mayBeKept {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }
-        let news = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
         return (answer, news)
     }
 }

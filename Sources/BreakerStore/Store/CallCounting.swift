@@ -8,9 +8,7 @@ final class CallCounting: Sendable {
     private let presentBoard = ForkSafe<Board?>(nil)
     /// Before this uptime no other try is made to open a board.
     private let nextTry = Atomic<Int64>(.min)
-    /// Before this uptime the board does not grow: it could not the last time.
-    ///
-    /// `Int64.min` if it could.
+    /// Before this uptime no room is made on the board: there was none the last time.
     private let nextGrowth = Atomic<Int64>(.min)
     /// Held while the board is opened: a thread that comes meanwhile waits, as it must not count elsewhere.
     private let opening = Mutex((), rank: .boardOpening)
@@ -24,12 +22,25 @@ final class CallCounting: Sendable {
 
     // MARK: - Telling the file
 
+    /// What the file is told of the calls of this process's circuits, and of all that are on the board.
+    struct News: Sendable {
+        /// What boards, and processes without one, have counted.
+        var tallies: [Tally] = []
+        /// The last errors of failures of which no row is kept.
+        var errors: [(circuit: SharedCircuit, birth: Int64, error: CircuitCounts.LastError)] = []
+        /// Those of this process's circuits whose own numbers are among the tallies.
+        var circuits: [Int64: SharedCircuit] = [:]
+
+        var isEmpty: Bool { self.tallies.isEmpty && self.errors.isEmpty }
+    }
+
     /// Microseconds between two tellings.
     private static let interval: Int64 = 5_000_000
-    /// The numbers of at most so many circuits are told in one transaction.
+    /// The numbers of at most so many circuits are told in one transaction: other processes wait for it.
     static let mostAtOnce = 1_000
-    /// The place among the circuits at which the next transaction begins.
+    /// The place among the circuits, and that on the board, at which the next transaction begins.
     private let next = Atomic<Int>(0)
+    private let nextOnBoard = Atomic<Int>(0)
 
     /// Begins a telling of the file, if it is time for one; false if it is not.
     func beginTelling(at uptime: Int64) -> Bool {
@@ -44,96 +55,65 @@ final class CallCounting: Sendable {
     ///
     /// - Parameters:
     ///   - worker: under whose id calls are told that could not go to a board.
-    ///   - isLast: whether this process can't tell any later. Otherwise it takes the numbers of some circuits only, as
-    ///     other processes wait for the transaction, and those of the others for the next one.
+    ///   - isLast: whether this process can't tell any later. Otherwise it takes the numbers of some circuits only, and
+    ///     those of the others for the next transaction.
     ///   - read: has counts learn what the file says of their circuit, which this process has not read yet; false if
     ///     the file can't be read just now.
-    func takeTallies(
-        by worker: Int64, isLast: Bool = false, reading read: (SharedCircuit) -> Bool
-    ) -> [ToldCounts] {
+    func takeNews(by worker: Int64, isLast: Bool = false, reading read: (SharedCircuit) -> Bool) -> News {
+        var news = self.takeOwn(by: worker, isLast: isLast, reading: read)
         let uptime = self.clock.uptime
+        guard let board = self.board, isLast || board.takeTurn(at: uptime, pause: Self.interval) else { return news }
+        let found = board.untold(
+            from: isLast ? 0 : self.nextOnBoard.load(ordering: .relaxed), atMost: isLast ? .max : Self.mostAtOnce)
+        news.tallies += found.tallies
+        self.nextOnBoard.store(found.next ?? 0, ordering: .relaxed)
+        if found.next != nil { self.goOnSoon(at: uptime) }
+        return news
+    }
+
+    /// What this process alone has: the calls that it has counted without a board, and errors.
+    private func takeOwn(by worker: Int64, isLast: Bool, reading read: (SharedCircuit) -> Bool) -> News {
         let circuits = self.circuits.all
-        var told: [ToldCounts] = []
+        var news = News()
         var looked = 0
         var canRead = true
         let start = isLast ? 0 : self.next.load(ordering: .relaxed)
         for place in circuits.indices {
-            if !isLast, told.count + looked >= Self.mostAtOnce {
+            if !isLast, news.tallies.count + news.errors.count + looked >= Self.mostAtOnce {
                 self.next.store((start + place) % circuits.count, ordering: .relaxed)
-                self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
+                self.goOnSoon(at: self.clock.uptime)
                 break
             }
             let circuit = circuits[(start + place) % circuits.count]
-            let counts = circuit.counts
-            if canRead, counts.waitsForBirth {
+            if canRead, circuit.counts.waitsForBirth {
                 // Each read may wait: after one in vain no other is tried.
                 canRead = read(circuit)
                 looked += 1
             }
-            let tallies = counts.takeTallies(at: uptime, pause: isLast ? 0 : Self.interval, by: worker)
-            let error = counts.takeError()
-            if !tallies.isEmpty || error != nil {
-                told.append(ToldCounts(name: circuit.name, tallies: tallies, error: error))
+            if let tally = circuit.counts.takeStrays(by: worker) {
+                news.tallies.append(tally)
+                news.circuits[tally.birth] = circuit
             }
+            if let (birth, error) = circuit.counts.takeError() { news.errors.append((circuit, birth, error)) }
         }
-        return told
+        return news
+    }
+
+    /// There are more numbers than one transaction takes.
+    private func goOnSoon(at uptime: Int64) {
+        self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
+        self.board?.giveTurnBack()
     }
 
     /// The file has been told these numbers: the transaction is committed.
-    func told(_ told: [ToldCounts]) {
-        let board = self.board
-        for one in told {
-            self.circuits[CircuitName(one.name)]?.counts.told(one.tallies)
-            // This process may have no counters for what others have left on the board.
-            for tally in one.tallies
-            where tally.strays == nil && tally.board == board.map({ Int64(bitPattern: $0.number) }) {
-                board.flatMap { CircuitCounter(left: tally.birth, on: $0) }?.told(tally.totals, tally.durations)
-            }
-        }
+    func noteTold(_ news: News) {
+        for tally in news.tallies where tally.strays != nil { news.circuits[tally.birth]?.counts.noteTold(tally) }
+        self.board?.noteTold(news.tallies.filter { $0.strays == nil })
     }
 
     /// The file could not be told: numbers are taken again by themselves, as they differ from what was told last.
-    func notTold(_ told: [ToldCounts]) {
-        for one in told {
-            if let error = one.error { self.circuits[CircuitName(one.name)]?.counts.putBack(error) }
-        }
-    }
-
-    // MARK: - What others have left
-
-    /// How often this process still looks for numbers on the board that the file has not been told.
-    ///
-    /// The second time finds what a process had taken to tell just before it was killed.
-    private let looksLeft = Atomic<Int>(2)
-
-    /// Looks for the births of circuits whose numbers on the board are newer than the file's, and which no process is
-    /// telling; nil if this process has looked often enough, or the board is another file's.
-    func lookForUntold(of owner: BoardHeader.Owner?) -> Set<UInt64>? {
-        guard let owner, self.looksLeft.load(ordering: .relaxed) > 0 else { return nil }
-        self.looksLeft.wrappingSubtract(1, ordering: .relaxed)
-        guard let reader = BoardReader(at: self.file.board), reader.header.owner == owner else { return nil }
-        return reader.untold(at: self.clock.uptime, pause: Self.interval)
-    }
-
-    /// Takes the numbers that others have left of these circuits.
-    func takeLeft(_ names: [(name: String, birth: UInt64)], on board: Board) -> [ToldCounts] {
-        let reader = BoardReader(at: self.file.board)
-        let uptime = self.clock.uptime
-        if names.count > Self.mostAtOnce {
-            // The others come with the next transaction.
-            self.looksLeft.wrappingAdd(1, ordering: .relaxed)
-            self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
-        }
-        return names.prefix(Self.mostAtOnce).compactMap { name, key in
-            let birth = Int64(bitPattern: key)
-            let taken = CircuitCounter(left: birth, on: board)?.takeToTell(at: uptime, pause: Self.interval)
-            guard let taken else { return nil }
-            let durations = reader?.counter(birth: birth, CountingRules(measuresDurations: true))?.durationBuckets
-            let tally = CircuitCounts.Tally(
-                birth: birth, board: Int64(bitPattern: board.number), totals: taken.totals,
-                durations: durations.flatMap { $0.count == 0 ? nil : $0 })
-            return ToldCounts(name: name, tallies: [tally])
-        }
+    func noteUntold(_ news: News) {
+        for (circuit, birth, error) in news.errors { circuit.counts.putBack((birth, error)) }
     }
 
     // MARK: - The board
@@ -148,7 +128,7 @@ final class CallCounting: Sendable {
     /// no room on the board for some circuit.
     var isPrivate: Bool {
         self.board == nil && self.nextTry.load(ordering: .relaxed) != .min
-            || self.nextGrowth.load(ordering: .relaxed) != .min
+            || self.circuits.all.contains { $0.counts.isPrivate }
     }
 
     /// A database was opened, another one or the same one again: its board is opened when it is needed.
@@ -201,7 +181,7 @@ final class CallCounting: Sendable {
     /// Makes room on the board.
     ///
     /// After a failure the process does not try for a while: on a full disk each end of a call would try.
-    func grow(
+    func makeRoom(
         under lock: LockFile?, until deadline: Deadline, _ body: () throws(BreakerStoreError) -> Void
     ) throws(BreakerStoreError) {
         guard let lock else {

@@ -11,25 +11,30 @@ struct Asker: Sendable {
 final class SharedCircuit: Sendable {
     /// What the last reading of the file told about the circuit, for refusals and for memory.
     final class LastRead: Sendable {
+        let id: Int64
         let birth: Int64
         let group: String?
         let lastError: String?
         /// The epoch when the file was last read.
         let epoch: Int64
+        let stretch: Int64
         /// The rules that were in force then.
         let rules: Rules
 
         /// - Parameter circuit: the circuit of the row, as it is now.
         init(_ row: CircuitRow, _ circuit: Circuit) {
+            self.id = row.id
             self.birth = row.birth
             self.group = row.label
             self.lastError = circuit.lastError
             self.epoch = circuit.epoch
+            self.stretch = circuit.stretch
             self.rules = circuit.rules
         }
 
         func isSame(as other: LastRead) -> Bool {
-            self.epoch == other.epoch && self.birth == other.birth && self.hasConfig(of: other)
+            self.epoch == other.epoch && self.stretch == other.stretch && self.birth == other.birth
+                && self.hasConfig(of: other)
                 && self.lastError == other.lastError
         }
 
@@ -80,7 +85,7 @@ final class SharedCircuit: Sendable {
         self.first = config
         self.known = ForkSafeLock(Known(config))
         // By these rules memory guards until the file has been read.
-        self.counts.know(birth: nil, Rules(config.config), epoch: 0)
+        self.counts.know(nil, Rules(config.config), epoch: 0, stretch: 0)
     }
 
     private func read<Part: Sendable>(_ part: (Known) -> Part) -> Part {
@@ -204,7 +209,8 @@ final class SharedCircuit: Sendable {
             config = KeptConfig(CircuitBreaker.Config(name: self.name, group: read.group, rules: read.rules))
         }
         // What the counts do not take over is read again: nothing is skipped then.
-        guard self.counts.know(birth: read.birth, read.rules, epoch: read.epoch, if: isCurrent) else {
+        guard self.counts.know(
+                (read.id, read.birth), read.rules, epoch: read.epoch, stretch: read.stretch, if: isCurrent) else {
             return (nil, false)
         }
         self.known.change { known in

@@ -20,9 +20,12 @@ extension StoreCore {
         // wait is short.
         let deadline = counts.shortestWindow == nil ? Deadline(after: .milliseconds(50)) : self.writer.deadline
         let board = self.isForked ? nil : self.counting.board(until: deadline, openedBy: self.boardOwner)
-        return counts.makeCounters(on: board) { (body) throws(BreakerStoreError) in
-            try self.counting.grow(under: self.answers.lockFile, until: deadline, body)
-        }
+        let room = Board.Room(
+            alone: { (body) throws(BreakerStoreError) in
+                try self.counting.makeRoom(under: self.answers.lockFile, until: deadline, body)
+            },
+            births: { try? self.read { (database) throws(BreakerStoreError) in try database.births() } })
+        return counts.makeCounters(on: board, making: room)
     }
 
     // MARK: - Ends of calls
@@ -30,30 +33,19 @@ extension StoreCore {
     /// Counts a failing or slow end; returns the calls that its circuit's rules look at.
     ///
     /// May block as long as the file system does.
-    ///
-    /// - Parameter ownEpoch: the epoch of the circuit in memory, if memory has let the call through: then this
-    ///   process's own calls decide.
     func count(
-        _ end: BadEnd, of circuit: SharedCircuit, epoch: Int64, inMemory ownEpoch: Int64? = nil
+        _ end: BadEnd, of circuit: SharedCircuit, _ admission: CircuitCounts.Admission,
+        isPresent: () -> Bool = { false }
     ) -> Circuit.CountedCalls {
-        let counts = circuit.counts
-        let counters = self.makeCounters(for: counts)
-        counts.count(end, by: self.keys.presentWorker, epoch: epoch, ownEpoch: ownEpoch, in: counters) {
-            self.clock.uptime
-        }
-        guard !end.isLate, let counter = ownEpoch == nil ? counters.deciding : counters.own else {
-            return Circuit.CountedCalls()
-        }
-        var counted = Circuit.CountedCalls()
-        let uptime = self.clock.uptime
-        counts.whileNothingMoves { counted = counter.counted(at: uptime, epoch: ownEpoch ?? epoch) }
-        return counted
+        circuit.counts.count(
+            end, of: admission, by: self.keys.presentWorker, in: self.makeCounters(for: circuit.counts),
+            clock: { self.clock.uptime }, isPresent: isPresent)
     }
 
     /// Whether the circuit's counters are on the board already, so that to count takes additions alone.
     func hasBoard(for circuit: SharedCircuit) -> Bool {
         guard let board = self.counting.board else { return false }
-        return circuit.counts.madeCounters?.shared?.board === board
+        return circuit.counts.madeCounters?.board?.board === board
     }
 
     /// Moves this process's counts of one circuit to the board, where all processes see them.
@@ -84,18 +76,22 @@ extension StoreCore {
     func tellTalliesIfDue() {
         guard self.counting.beginTelling(at: self.clock.uptime) else { return }
         let worker = self.keys.presentWorker
-        let tallies = self.counting.takeTallies(by: worker, reading: self.learn) + self.takeLeft()
-        guard !tallies.isEmpty else { return }
+        // Processes that are gone may have left numbers on a board that this one has not needed yet.
+        if !self.isForked, FoundFile(self.file.board) != nil {
+            _ = self.counting.board(until: self.writer.deadline, openedBy: self.boardOwner)
+        }
+        let news = self.counting.takeNews(by: worker, reading: self.learn)
+        guard !news.isEmpty else { return }
         self.post(
             until: self.writer.deadline,
-            then: { self.counting.told($0) },
-            orElse: { _ in self.counting.notTold(tallies) },
+            then: { self.counting.noteTold($0) },
+            orElse: { _ in self.counting.noteUntold(news) },
             { (transaction) throws(BreakerStoreError) in
                 // The file was opened anew meanwhile: under another id this process tells other numbers.
                 guard transaction.worker.id == worker else {
                     throw BreakerStoreError(code: .busy, message: "the worker is another one now", path: self.file.path)
                 }
-                return try transaction.database.tell(tallies)
+                return try transaction.database.tell(news)
             }
         )
     }
@@ -105,7 +101,9 @@ extension StoreCore {
         do throws(BreakerStoreError) {
             if let row = try self.row(of: circuit.name) {
                 // Another thread that has read the circuit meanwhile has read something newer.
-                circuit.counts.know(birth: row.birth, row.circuit.rules, epoch: row.circuit.epoch) { false }
+                circuit.counts.know(
+                    (row.id, row.birth), row.circuit.rules, epoch: row.circuit.epoch, stretch: row.circuit.stretch
+                ) { false }
             } else {
                 circuit.counts.noteMissing()
             }
@@ -113,17 +111,6 @@ extension StoreCore {
         } catch {
             return error.isOfUnusableRow
         }
-    }
-
-    /// What processes that are gone have left on the board, and have not told the file.
-    ///
-    /// Their circuits may be such that this process does not use.
-    private func takeLeft() -> [ToldCounts] {
-        guard !self.isForked, let left = self.counting.lookForUntold(of: try? self.boardOwner()?.owner), !left.isEmpty,
-            let board = self.counting.board(until: self.writer.deadline, openedBy: self.boardOwner),
-            let names = try? self.read({ (database) throws(BreakerStoreError) in try database.names(ofBirths: left) })
-        else { return [] }
-        return self.counting.takeLeft(names, on: board)
     }
 
     /// Tells on the board that this worker can't use the file, and why, or that it can again.
@@ -144,7 +131,7 @@ extension StoreCore {
     /// How often the store's thread looks around, in microseconds.
     static let lookInterval: Int64 = 1_000_000
 
-    /// Moves the counts of the lanes, and looks at the windows; returns whether there were any counts to move.
+    /// Moves the counts of the lanes; returns whether there were any counts to move.
     @discardableResult
     func tickCounts() -> Bool {
         self.counting.lookAround()
@@ -155,7 +142,7 @@ extension StoreCore {
         }
         // Also while no call is counted: other processes must see the next calls in time.
         let sharing = self.circuits.sharing
-        for circuit in sharing { self.lookAtWindows(of: circuit) }
+        for circuit in sharing { self.actOnShares(of: circuit) }
         // Where the thread that counts could not be started, nobody else does.
         self.endSuspicions()
         if let shortest = sharing.compactMap(\.counts.shortestWindow).min() { self.publishOften(shortest) }

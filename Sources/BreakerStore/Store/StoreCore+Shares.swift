@@ -10,7 +10,7 @@ extension StoreCore {
     private static let longestPeriod: Int64 = 50_000
 
     private static func period(_ window: Int64) -> Duration {
-        .microseconds(min(Self.longestPeriod, LookRing.tick(of: window)))
+        .microseconds(min(Self.longestPeriod, WindowTicks(window: window).length))
     }
 
     // MARK: - The thread that counts
@@ -35,28 +35,23 @@ extension StoreCore {
             guard let window = circuit.counts.shortestWindow else { continue }
             shortest = min(shortest ?? .max, window)
             self.publish(circuit.counts)
-            // The store's thread looks once a second.
-            if LookRing.tick(of: window) < Self.lookInterval { self.lookAtWindows(of: circuit) }
+            self.actOnShares(of: circuit)
         }
         self.endSuspicions()
         let nextEnd = self.suspicions.firstEnd.map { ContinuousClock.now.duration(to: $0) }
         return [shortest.map(Self.period), nextEnd].compactMap(\.self).min()
     }
 
-    /// Writes the looks that are due.
+    /// Acts on a share that is reached, if calls of other processes have ended badly since this one last looked.
     ///
-    /// If calls of other processes have ended badly since this process last looked, acts on a share that is reached.
     /// The process that counted the last failing end may have been killed before it acted on the share.
-    func lookAtWindows(of circuit: SharedCircuit) {
+    func actOnShares(of circuit: SharedCircuit) {
         let counts = circuit.counts
-        guard let counters = counts.madeCounters else { return }
-        counts.look(counters, epoch: counts.epoch) { self.clock.uptime }
-        guard let counter = counters.shared, !counter.isLost, counts.noteBadCallsOfOthers(on: counter),
+        guard let counter = counts.madeCounters?.board, !counter.isLost, counts.noteBadOfOthers(on: counter),
             let rules = counts.sharingRules, !self.isForked
         else { return }
         self.suspectOrTrip(
-            Suspicions.Suspect(
-                circuit: circuit, counter: counter, rules: rules, epoch: counts.epoch))
+            Suspicions.Suspect(circuit: circuit, counter: counter, rules: rules, epoch: counts.epoch))
     }
 
     // MARK: - Suspicions
@@ -69,7 +64,7 @@ extension StoreCore {
     func suspectUnlessAlone(_ circuit: SharedCircuit, epoch: Int64, error: () -> String?) -> Bool {
         let counts = circuit.counts
         if self.suspicions.isSuspected(circuit, in: epoch) { return true }
-        guard let counter = counts.madeCounters?.shared, !counter.isLost, let rules = counts.sharingRules,
+        guard let counter = counts.madeCounters?.board, !counter.isLost, let rules = counts.sharingRules,
             self.hasCompany(circuit.name), self.publishOften(counts.shortestWindow ?? 0)
         else { return false }
         self.suspect(
@@ -91,10 +86,8 @@ extension StoreCore {
     }
 
     private func suspect(_ suspect: Suspicions.Suspect) {
-        var share: SuspectedShare?
-        let uptime = self.clock.uptime
-        suspect.circuit.counts.whileNothingMoves {
-            share = SuspectedShare(of: suspect.counter, by: suspect.rules, at: uptime, epoch: suspect.epoch)
+        let share = suspect.circuit.counts.suspectedShare(of: suspect.counter, by: suspect.rules, since: suspect.epoch) {
+            self.clock.uptime
         }
         guard let share else { return }
         let wait = Self.period(suspect.circuit.counts.shortestWindow ?? 0) * 2
@@ -131,15 +124,19 @@ extension StoreCore {
 
     /// If a share is reached just now: suspects it, or opens the circuit if no other process uses the circuit.
     private func suspectOrTrip(_ suspect: Suspicions.Suspect) {
-        let counted = suspect.counter.counted(at: self.clock.uptime, epoch: suspect.epoch)
+        let counted = self.sums(of: suspect.circuit, since: suspect.epoch, in: suspect.counter)
         guard suspect.rules.share(reachedBy: counted) != nil,
             !self.suspicions.isSuspected(suspect.circuit, in: suspect.epoch)
         else { return }
         if self.hasCompany(suspect.circuit.name), self.publishOften(suspect.circuit.counts.shortestWindow ?? 0) {
             self.suspect(suspect)
         } else {
-            self.trip(suspect, counted) { suspect.counter.counted(at: self.clock.uptime, epoch: suspect.epoch) }
+            self.trip(suspect, counted) { self.sums(of: suspect.circuit, since: suspect.epoch, in: suspect.counter) }
         }
+    }
+
+    private func sums(of circuit: SharedCircuit, since epoch: Int64, in counter: CircuitCounter) -> Circuit.CountedCalls {
+        circuit.counts.sums(since: epoch, of: counter) { self.clock.uptime }
     }
 
     // MARK: - Tripping
@@ -173,7 +170,7 @@ extension StoreCore {
     ) throws(BreakerStoreError) {
         guard let counter = circuit.counts.madeCounters?.deciding else { return }
         try self.trip(
-            circuit.name, by: counter.counted(at: self.clock.uptime, epoch: epoch), of: counter, epoch: epoch, error,
+            circuit.name, by: self.sums(of: circuit, since: epoch, in: counter), of: counter, epoch: epoch, error,
             transaction)
     }
 
@@ -181,13 +178,13 @@ extension StoreCore {
         _ name: String, by counted: Circuit.CountedCalls, of counter: CircuitCounter, epoch: Int64, _ error: String?,
         _ transaction: Transaction
     ) throws(BreakerStoreError) {
-        let uptime = self.clock.uptime
         _ = try transaction.change(name) { (stored, moment, _) -> Circuit.ReportAction in
             // If another process has registered another window in this moment, the next end decides by that window.
             guard CountingRules(stored.rules).hasWindows(of: counter.rules),
                 let share = stored.rules.share(reachedBy: counted)
             else { return .counted }
-            let reporters = counter.reporters(of: share, at: uptime, epoch: epoch) { self.clock.time(of: $0) }
+            let workers = counter.reporters(of: share.subject, inStretch: stored.stretch) { self.clock.uptime }
+            let reporters = FailureList(workers.map { Circuit.Failure(at: moment.now, worker: $0, sequence: 0) })
             return stored.shareReached(
                 by: counted, epoch: epoch, error: error, at: moment, among: reporters, isAlive: transaction.isAlive)
         }

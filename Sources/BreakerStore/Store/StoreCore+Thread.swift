@@ -155,9 +155,9 @@ extension StoreCore {
         self.countingThread.stop()
         self.happened { $0.closed() }
         self.tickCounts()
-        let tallies = self.counting.takeTallies(by: self.keys.presentWorker, isLast: true, reading: self.learn)
+        let news = self.counting.takeNews(by: self.keys.presentWorker, isLast: true, reading: self.learn)
         self.answers.close()
-        self.counting.told(self.writer.leave(telling: tallies))
+        if let told = self.writer.leave(telling: news) { self.counting.noteTold(told) }
         self.counting.closeBoard()
         self.answers.leave()
         self.viewer.close()

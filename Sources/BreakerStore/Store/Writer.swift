@@ -68,13 +68,13 @@ final class Writer: @unchecked Sendable {
         Hook.reached("session.closed")
     }
 
-    /// Takes the worker out of the file, and closes the file; returns what the file was told.
-    func leave(telling tallies: [ToldCounts]) -> [ToldCounts] {
-        var told: [ToldCounts]?
+    /// Takes the worker out of the file, and closes the file; returns what the file was told, if it could be.
+    func leave(telling news: CallCounting.News) -> CallCounting.News? {
+        var told: CallCounting.News?
         if let opened = self.opened {
             told = try? opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 try opened.writer.requireKnownVersion()
-                let told = try opened.writer.tell(tallies)
+                let told = try opened.writer.tell(news)
                 try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
                 try self.requireIndex(opened)
                 return told
@@ -84,7 +84,7 @@ final class Writer: @unchecked Sendable {
         }
         self.closeSession()
         self.membership = nil
-        return told ?? []
+        return told
     }
 
     /// Registers circuits in the file that was opened just now, so that an operator sees them there.

@@ -32,10 +32,10 @@ import Darwin
 
         func fail() {
             let end = BadEnd(isFailed: true, isSlow: true)
-            self.counter.count(end, by: 1, epoch: 1, lanes: self.lanes) { 20_000_000 }
+            self.counter.count(end, lanes: self.lanes) { 20_000_000 }
         }
 
-        var sums: WindowSums? { self.counter.sums(.failed, at: 20_000_000, epoch: 1) }
+        var sums: CallCounts? { self.counter.sums(at: 20_000_000).failed }
 
         func cut() { expect(unsafe truncate(self.place.path, 0) == 0) }
 
@@ -52,8 +52,8 @@ import Darwin
             let board = try self.place.open()
             let counter = try self.place.counter(board, 11)
             expect(counter.totals == BlockTotals() && !board.isLost)
-            counter.count(BadEnd(isFailed: true, isSlow: false), by: 1, epoch: 1, lanes: self.lanes) { 20_000_000 }
-            expect(counter.sums(.failed, at: 20_000_000, epoch: 1)?.bad == 1)
+            counter.count(.failed, lanes: self.lanes) { 20_000_000 }
+            expect(counter.sums(at: 20_000_000).failed?.bad == 1)
         }
     }
 

@@ -35,13 +35,17 @@ struct BoardPlace: Sendable {
         }
     }
 
-    /// One process at a time.
-    func grow(_ body: () throws(BreakerStoreError) -> Void) throws(BreakerStoreError) {
-        try self.lock.withGuard(until: Deadline(after: .seconds(20)), body)
-    }
-
-    func counter(_ board: Board, _ birth: Int64, _ rules: CountingRules = Self.rules) throws -> CircuitCounter {
-        try CircuitCounter(birth: birth, rules, on: board, growing: self.grow)
+    /// The counters of a circuit, whose row has the same number.
+    ///
+    /// - Parameter births: those of the circuits that are in the file.
+    func counter(
+        _ board: Board, _ birth: Int64, _ rules: CountingRules = Self.rules, among births: Set<Int64>? = nil
+    ) throws -> CircuitCounter {
+        let room = Board.Room(
+            alone: { (body) throws(BreakerStoreError) in
+                try self.lock.withGuard(until: Deadline(after: .seconds(20)), body)
+            }, births: { births })
+        return try CircuitCounter(ofID: birth, birth: birth, rules, on: board, making: room)
     }
 
     /// Windows of 16 s: a tick is a second.

@@ -49,8 +49,7 @@ import Darwin
                             lanes.lanes.add(.succeeded)
                         }
                         self.tell(Self.begun)
-                        let end = BadEnd(isFailed: true, isSlow: false)
-                        counter.count(end, by: Int64(self.number + 1), epoch: 1, lanes: lanes.lanes) {
+                        counter.count(.failed, by: Int64(self.number + 1), lanes: lanes.lanes) {
                             SystemHostClock.uptimeNanoseconds / 1_000
                         }
                         self.tell(Self.acknowledged)
@@ -217,9 +216,9 @@ import Darwin
                         while board.isInPlace(), !isOver() {
                             for _ in 0..<20 {
                                 counter.count(
-                                    BadEnd(isFailed: true, isSlow: true), by: Int64(number + 1), epoch: 1, lanes: lanes
+                                    BadEnd(isFailed: true, isSlow: true), by: Int64(number + 1), lanes: lanes
                                 ) { SystemHostClock.uptimeNanoseconds / 1_000 }
-                                _ = counter.sums(.slow, at: SystemHostClock.uptimeNanoseconds / 1_000, epoch: 1)
+                                _ = counter.sums(at: SystemHostClock.uptimeNanoseconds / 1_000)
                             }
                         }
                     }
@@ -267,12 +266,12 @@ import Darwin
             let lanes = Lanes()
             func end() {
                 lanes.add(.succeeded)
-                counter.count(BadEnd(isFailed: true, isSlow: false), by: 1, epoch: 1, lanes: lanes) { 20_000_000 }
+                counter.count(.failed, lanes: lanes) { 20_000_000 }
             }
             end()
             let child = Forked.run {
                 end()
-                let isPrivate = counter.isLost && counter.sums(.failed, at: 20_000_000, epoch: 1) == nil
+                let isPrivate = counter.isLost && counter.sums(at: 20_000_000).failed == nil
                 // A child that opens a board of its own counts as any process.
                 guard isPrivate, !board.isInPlace(), let other = try? BoardPlace(directory),
                     let own = try? other.counter(other.open(), 12)
@@ -297,11 +296,8 @@ import Darwin
                     let counter = try place.counter(try place.open(), 11)
                     let lanes = Lanes()
                     let clock = { SystemHostClock.uptimeNanoseconds / 1_000 }
-                    for _ in 0..<times {
-                        let end = BadEnd(isFailed: true, isSlow: false)
-                        counter.count(end, by: 1, epoch: 1, lanes: lanes, clock: clock)
-                    }
-                    return Int32(counter.sums(.failed, at: clock(), epoch: 1)?.bad ?? -1)
+                    for _ in 0..<times { counter.count(.failed, lanes: lanes, clock: clock) }
+                    return Int32(counter.sums(at: clock()).failed?.bad ?? -1)
                 } catch {
                     return -1
                 }

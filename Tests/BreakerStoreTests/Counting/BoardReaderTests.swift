@@ -10,8 +10,7 @@ import Testing
             for birth in 1...300 as ClosedRange<Int64> {
                 let counter = try place.counter(board, birth)
                 for _ in 0..<birth { lanes.add(.succeeded) }
-                counter.publish(lanes)
-                counter.count(BadEnd(isFailed: true, isSlow: false), by: 9, epoch: 1, lanes: lanes) { 20_000_000 }
+                counter.count(.failed, by: 9, lanes: lanes) { 20_000_000 }
             }
             #expect(board.setDegraded(9, since: 77, reason: .busy, isAlive: { _ in true }))
             let before = Files.read(place.path)
@@ -21,13 +20,14 @@ import Testing
             let totals = reader.totals()
             #expect(totals.count == 300)
             for birth in 1...300 as ClosedRange<Int64> {
-                let counter = try #require(reader.counter(birth: birth, BoardPlace.rules))
-                #expect(counter.totals == totals[birth])
+                #expect(reader.totals(CellKey(birth: birth, id: birth)) == totals[birth])
                 #expect(totals[birth] == BlockTotals(succeeded: UInt64(birth), failed: 1))
-                #expect(counter.sums(.failed, at: 20_000_000, epoch: 1)?.bad == 1)
-                #expect(counter.reporters(.failed, since: 0) == [.init(worker: 9, uptime: 20_000_000)])
+                let ticks = WindowTicks(window: 16_000_000)
+                let key = CellKey(birth: birth, .failed, ticks)
+                let sums = reader.sums(key, ticks, inStretch: 1, at: 20_000_000)
+                #expect(sums == CallCounts(calls: birth + 1, bad: 1))
             }
-            #expect(reader.counter(birth: 301, BoardPlace.rules) == nil)
+            #expect(reader.totals(CellKey(birth: 301, id: 301)) == nil)
             #expect(reader.degraded() == [.init(worker: 9, since: 77, reason: .busy)])
             #expect(Files.read(place.path) == before)
         }

@@ -10,14 +10,6 @@ import Testing
     private static let rules = Rules(
         CircuitBreaker.Config(name: "a", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(16))))
 
-    private static func grow(_ body: () throws(BreakerStoreError) -> Void) throws(BreakerStoreError) { try body() }
-
-    private static func fail(_ counts: CircuitCounts, on board: Board? = nil) {
-        counts.count(
-            BadEnd(isFailed: true, isSlow: false), by: 1, epoch: 5, ownEpoch: nil,
-            in: counts.makeCounters(on: board, growing: Self.grow), clock: { 1_000_000 })
-    }
-
     /// Several threads find that there are no counters yet: none counts where nobody looks.
     @Test func theFirstEndsOfSeveralThreadsAreAllCounted() {
         for round in 1...500 {
@@ -28,13 +20,14 @@ import Testing
             for _ in 0..<4 {
                 Thread.detach(group) {
                     start.wait()
-                    Self.fail(counts)
+                    counts.fail()
                 }
             }
             for _ in 0..<4 { start.signal() }
             group.wait()
             let made = counts.madeCounters
-            #expect(made?.stray?.totals.failed == 4 && made?.own?.totals.failed == 4, "round \(round)")
+            #expect(made?.own?.totals.failed == 4, "round \(round)")
+            #expect(made?.own?.sums(inStretch: 1, { 1_000_000 }).failed?.bad == 4, "round \(round)")
         }
     }
 
@@ -42,42 +35,40 @@ import Testing
     @Test func aNewCircuitOfTheNameHasNoOldCounts() {
         let counts = CircuitCounts()
         counts.know(birth: 7, Self.rules, epoch: 5)
-        for _ in 0..<3 { Self.fail(counts) }
-        #expect(counts.takeTallies(at: 0, pause: 0, by: 1).map(\.totals.failed) == [3])
-        for _ in 0..<2 { Self.fail(counts) }
+        for _ in 0..<3 { counts.fail() }
+        #expect(counts.takeStrays(by: 1)?.totals?.failed == 3)
+        for _ in 0..<2 { counts.fail() }
         counts.know(birth: 8, Self.rules, epoch: 9)
-        #expect(counts.takeTallies(at: 0, pause: 0, by: 1).isEmpty)
-        Self.fail(counts)
-        let tallies = counts.takeTallies(at: 0, pause: 0, by: 1)
-        #expect(tallies.map(\.totals.failed) == [1] && tallies.map(\.birth) == [8])
+        #expect(counts.takeStrays(by: 1) == nil)
+        counts.fail()
+        let tally = counts.takeStrays(by: 1)
+        #expect(tally?.totals?.failed == 1 && tally?.birth == 8)
     }
 
     /// All workers see the totals of a board: one of them tells the file.
     @Test func ofAllWorkersOneTellsTheFile() throws {
-        try BoardPlace.withBoard { _, board in
-            let workers = (0..<100).map { _ in CircuitCounts() }
-            for counts in workers { counts.know(birth: 7, Self.rules, epoch: 5) }
-            func told(at uptime: Int64, isCommitted: Bool = true) -> [UInt64] {
-                workers.flatMap { counts in
-                    _ = counts.makeCounters(on: board, growing: Self.grow)
-                    let tallies = counts.takeTallies(at: uptime, pause: 5_000_000, by: 1)
-                    if isCommitted { counts.told(tallies) }
-                    return tallies.map(\.totals.failed)
+        try BoardPlace.withBoard { place, board in
+            let boards = try (0..<100).map { _ in try place.open() }
+            func told(at uptime: Int64, isCommitted: Bool = true) -> [UInt64?] {
+                boards.flatMap { board -> [UInt64?] in
+                    guard board.takeTurn(at: uptime, pause: 5_000_000) else { return [] }
+                    let tallies = board.untold(from: 0, atMost: 1_000).tallies
+                    if isCommitted { board.noteTold(tallies) }
+                    return tallies.map(\.totals?.failed)
                 }
             }
+            let counter = try place.counter(board, 7, CountingRules())
             #expect(told(at: 1_000_000) == [])
-            Self.fail(workers[0], on: board)
-            #expect(told(at: 1_000_000) == [1])
-            Self.fail(workers[1], on: board)
-            #expect(told(at: 5_999_999) == [], "another worker told just now")
-            #expect(told(at: 6_000_000) == [2])
+            counter.addToTotals(.failed)
+            #expect(told(at: 5_999_999) == [], "another worker has told just now")
+            #expect(told(at: 6_000_000) == [1])
             #expect(told(at: 60_000_000) == [], "nothing has changed")
-            // The worker that took the numbers could not commit.
-            Self.fail(workers[1], on: board)
-            #expect(told(at: 90_000_000, isCommitted: false) == [3])
-            #expect(told(at: 120_000_000) == [3])
-            Self.fail(workers[2], on: board)
-            #expect(told(at: 3_000_000) == [4], "told in the future: that is damage")
+            // The worker whose turn it was could not commit.
+            counter.addToTotals(.failed)
+            #expect(told(at: 90_000_000, isCommitted: false) == [2])
+            #expect(told(at: 120_000_000) == [2])
+            counter.addToTotals(.failed)
+            #expect(told(at: 3_000_000) == [3], "told in the future: that is damage")
         }
     }
 

@@ -65,8 +65,8 @@ import Testing
         #expect(try await self.store.circuit(named: "a")?.recent?.calls == 1)
     }
 
-    /// Only a rule's own looks tell how many calls there were in its window.
-    @Test func aWindowWithoutLooksHasNoCalls() async throws {
+    /// Only a rule's own ring tells how many calls there were in its window.
+    @Test func aWindowWithoutCallsHasNone() async throws {
         let core = try #require(self.fixture.core)
         let breaker = try self.breaker()
         await self.call(breaker, 3)
@@ -76,14 +76,14 @@ import Testing
         let board = try #require(core.counting.board)
         let path = self.store.backend.file.path
         let birth = try #require(Foreign.value(path, "SELECT birth FROM circuit").flatMap { Int64($0) })
-        let epoch = try #require(Foreign.value(path, "SELECT epoch FROM circuit").flatMap { Int64($0) })
+        let id = try #require(Foreign.value(path, "SELECT id FROM circuit").flatMap { Int64($0) })
+        let stretch = try #require(Foreign.value(path, "SELECT stretch FROM circuit").flatMap { Int64($0) })
         // Another program knows the slow rule alone.
         let other = try CircuitCounter(
-            birth: birth, CountingRules(slowWindow: 60_000_000), on: board,
-            growing: { (_) throws(BreakerStoreError) in Issue.record("the cells are there") })
-        other.count(
-            BadEnd(isFailed: false, isSlow: true), by: 9, epoch: epoch,
-            clock: { core.clock.uptime })
+            ofID: id, birth: birth, CountingRules(slowWindow: 60_000_000), on: board,
+            making: Board.Room(
+                alone: { (_) throws(BreakerStoreError) in Issue.record("the cells are there") }, births: { nil }))
+        other.count(.slow, by: 9, stretch: stretch) { core.clock.uptime }
         let recent = try #require(try await self.store.circuit(named: "a")?.recent)
         #expect(recent.calls == 0 && recent.failed == 0)
         #expect(recent.slowCalls == 1 && recent.slow == 1)

@@ -13,40 +13,34 @@ import Testing
         case ones, random, highest, lowest, zeros
         /// As the others, but keys stay.
         case onesBehindKeys, randomBehindKeys
-        /// Looks whose checks are right, with numbers that no process can have counted.
-        case forgedLooks
+        /// Words of all ticks of the past and of the future, with the greatest numbers.
+        case forgedTicks
     }
 
-    private static func write(_ damage: Damage, to board: Board, epoch: Int64, uptime: Int64) throws {
+    private static func write(_ damage: Damage, to board: Board, stretch: Int64, uptime: Int64) throws {
         var random = SplitMix64(seed: 15)
         for kind in BoardKind.allCases {
-            for segment in try board.segments(kind) {
-                for place in 0..<segment.layout.capacity {
+            for segment in try board.segments(following: true) where segment.kind == kind {
+                for place in 0..<segment.capacity {
                     let cell = segment.cell(at: place)
                     if damage == .none { continue }
-                    if damage == .forgedLooks {
-                        guard kind == .ring, cell[0] != 0 else { continue }
-                        let numbers: [Int64] = [.min, .max, -1, 0, 1 << 62]
-                        for look in 0..<LookRing.count {
-                            Look(
-                                uptime: look.isMultiple(of: 4) ? .max : uptime - Int64(look) * 1_000_000, epoch: epoch,
-                                bad: numbers[look % 5], good: numbers[look % 3]
-                            ).write(to: cell, at: LookRing.Place.looks + look * Look.words)
-                        }
-                        for cells in 0..<LookRing.reporterCount {
-                            cell[LookRing.Place.reporters + cells * 2] = random.next()
-                            cell[LookRing.Place.reporters + cells * 2 + 1] = .max
+                    if damage == .forgedTicks {
+                        guard kind == .ring || kind == .reporters, cell[0] != 0 else { continue }
+                        let tick = WindowTicks(window: 16_000_000).tick(at: uptime, inStretch: stretch)
+                        for word in CellKey.words..<kind.words {
+                            let distance = UInt64(truncatingIfNeeded: [1, 2, 17, 1 << 34, -1, -16, -17, -(1 << 34)][word % 8])
+                            cell[word] = TickWord(tick: (tick &+ distance) & TickWord.lastTick, number: .max).raw
                         }
                         continue
                     }
                     let isKeyKept = damage == .onesBehindKeys || damage == .randomBehindKeys
-                    for word in (isKeyKept ? 1 : 0)..<kind.words {
+                    for word in (isKeyKept ? CellKey.words : 0)..<kind.words {
                         switch damage {
                         case .ones, .onesBehindKeys: cell[word] = .max
                         case .random, .randomBehindKeys: cell[word] = random.next()
                         case .highest: cell[word] = UInt64(Int64.max)
                         case .lowest: cell[word] = UInt64(bitPattern: .min)
-                        case .zeros, .forgedLooks, .none: cell[word] = 0
+                        case .zeros, .forgedTicks, .none: cell[word] = 0
                         }
                     }
                 }
@@ -83,7 +77,7 @@ import Testing
         core.tickCounts()
         let board = try #require(core.counting.board)
         board.setDegraded(1 << 40, since: 5, isAlive: { _ in true })
-        try Self.write(damage, to: board, epoch: try #require(try a.storedEpoch), uptime: core.clock.uptime)
+        try Self.write(damage, to: board, stretch: try #require(Foreign.value(store.backend.file.path, "SELECT stretch FROM circuit").flatMap { Int64($0) }), uptime: core.clock.uptime)
         try await look()
         for second in 1...40 {
             for _ in 0..<2 { try? await a.run {} }

@@ -51,12 +51,11 @@ struct SuspicionWalk {
     private var suspicion: (share: SuspectedShare, at: Int64)?
     private var bad: [Int64] = []
     private var good: [Int64] = []
-    private var nextLook: Int64 = 0
 
     init(seed: UInt64, decidesAtOnce: Bool = false) {
         self.random = SplitMix64(seed: seed)
         self.window = [1_000_000, 5_000_000, 20_000_000][self.random.number(in: 0...2)]
-        self.tick = LookRing.tick(of: self.window)
+        self.tick = WindowTicks(window: self.window).length
         self.period = min(50_000, self.tick)
         self.share = [0.1, 0.3, 0.5, 0.8][self.random.number(in: 0...3)]
         self.minimum = [10, 20, 100][self.random.number(in: 0...2)]
@@ -107,28 +106,23 @@ struct SuspicionWalk {
                 }
             }
             if process.nextPublish <= self.now {
-                if !process.lanes.isEmpty { self.counter.lookFirst(epoch: 1) { [now] in now } }
-                self.counter.publish(process.lanes)
+                self.counter.publish(process.lanes) { [now] in now }
                 process.nextPublish += self.period
             }
-        }
-        if self.nextLook <= self.now {
-            _ = self.counter.look(epoch: 1) { [now] in now }
-            self.nextLook = self.now + self.period
         }
         return self.endSuspicion()
     }
 
     private mutating func fail(_ index: Int, _ process: Process) -> Int64? {
         self.bad.append(self.now)
-        let end = BadEnd(isFailed: true, isSlow: false)
-        self.counter.count(end, by: Int64(index + 1), epoch: 1, lanes: process.lanes) { [now] in now }
+        self.counter.count(.failed, by: Int64(index + 1), lanes: process.lanes) { [now] in now }
         guard self.suspicion == nil, self.suspect() else { return nil }
         return self.decidesAtOnce ? self.now : nil
     }
 
     private mutating func suspect() -> Bool {
-        self.suspicion = SuspectedShare(of: self.counter, by: self.rules, at: self.now, epoch: 1).map { ($0, self.now) }
+        let share = SuspectedShare(of: self.counter, by: self.rules, inStretch: 1) { [now] in now }
+        self.suspicion = share.map { ($0, self.now) }
         return self.suspicion != nil
     }
 

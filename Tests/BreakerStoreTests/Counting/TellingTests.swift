@@ -18,51 +18,46 @@ import Darwin
     private static let rules = Rules(
         CircuitBreaker.Config(name: "a", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(16))))
 
-    private static func grow(_ body: () throws(BreakerStoreError) -> Void) throws(BreakerStoreError) { try body() }
-
-    private static func fail(_ counts: CircuitCounts, on board: Board?) {
-        counts.count(
-            BadEnd(isFailed: true, isSlow: false), by: 1, epoch: 5, ownEpoch: nil,
-            in: counts.makeCounters(on: board, growing: Self.grow), clock: { 1_000_000 })
-    }
-
-    /// A process was killed when it had taken the numbers, and before its commit: another one tells them.
-    @Test func whatAKilledProcessTookIsToldByAnother() throws {
-        try BoardPlace.withBoard { _, board in
-            let (killed, other) = (CircuitCounts(), CircuitCounts())
-            for counts in [killed, other] { counts.know(birth: 7, Self.rules, epoch: 5) }
-            func taken(by counts: CircuitCounts, at uptime: Int64) -> [UInt64] {
-                _ = counts.makeCounters(on: board, growing: Self.grow)
-                return counts.takeTallies(at: uptime, pause: 5_000_000, by: 1).map(\.totals.failed)
-            }
-            Self.fail(killed, on: board)
-            #expect(taken(by: killed, at: 1_000_000) == [1])
-            #expect(!killed.isTold)
-            #expect(taken(by: other, at: 5_999_999) == [], "the first may be committing just now")
-            #expect(taken(by: other, at: 6_000_000) == [1])
-        }
-    }
-
     /// Both tell what they know; they don't take each other's word for news.
     @Test func aProcessThatMeasuresAndOneThatDoesNotTellNothingTwice() throws {
-        try BoardPlace.withBoard { _, board in
+        try BoardPlace.withBoard { place, board in
             let (measuring, other) = (CircuitCounts(), CircuitCounts())
             measuring.measureDurations()
             for counts in [measuring, other] {
                 counts.know(birth: 7, Self.rules, epoch: 5)
-                Self.fail(counts, on: board)
+                counts.fail(on: board)
             }
             measuring.add(duration: 7)
-            measuring.publish(clock: { 1_000_000 }, { measuring.makeCounters(on: board, growing: Self.grow) })
+            measuring.publish(clock: { 1_000_000 }, { measuring.makeCounters(on: board, making: .alone) })
+            let boards = [board, try place.open()]
             var tellings = 0
             for second in 1...60 {
-                for counts in [measuring, other] {
-                    let tallies = counts.takeTallies(at: Int64(second) * 6_000_000, pause: 5_000_000, by: 1)
+                for board in boards where board.takeTurn(at: Int64(second) * 6_000_000, pause: 5_000_000) {
+                    let tallies = board.untold(from: 0, atMost: 1_000).tallies
                     tellings += tallies.count
-                    counts.told(tallies)
+                    board.noteTold(tallies)
                 }
             }
-            #expect(tellings <= 2)
+            // Totals and durations have a cell each.
+            #expect(tellings == 2)
+        }
+    }
+
+    /// A walk goes on behind the place where the last one stopped, so that no circuit waits for ever.
+    @Test func aWalkOverTheBoardGoesOnWhereTheLastOneStopped() throws {
+        try BoardPlace.withBoard { place, board in
+            let births = (1...700).map { Int64($0) }
+            for birth in births { try place.counter(board, birth, CountingRules()).addToTotals(.failed) }
+            var (seen, start) = ([Int64](), 0)
+            for _ in 0..<7 {
+                let walk = board.untold(from: start, atMost: 100)
+                seen += walk.tallies.map(\.birth)
+                start = walk.next ?? 0
+                // Those that were told first change all the time.
+                board.noteTold(walk.tallies)
+                for birth in births.prefix(100) { try place.counter(board, birth, CountingRules()).addToTotals(.failed) }
+            }
+            #expect(Set(seen).count == 700 && seen.count == 700)
         }
     }
 
@@ -70,11 +65,11 @@ import Darwin
     @Test func whatWasCountedBeforeTheBirthWasKnownIsTold() {
         let counts = CircuitCounts()
         counts.know(birth: nil, Self.rules, epoch: 5)
-        Self.fail(counts, on: nil)
-        #expect(counts.takeTallies(at: 0, pause: 0, by: 1).isEmpty)
+        counts.fail()
+        #expect(counts.takeStrays(by: 1) == nil)
         counts.know(birth: 7, Self.rules, epoch: 5)
-        let tallies = counts.takeTallies(at: 0, pause: 0, by: 1)
-        #expect(tallies.map(\.totals.failed) == [1] && tallies.map(\.birth) == [7])
+        let tally = counts.takeStrays(by: 1)
+        #expect(tally?.totals?.failed == 1 && tally?.birth == 7)
     }
 
     /// A circuit is forgotten while a thread makes counters for it, and another one gets its name: nobody can be told
@@ -88,11 +83,11 @@ import Darwin
                 Hook.install(nil)
                 counts.know(birth: 8, Self.rules, epoch: 6)
             }
-            Self.fail(counts, on: nil)
-            #expect(counts.takeTallies(at: 0, pause: 0, by: 1).isEmpty)
+            counts.fail()
+            #expect(counts.takeStrays(by: 1) == nil)
             #expect(counts.isTold)
-            Self.fail(counts, on: nil)
-            #expect(counts.takeTallies(at: 0, pause: 0, by: 1).map(\.totals.failed) == [1])
+            counts.fail()
+            #expect(counts.takeStrays(by: 1)?.totals?.failed == 1)
         }
     }
 
@@ -105,10 +100,10 @@ import Darwin
                 guard name == "counters.making" else { return }
                 Hook.install(nil)
                 counts.know(birth: 7, Self.rules, epoch: 5)
-                for _ in 0..<3 { Self.fail(counts, on: nil) }
+                for _ in 0..<3 { counts.fail() }
             }
-            Self.fail(counts, on: nil)
-            #expect(counts.takeTallies(at: 0, pause: 0, by: 1).map(\.totals.failed) == [4])
+            counts.fail()
+            #expect(counts.takeStrays(by: 1)?.totals?.failed == 4)
         }
     }
 
@@ -122,7 +117,7 @@ import Darwin
         }
         for isLast in [false, true] {
             var reads = 0
-            _ = counting.takeTallies(by: 1, isLast: isLast) { _ in
+            _ = counting.takeNews(by: 1, isLast: isLast) { _ in
                 reads += 1
                 return false
             }
@@ -141,16 +136,14 @@ import Darwin
         let board = try #require(core.counting.board)
         let birth = try #require(
             Foreign.value(path, "SELECT birth FROM circuit WHERE name = 'left'").flatMap { Int64($0) })
+        let id = try #require(Foreign.value(path, "SELECT id FROM circuit WHERE name = 'left'").flatMap { Int64($0) })
         let dead = try CircuitCounter(
-            birth: birth, CountingRules(measuresDurations: true), on: board,
-            growing: { (body) throws(BreakerStoreError) in try body() })
-        dead.count(
-            BadEnd(isFailed: true, isSlow: false), by: 9, epoch: 1,
-            clock: { core.clock.uptime })
+            ofID: id, birth: birth, CountingRules(measuresDurations: true), on: board, making: .alone)
+        dead.addToTotals(.failed)
         let durations = DurationCell()
         _ = durations.open()
         for _ in 0..<3 { durations.add(2_000) }
-        dead.publish(durations)
+        dead.addToTotals(LaneCounts(), durations)
         core.tellTalliesIfDue()
         let isTold = await eventually {
             fixture.clock.advance(by: .seconds(5))

@@ -104,12 +104,12 @@ import Darwin
         let breakers = try (0..<count).map { try store.breaker(.init(name: "circuit-\($0)")) }
         for breaker in breakers { try await breaker.run {} }
         core.tickCounts()
-        var told: [String] = []
+        var told: [Int64] = []
         for _ in 0..<4 {
-            let piece = core.counting.takeTallies(by: 1, reading: core.learn)
-            #expect(piece.count <= CallCounting.mostAtOnce)
-            core.counting.told(piece)
-            told += piece.map(\.name)
+            let piece = core.counting.takeNews(by: 1, reading: core.learn)
+            #expect(piece.tallies.count <= CallCounting.mostAtOnce)
+            core.counting.noteTold(piece)
+            told += piece.tallies.map(\.birth)
         }
         #expect(Set(told).count == told.count)
         // The store's own thread may have looked meanwhile, and have told the file a piece.
@@ -118,7 +118,8 @@ import Darwin
             return told.count + (inFile ?? 0) == count
         }
         #expect(all)
-        #expect(core.counting.takeTallies(by: 1, reading: core.learn).isEmpty)
+        clock.advance(by: .seconds(5))
+        #expect(core.counting.takeNews(by: 1, reading: core.learn).isEmpty)
     }
 
     /// A birth that no circuit has would lead to the cell of another circuit, or to a cell of another kind.

@@ -6,7 +6,7 @@ import BreakerTestSupport
 struct WindowWalk {
     /// What the log says of one failing end, and what the sums say.
     struct Judgement {
-        let sums: WindowSums?
+        let sums: CallCounts?
         /// Failures and successes that may be in the window, at most and at least, by what the promise allows.
         let mostFailures, leastFailures, mostSuccesses, leastSuccesses: Int
 
@@ -47,18 +47,17 @@ struct WindowWalk {
     private let counter: CircuitCounter
     private var processes: [Process] = []
     private var now: Int64 = 1_000_000_000
-    private var epoch: Int64 = 1
-    private var epochStart: Int64 = 1_000_000_000
+    private var stretch: Int64 = 1
+    private var stretchStart: Int64 = 1_000_000_000
     private var failures: [Int64] = []
     private var successes: [Int64] = []
-    /// When somebody looked, and when each process published.
-    private var looks: [Int64]
+    /// When each process published.
     private var publishes: [[Int64]]
 
     init(seed: UInt64, processes count: Int) {
         self.random = SplitMix64(seed: seed)
         self.window = [1_000_000, 16_000_000, 60_000_000][self.random.number(in: 0...2)]
-        self.tick = LookRing.tick(of: self.window)
+        self.tick = WindowTicks(window: self.window).length
         self.counter = CircuitCounter(privately: CountingRules(failureWindow: self.window))
         for _ in 0..<count {
             self.processes.append(
@@ -67,13 +66,7 @@ struct WindowWalk {
                     failing: [0, 0.02, 0.3, 0.6, 1][self.random.number(in: 0...4)],
                     nextTick: self.now + Int64(self.random.number(in: 0...Int(self.tick)))))
         }
-        self.looks = [self.now]
         self.publishes = Array(repeating: [self.now], count: count)
-        self.processes.first.map(self.look)
-    }
-
-    private func look(_ process: Process) {
-        self.counter.tick(process.lanes, epoch: self.epoch) { [now = self.now] in now }
     }
 
     /// Lets a piece of a tick pass; judges at its last failing end.
@@ -94,8 +87,7 @@ struct WindowWalk {
                 }
             }
             if process.nextTick <= self.now {
-                self.look(process)
-                self.looks.append(self.now)
+                self.counter.publish(process.lanes, stretch: self.stretch) { [now = self.now] in now }
                 self.publishes[index].append(self.now)
                 process.nextTick = self.now + self.tick + Int64(self.random.number(in: 0...Int(self.tick / 4)))
             }
@@ -105,10 +97,9 @@ struct WindowWalk {
 
     private mutating func fail(_ index: Int, _ process: Process) {
         self.failures.append(self.now)
-        if self.looks.last != self.now { self.looks.append(self.now) }
         if self.publishes[index].last != self.now { self.publishes[index].append(self.now) }
         self.counter.count(
-            BadEnd(isFailed: true, isSlow: false), by: Int64(index + 1), epoch: self.epoch, lanes: process.lanes
+            .failed, by: Int64(index + 1), stretch: self.stretch, lanes: process.lanes
         ) { [now = self.now] in now }
     }
 
@@ -124,10 +115,9 @@ struct WindowWalk {
             process.stoppedUntil = self.now + self.tick * Int64(self.random.number(in: 1...4))
         case 13: self.now += self.window + self.tick
         case 14:
-            self.epoch += 1
-            self.epochStart = self.now
+            self.stretch += 1
+            self.stretchStart = self.now
             self.failures = []
-            self.looks.append(self.now)
         default: break
         }
         if self.failures.count > 40_000 { self.failures.removeFirst(20_000) }
@@ -147,17 +137,17 @@ struct WindowWalk {
             }
             return gap
         }
-        // Between two looks that are written there is one tick at least: a look that came before that wrote nothing.
-        let gap = max(longest(self.looks), self.publishes.map(longest).max() ?? 0) + self.tick
+        // A failing end may count for a tick longer than the window, a good one as long as it waits to be published.
+        let gap = (self.publishes.map(longest).max() ?? 0) + self.tick
         func count(_ times: [Int64], _ from: Int64, _ to: Int64) -> Int {
             times.countOfSorted(before: to + 1) - times.countOfSorted(before: from)
         }
         return Judgement(
-            sums: self.counter.sums(.failed, at: self.now, epoch: self.epoch),
+            sums: self.counter.sums(stretch: self.stretch, at: self.now).failed,
             mostFailures: count(self.failures, self.now - self.window - gap, self.now),
             leastFailures: count(self.failures, self.now - self.window + gap, self.now),
             // What the lanes still have when the circuit changes its state counts as of afterwards.
-            mostSuccesses: count(self.successes, max(self.now - self.window, self.epochStart) - gap, self.now),
-            leastSuccesses: count(self.successes, max(self.now - self.window, self.epochStart) + gap, self.now - gap))
+            mostSuccesses: count(self.successes, max(self.now - self.window, self.stretchStart) - gap, self.now),
+            leastSuccesses: count(self.successes, max(self.now - self.window, self.stretchStart) + gap, self.now - gap))
     }
 }

@@ -1,0 +1,67 @@
+/// How the time of a rolling window is cut into ticks.
+///
+/// There are sixteen ticks to a window, or fewer of 10 ms each.
+struct WindowTicks: Equatable, Sendable {
+    /// How many ticks a ring has room for: those of a window, and the one that has begun.
+    static let places = 17
+    private static let most: Int64 = 16
+    private static let shortest: Int64 = 10_000
+    /// So many ticks lie between the last tick of a stretch and the first of the next.
+    ///
+    /// A whole ring, so that nothing that was counted before a transition counts after it, even while time stands
+    /// still; and one tick more, because two processes may read their clocks a tick apart.
+    private static let perStretch: UInt64 = 18
+
+    /// In microseconds.
+    let length: Int64
+    /// How many ticks make up the window.
+    let count: Int64
+
+    /// - Parameter window: in microseconds.
+    init(window: Int64) {
+        func up(_ time: Int64, by part: Int64) -> Int64 { time / part + (time % part > 0 ? 1 : 0) }
+        self.length = max(up(window, by: Self.most), Self.shortest)
+        self.count = up(window, by: self.length)
+    }
+
+    /// The number of a tick: it rises with time, and with each transition of the circuit.
+    ///
+    /// So the commit of a transition alone makes all older words of a ring stale: nobody clears them.
+    func tick(at uptime: Int64, inStretch stretch: Int64) -> UInt64 {
+        let tick = UInt64(bitPattern: uptime / self.length) &+ Self.perStretch &* UInt64(bitPattern: stretch)
+        return tick & TickWord.lastTick
+    }
+
+    /// Whether a word is of the window that ends in this tick.
+    ///
+    /// The clock of another process may be a tick ahead.
+    func contains(_ word: TickWord, at tick: UInt64) -> Bool {
+        word.raw != 0 && (-1...self.count).contains(word.ticksBehind(tick))
+    }
+}
+
+/// A tick, and a number that belongs to it: one word, so that one operation changes both.
+struct TickWord: Equatable, Sendable {
+    /// The lowest bits are the number, the others the tick.
+    private static let numberBits: UInt64 = 28
+    static let greatestNumber: UInt64 = 1 << Self.numberBits - 1
+    static let lastTick = UInt64.max >> Self.numberBits
+
+    /// 0 where nothing was written yet.
+    let raw: UInt64
+
+    init(raw: UInt64) { self.raw = raw }
+
+    /// A number that is too great is the greatest.
+    init(tick: UInt64, number: UInt64) { self.raw = tick << Self.numberBits | min(number, Self.greatestNumber) }
+
+    var number: UInt64 { self.raw & Self.greatestNumber }
+
+    /// How many ticks the word is older than this one; below zero, by how many it is newer. Ticks run over.
+    func ticksBehind(_ tick: UInt64) -> Int64 {
+        Int64(bitPattern: (tick &- self.raw >> Self.numberBits) << Self.numberBits) >> Int64(Self.numberBits)
+    }
+
+    /// Whether nobody can have written the word who reads the clock and the file as the one does who says `tick`.
+    func isOfTheFuture(_ tick: UInt64) -> Bool { self.raw != 0 && self.ticksBehind(tick) < -1 }
+}

@@ -1,0 +1,57 @@
+@testable import BreakerStore
+
+extension CircuitCounter {
+    var totals: BlockTotals { self.block.totals }
+
+    /// What a process does each tick.
+    func publish(_ lanes: borrowing Lanes, stretch: Int64 = 1, clock: () -> Int64) {
+        let counts = lanes.take()
+        self.addToTotals(counts, DurationCell())
+        self.addToWindows(good: counts.succeeded, inStretch: stretch, clock)
+    }
+
+    /// Counts an end after what the lanes have.
+    ///
+    /// - Parameter isLate: whether the end counts in totals alone.
+    func count(
+        _ end: BadEnd, by worker: Int64 = 1, stretch: Int64 = 1, lanes: borrowing Lanes = Lanes(), isLate: Bool = false,
+        clock: () -> Int64
+    ) {
+        self.publish(lanes, stretch: stretch, clock: clock)
+        self.addToTotals(end)
+        if !isLate { self.addToWindows(end, by: worker, inStretch: stretch, clock, isPresent: { true }) }
+    }
+
+    func sums(stretch: Int64 = 1, at uptime: Int64) -> Circuit.CountedCalls { self.sums(inStretch: stretch, { uptime }) }
+}
+
+extension CircuitCounts {
+    /// The circuit of this birth is there, and closed.
+    @discardableResult
+    func know(
+        birth: Int64?, _ rules: Rules, epoch: Int64, stretch: Int64 = 1, if isCurrent: () -> Bool = { true }
+    ) -> Bool {
+        self.know(birth.map { ($0, $0) }, rules, epoch: epoch, stretch: stretch, if: isCurrent)
+    }
+
+    /// Counts a failing end of the circuit's fifth epoch.
+    func fail(on board: Board? = nil) {
+        _ = self.count(
+            .failed, of: .file(epoch: 5), by: 1, in: self.makeCounters(on: board, making: .alone),
+            clock: { 1_000_000 }, isPresent: { true })
+    }
+}
+
+extension BadEnd {
+    static let failed = BadEnd(isFailed: true, isSlow: false)
+    static let slow = BadEnd(isFailed: false, isSlow: true)
+}
+
+extension Board.Room {
+    /// Of the only process.
+    static var alone: Self { Self(alone: { (body) throws(BreakerStoreError) in try body() }, births: { nil }) }
+}
+
+extension CallCounts {
+    var good: Int64 { self.calls - self.bad }
+}
