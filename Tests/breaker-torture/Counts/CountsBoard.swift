@@ -1,14 +1,12 @@
 /// A store's board as a stranger reads it who knows `docs/store-format.md` alone.
 struct CountsBoard {
-    /// What has been counted of one circuit, and the uptimes of the looks at its windows.
+    /// What has been counted of one circuit.
     struct Cell {
-        var totals = [UInt64](repeating: 0, count: 8)
-
-        var succeeded: Int64 { Int64(clamping: self.totals[1]) }
-        var failed: Int64 { Int64(clamping: self.totals[2] &+ self.totals[6]) }
-        var slow: Int64 { Int64(clamping: self.totals[3] &+ self.totals[7]) }
-        var ignored: Int64 { Int64(clamping: self.totals[4]) }
-        var refused: Int64 { Int64(clamping: self.totals[5]) }
+        var succeeded: Int64 = 0
+        var failed: Int64 = 0
+        var slow: Int64 = 0
+        var ignored: Int64 = 0
+        var refused: Int64 = 0
     }
 
     private let bytes: [UInt8]
@@ -31,25 +29,19 @@ struct CountsBoard {
 
     /// What has been counted of a circuit; zeros if nothing has.
     func cell(_ birth: UInt64?) -> Cell {
-        guard let birth, let place = self.place(of: birth, kind: 1, size: 128) else { return Cell() }
-        return Cell(totals: (0..<8).map { self.word(place / 8 + $0) })
+        guard let birth, let place = self.place(of: birth) else { return Cell() }
+        func count(_ word: Int) -> Int64 { Int64(clamping: self.word(place + word)) }
+        return Cell(succeeded: count(2), failed: count(3), slow: count(4), ignored: count(5), refused: count(6))
     }
 
-    /// The uptimes of the last looks at the window of failures.
-    func looks(_ birth: UInt64) -> [Int64] {
-        guard let place = self.place(of: birth, kind: 3, size: 1_024) else { return [] }
-        return (0..<18).map { Int64(bitPattern: self.word(place / 8 + 6 + $0 * 5)) }.filter { $0 != 0 }
-    }
-
-    private func place(of key: UInt64, kind: UInt64, size: Int) -> Int? {
+    /// The first word of a circuit's totals.
+    private func place(of birth: UInt64) -> Int? {
         for segment in 0..<min(Int(clamping: self.word(6)), 200) {
             let description = self.word(9 + segment * 2)
-            guard description & 255 == kind else { continue }
-            let start = Int(clamping: self.word(8 + segment * 2))
-            for cell in 0..<Int(clamping: description >> 8) {
-                let place = start + cell * size
-                guard place + size <= self.bytes.count else { return nil }
-                if self.word(place / 8) == key { return place }
+            guard description & 255 == 1 else { continue }
+            let (start, size) = (Int(clamping: self.word(8 + segment * 2)) / 8, Int(description >> 8 & 255))
+            for cell in 0..<Int(clamping: description >> 16) where self.word(start + cell * size) == birth {
+                return start + cell * size
             }
         }
         return nil

@@ -2,8 +2,7 @@ import BreakerTestSupport
 
 /// Holds a round of the scene `windows` against what the processes have written down.
 ///
-/// With t the longest time between two looks and the longest between two publishes of a process together, and c the two
-/// periods after which a suspected share is looked at again: a circuit never trips if F(W+t) of F(W+t) + S(W-t) calls
+/// With t a tick and the longest time between two publishes of a process together, and c the two periods after which a suspected share is looked at again: a circuit never trips if F(W+t) of F(W+t) + S(W-t) calls
 /// are less than the share, at any instant at which the share may have been suspected. S has all good calls that ended
 /// by then, but for those that their process published later than c. It trips in the end if F(W-t-c) of F(W-t-c) +
 /// S(W+t) are as much, and enough, though all good calls of the next two c are counted.
@@ -29,13 +28,12 @@ struct CountsJudge {
     private let failuresReturned: [Int64]
     private let goodEnded: [Int64]
     private let goodReturned: [Int64]
-    private let lookLateness: Lateness
     private let publishLateness: Lateness
     /// When the last call that was let through began.
     private let lastAdmission: Int64
 
     /// - Parameter processes: all records of each process, those of earlier rounds included.
-    init(_ rule: CountsRule, since start: Int64, looks: Set<Int64>, _ processes: [[CountsTimes.Record]]) {
+    init(_ rule: CountsRule, since start: Int64, _ processes: [[CountsTimes.Record]]) {
         self.rule = rule
         self.start = start
         let calls = processes.joined().filter { $0.kind != .publish }
@@ -57,7 +55,6 @@ struct CountsJudge {
         }
         let returns = processes.map { $0.filter { $0.kind != .publish }.map(\.returned).sorted() }
         let all = returns.joined().sorted()
-        self.lookLateness = Self.lateness(rule, looks: looks.sorted(), of: all)
         self.publishLateness = Self.lateness(rule, publishes, returns, of: all)
     }
 
@@ -96,9 +93,8 @@ struct CountsJudge {
         self.expected(at: time, time, self.lateness(from: time, to: time)).mustNot
     }
 
-    /// - Parameter late: how late looks and publishes were.
     private func expected(
-        at ended: Int64, _ returned: Int64, _ late: (looks: Int64, publishes: Int64, both: Int64)
+        at ended: Int64, _ returned: Int64, _ late: (publishes: Int64, both: Int64)
     ) -> (must: Bool, mustNot: Bool, what: String) {
         let window = self.rule.window
         let unpublished = max(0, late.publishes - self.wait)
@@ -139,15 +135,14 @@ struct CountsJudge {
 
     // MARK: - Lateness
 
-    /// How late looks and publishes were, from two windows before to a suspicion's end.
-    private func lateness(from start: Int64, to end: Int64) -> (looks: Int64, publishes: Int64, both: Int64) {
+    /// How late publishes were, from two windows before to a suspicion's end; and that and a tick together.
+    private func lateness(from start: Int64, to end: Int64) -> (publishes: Int64, both: Int64) {
         let from = start - 2 * self.rule.window
-        let looks = self.lookLateness.most(from: from, to: end + 2 * self.wait)
         let publishes = self.publishLateness.most(from: from, to: end + 2 * self.wait)
-        return (looks, publishes, looks + publishes)
+        return (publishes, publishes + self.rule.tick)
     }
 
-    /// For each stretch of time the longest time between two looks, or two publishes of a process, that touches it.
+    /// For each stretch of time the longest time between two publishes of a process that touches it.
     private struct Lateness {
         private let start: Int64
         private let width: Int64
@@ -172,18 +167,6 @@ struct CountsJudge {
         func most(from: Int64, to: Int64) -> Int64 {
             self.most[self.place(from)...self.place(max(from, to))].max() ?? 0
         }
-    }
-
-    private static func lateness(_ rule: CountsRule, looks: [Int64], of all: [Int64]) -> Lateness {
-        let start = all.first ?? 0
-        let end = all.last ?? 0
-        var lateness = Lateness(rule, from: start, to: end)
-        for (before, look) in zip([start] + looks, looks + [end]) {
-            // Nobody looks while nothing happens.
-            guard let first = Self.first(all, after: before), first < look else { continue }
-            lateness.add(from: max(before, first - rule.tick), to: look)
-        }
-        return lateness
     }
 
     private static func lateness(

@@ -19,7 +19,6 @@ final class CountsWindows {
     private var random: SeededRandom
     private var report: Report { self.stage.report }
     private var directory = ""
-    private var looks: Set<Int64> = []
 
     init(_ stage: Stage) {
         self.stage = stage
@@ -56,7 +55,6 @@ final class CountsWindows {
                 ["counts-traffic", self.directory, "\(process)", "\(self.random.next())"] + rule.words, through: [],
                 self.report)
         }
-        self.looks = []
         for round in 1...Int64(self.stage.options.isShort ? 3 : Self.roundsPerEra) where self.report.goesOn {
             guard try await self.rest(logs, after: round - 1), !logs.contains(where: \.isNearlyFull) else { break }
             try await self.round(round, rule, breaker, store, logs)
@@ -95,10 +93,8 @@ final class CountsWindows {
         let end = start + rule.window * Int64(Int.random(in: 4...6, using: &self.random))
         while KillLoop.uptime < end, logs[0].refusals == refusals {
             try await Task.sleep(for: .microseconds(rule.tick))
-            self.collectLooks(birth)
         }
         guard try await self.rest(logs, after: number) else { return }
-        self.collectLooks(birth)
         if logs.contains(where: \.isOverfull) { return self.report.add(1, "rounds with too many calls to judge") }
         let records = logs.map { $0.records(from: 0) }
         let failures = Int64(records.joined().count { $0.kind == .failed })
@@ -106,7 +102,7 @@ final class CountsWindows {
         if counted != failures {
             self.report.violated("round \(number): \(counted ?? -1) failures on the board, \(failures) in the logs")
         }
-        let judge = CountsJudge(rule, since: start, looks: self.looks, records)
+        let judge = CountsJudge(rule, since: start, records)
         var isTripped = self.isTripped(breaker)
         var verdict = judge.judge(isTripped: isTripped)
         // A suspicion that began with the last call ends by itself, and a commit may wait for others.
@@ -125,10 +121,5 @@ final class CountsWindows {
 
     private func isTripped(_ breaker: CircuitBreaker) -> Bool {
         if case .open = breaker.state { true } else { false }
-    }
-
-    private func collectLooks(_ birth: UInt64) {
-        guard let board = CountsBoard(of: self.directory + "/circuits.db") else { return }
-        self.looks.formUnion(board.looks(birth))
     }
 }
