@@ -7,6 +7,13 @@ struct BlockTotals: Equatable, Sendable {
     var ignored: UInt64 = 0
     var refused: UInt64 = 0
 
+    func subtracting(_ other: BlockTotals) -> BlockTotals {
+        BlockTotals(
+            succeeded: self.succeeded &- other.succeeded, failed: self.failed &- other.failed,
+            slow: self.slow &- other.slow, ignored: self.ignored &- other.ignored,
+            refused: self.refused &- other.refused)
+    }
+
     /// Rises with each call.
     var sum: UInt64 { self.succeeded &+ self.failed &+ self.slow &+ self.ignored &+ self.refused }
 }

@@ -9,8 +9,21 @@ struct Tally: Sendable {
     var board: Int64
     var totals: BlockTotals?
     var durations: DurationBuckets?
-    /// Not nil if these numbers are this process's own, and of no board.
-    var strays: StrayNumbers?
+    /// What a process has counted without a board since it began, where that is what is told: then the other numbers
+    /// are those that the file does not have yet. Nil for a board's, which are told whole.
+    var own: OwnNumbers?
+}
+
+/// What a process has counted of a circuit while there was no board, or no room on it.
+struct OwnNumbers: Sendable {
+    var totals = BlockTotals()
+    var durations: DurationBuckets?
+
+    func since(_ told: OwnNumbers) -> OwnNumbers {
+        OwnNumbers(
+            totals: self.totals.subtracting(told.totals),
+            durations: self.durations.map { all in told.durations.map { all.subtracting($0) } ?? all })
+    }
 }
 
 extension Board {

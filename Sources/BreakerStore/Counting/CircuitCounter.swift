@@ -172,18 +172,19 @@ final class CircuitCounter: Sendable {
 
     // MARK: - Telling the file, of private counters
 
-    /// What the file has not been told; nil if it has been told all.
-    var untold: (totals: BlockTotals, durations: DurationBuckets?)? {
-        let totals = self.block.totals
-        let durations = self.durations.map { ($0, DurationBuckets($0)) }
-        if self.block.isTold(totals), durations.map({ $0.1.isTold(in: $0.0) }) ?? true { return nil }
-        return (totals, durations?.1)
+    var ownNumbers: OwnNumbers {
+        OwnNumbers(totals: self.block.totals, durations: self.durations.map { DurationBuckets($0) })
+    }
+
+    /// Whether the file has been told all of these numbers.
+    var isTold: Bool {
+        self.block.isTold(self.block.totals) && self.durations.map { DurationBuckets($0).isTold(in: $0) } ?? true
     }
 
     /// The file has been told these numbers: the transaction is committed.
-    func noteTold(_ totals: BlockTotals, _ durations: DurationBuckets?) {
-        self.block.noteTold(totals)
-        if let cell = self.durations { durations?.noteTold(in: cell) }
+    func noteTold(_ told: OwnNumbers) {
+        self.block.noteTold(told.totals)
+        if let cell = self.durations { told.durations?.noteTold(in: cell) }
     }
 
     // MARK: - Touching the board

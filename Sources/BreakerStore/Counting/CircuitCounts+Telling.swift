@@ -31,29 +31,28 @@ extension CircuitCounts {
         return (birth, error)
     }
 
-    /// What this process has counted without a board, if the file has not been told.
+    /// What this process has counted without a board, and has not told the file; nil if there is no such thing.
     ///
     /// - Parameter worker: under whose id these calls are told.
-    func takeStrays(by worker: Int64) -> Tally? {
+    func takeOwn(by worker: Int64) -> Tally? {
         let state = self.present
         // What was counted before the birth was known is this circuit's, too.
         guard let birth = state.known.birth, let counters = state.counters, counters.made.birth ?? birth == birth,
-            let (totals, durations) = counters.own?.untold
+            let own = counters.own, !own.isTold
         else { return nil }
-        var tally = Tally(id: state.known.id, birth: birth, board: worker, totals: totals, durations: durations)
-        tally.strays = StrayNumbers(
-            .init(totals: totals, durations: durations), by: worker, after: state.strays?.value)
-        tally.takeStrays()
-        return tally
+        let all = own.ownNumbers
+        let new = all.since(state.told?.value ?? OwnNumbers())
+        return Tally(
+            id: state.known.id, birth: birth, board: worker, totals: new.totals, durations: new.durations, own: all)
     }
 
     /// The file has been told these numbers: the transaction is committed.
     func noteTold(_ tally: Tally) {
-        guard let strays = tally.strays, let counters = self.madeCounters,
+        guard let told = tally.own, let counters = self.madeCounters,
             counters.made.birth ?? tally.birth == tally.birth
         else { return }
-        self.state.change { $0.strays = .value(strays) }
-        counters.own?.noteTold(strays.all.totals, strays.all.durations)
+        self.state.change { $0.told = .value(told) }
+        counters.own?.noteTold(told)
     }
 
     /// The file could not be told this error, which is told later, unless there is a newer one.
@@ -71,20 +70,6 @@ extension CircuitCounts {
     /// Whether the file has been told all counts of this process, or will be by whoever looks at the board.
     var isTold: Bool {
         guard self.lanes.isEmpty, self.durations.isEmpty else { return false }
-        return self.madeCounters?.own?.untold == nil
-    }
-}
-
-extension Tally {
-    /// The row of this process's own numbers is gone: another one is begun.
-    mutating func beginAnew() {
-        self.strays?.beginAnew()
-        self.takeStrays()
-    }
-
-    fileprivate mutating func takeStrays() {
-        guard let row = self.strays?.row else { return }
-        self.totals = row.totals
-        self.durations = row.durations
+        return self.madeCounters?.own?.isTold ?? true
     }
 }

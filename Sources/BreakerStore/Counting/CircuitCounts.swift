@@ -59,8 +59,8 @@ final class CircuitCounts: Sendable {
         var sharing: Boxed<Rules>?
         var counters: Counters?
         var error: LastError?
-        /// What the file was told last of the calls that could not go to a board.
-        var strays: Boxed<StrayNumbers>?
+        /// What the file has been told of the calls that could not go to a board.
+        var told: Boxed<OwnNumbers>?
     }
 
     let state = ForkSafeLock(State())

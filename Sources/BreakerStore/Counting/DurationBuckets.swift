@@ -24,6 +24,10 @@ struct DurationBuckets: Equatable, Sendable {
         self.sum = cell[Self.firstWord + Self.count]
     }
 
+    func subtracting(_ other: DurationBuckets) -> DurationBuckets {
+        DurationBuckets(calls: zip(self.calls, other.calls).map { $0 &- $1 }, sum: self.sum &- other.sum)
+    }
+
     /// How many calls were measured.
     var count: UInt64 { self.calls.reduce(0, &+) }
 

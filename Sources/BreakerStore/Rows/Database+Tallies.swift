@@ -1,20 +1,27 @@
 /// What boards have counted of the calls, kept in the file: a board lives no longer than the boot.
 extension Database {
-    /// Tells the file what was counted; returns what was told.
-    func tell(_ news: CallCounting.News) throws(BreakerStoreError) -> CallCounting.News {
-        var told = news
-        for (place, taken) in news.tallies.enumerated() {
-            var tally = taken
-            if let strays = tally.strays {
-                if strays.hasRow, try !self.hasRow(of: tally) { tally.beginAnew() }
+    /// Tells the file what was counted.
+    func tell(_ news: CallCounting.News) throws(BreakerStoreError) {
+        for tally in news.tallies {
+            if tally.own != nil {
                 // By this row others find the worker's numbers when the worker is dead.
                 try self.run(
                     "INSERT OR IGNORE INTO registration (worker, circuit) SELECT ?2, id FROM circuit WHERE id = ?1",
-                    .integer(tally.id), .integer(strays.worker))
+                    .integer(tally.id), .integer(tally.board))
             }
-            if let totals = tally.totals { try self.tell(totals, tally) }
-            if let durations = tally.durations { try self.tell(durations, tally) }
-            told.tallies[place] = tally
+            func number(_ count: UInt64) -> SQLValue { .integer(Int64(clamping: count)) }
+            if let totals = tally.totals {
+                try self.run(
+                    tally.own == nil ? Self.totalsOfBoard : Self.totalsOfWorker, .integer(tally.id),
+                    .integer(tally.birth), .integer(tally.board), number(totals.succeeded), number(totals.failed),
+                    number(totals.slow), number(totals.ignored), number(totals.refused))
+            }
+            guard let durations = tally.durations else { continue }
+            for (bucket, count) in (durations.calls + [durations.sum]).enumerated() where count > 0 {
+                try self.run(
+                    tally.own == nil ? Self.durationsOfBoard : Self.durationsOfWorker, .integer(tally.id),
+                    .integer(tally.birth), .integer(tally.board), .integer(Int64(bucket)), number(count))
+            }
         }
         for (circuit, birth, error) in news.errors {
             // A transition since has said what led to it.
@@ -22,43 +29,35 @@ extension Database {
                 "UPDATE circuit SET last_error = ?3 WHERE name = ?1 AND birth = ?2 AND epoch = ?4",
                 .text(circuit.name), .integer(birth), .text(error.text), .integer(error.epoch))
         }
-        return told
     }
 
-    /// Several processes may tell the same, and the highest number is true.
-    private func tell(_ totals: BlockTotals, _ tally: Tally) throws(BreakerStoreError) {
-        func number(_ count: UInt64) -> SQLValue { .integer(Int64(clamping: count)) }
-        try self.run(
-            """
-            INSERT INTO tally (circuit, board, succeeded, failed, slow, ignored, refused)
-            SELECT id, ?3, ?4, ?5, ?6, ?7, ?8 FROM circuit WHERE id = ?1 AND birth = ?2
-            ON CONFLICT (circuit, board) DO UPDATE SET succeeded = max(succeeded, excluded.succeeded),
-            failed = max(failed, excluded.failed), slow = max(slow, excluded.slow),
-            ignored = max(ignored, excluded.ignored), refused = max(refused, excluded.refused)
-            """,
-            .integer(tally.id), .integer(tally.birth), .integer(tally.board), number(totals.succeeded),
-            number(totals.failed), number(totals.slow), number(totals.ignored), number(totals.refused)
-        )
+    private static let totals = ["succeeded", "failed", "slow", "ignored", "refused"]
+    private static let totalsOfBoard = telling("tally", totals) { greatest($0) }
+    private static let totalsOfWorker = telling("tally", totals) { sum($0) }
+    private static let durationsOfBoard = telling("duration", ["count"], inEach: "bucket, ") { greatest($0) }
+    private static let durationsOfWorker = telling("duration", ["count"], inEach: "bucket, ") { sum($0) }
+
+    /// - Parameter key: by what the rows of a circuit and a board are told apart.
+    private static func telling(
+        _ table: String, _ counts: [String], inEach key: String = "", merging: (String) -> String
+    ) -> SQL {
+        let columns = key + counts.joined(separator: ", ")
+        let values = (4..<4 + columns.split(separator: ",").count).map { "?\($0)" }.joined(separator: ", ")
+        return SQL(
+            composed: """
+                INSERT INTO \(table) (circuit, board, \(columns))
+                SELECT id, ?3, \(values) FROM circuit WHERE id = ?1 AND birth = ?2
+                ON CONFLICT (circuit, board\(key.isEmpty ? "" : ", bucket")) DO UPDATE SET
+                \(counts.map(merging).joined(separator: ", "))
+                """)
     }
 
-    private func tell(_ durations: DurationBuckets, _ tally: Tally) throws(BreakerStoreError) {
-        for (bucket, count) in (durations.calls + [durations.sum]).enumerated() where count > 0 {
-            try self.run(
-                """
-                INSERT INTO duration (circuit, board, bucket, count)
-                SELECT id, ?3, ?4, ?5 FROM circuit WHERE id = ?1 AND birth = ?2
-                ON CONFLICT (circuit, board, bucket) DO UPDATE SET count = max(count, excluded.count)
-                """,
-                .integer(tally.id), .integer(tally.birth), .integer(tally.board), .integer(Int64(bucket)),
-                .integer(Int64(clamping: count))
-            )
-        }
-    }
+    /// Several processes may tell what a board has counted: the highest number is true.
+    private static func greatest(_ count: String) -> String { "\(count) = max(\(count), excluded.\(count))" }
 
-    private func hasRow(of tally: Tally) throws(BreakerStoreError) -> Bool {
-        try self.first(
-            "SELECT 1 FROM tally WHERE circuit = ?1 AND board = ?2", .integer(tally.id), .integer(tally.board)
-        ) { $0.integer(0) } != nil
+    /// Above the greatest integer SQLite would go on with a floating-point number, which the table does not take.
+    private static func sum(_ count: String) -> String {
+        "\(count) = \(count) + min(excluded.\(count), 9223372036854775807 - \(count))"
     }
 
     private static let births: SQL = "SELECT birth FROM circuit"
@@ -88,7 +87,7 @@ extension Database {
     private static let foldsOfCircuit = Database.folds("board = ?1 AND circuit = ?2")
 
     private static func folds(_ own: String) -> [SQL] {
-        Database.fold("tally", own, ["succeeded", "failed", "slow", "ignored", "refused"])
+        Database.fold("tally", own, Self.totals)
             + Database.fold("duration", own, andBy: ", bucket", ["count"])
     }
 
@@ -97,8 +96,7 @@ extension Database {
         _ table: String, _ own: String, andBy others: String = "", _ counts: [String]
     ) -> [SQL] {
         let values = counts.joined(separator: ", ")
-        // Above the greatest integer SQLite would go on with a floating-point number, which the table does not take.
-        let sums = counts.map { "\($0) = \($0) + min(excluded.\($0), 9223372036854775807 - \($0))" }
+        let sums = counts.map { Database.sum($0) }
         return [
             SQL(
                 composed: """

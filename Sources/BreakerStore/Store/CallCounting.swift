@@ -90,7 +90,7 @@ final class CallCounting: Sendable {
                 canRead = read(circuit)
                 looked += 1
             }
-            if let tally = circuit.counts.takeStrays(by: worker) {
+            if let tally = circuit.counts.takeOwn(by: worker) {
                 news.tallies.append(tally)
                 news.circuits[tally.birth] = circuit
             }
@@ -107,8 +107,8 @@ final class CallCounting: Sendable {
 
     /// The file has been told these numbers: the transaction is committed.
     func noteTold(_ news: News) {
-        for tally in news.tallies where tally.strays != nil { news.circuits[tally.birth]?.counts.noteTold(tally) }
-        self.board?.noteTold(news.tallies.filter { $0.strays == nil })
+        for tally in news.tallies where tally.own != nil { news.circuits[tally.birth]?.counts.noteTold(tally) }
+        self.board?.noteTold(news.tallies)
     }
 
     /// The file could not be told: numbers are taken again by themselves, as they differ from what was told last.

@@ -84,14 +84,14 @@ extension StoreCore {
         guard !news.isEmpty else { return }
         self.post(
             until: self.writer.deadline,
-            then: { self.counting.noteTold($0) },
+            then: { self.counting.noteTold(news) },
             orElse: { _ in self.counting.noteUntold(news) },
             { (transaction) throws(BreakerStoreError) in
                 // The file was opened anew meanwhile: under another id this process tells other numbers.
                 guard transaction.worker.id == worker else {
                     throw BreakerStoreError(code: .busy, message: "the worker is another one now", path: self.file.path)
                 }
-                return try transaction.database.tell(news)
+                try transaction.database.tell(news)
             }
         )
     }

@@ -157,7 +157,7 @@ extension StoreCore {
         self.tickCounts()
         let news = self.counting.takeNews(by: self.keys.presentWorker, isLast: true, reading: self.learn)
         self.answers.close()
-        if let told = self.writer.leave(telling: news) { self.counting.noteTold(told) }
+        if self.writer.leave(telling: news) { self.counting.noteTold(news) }
         self.counting.closeBoard()
         self.answers.leave()
         self.viewer.close()

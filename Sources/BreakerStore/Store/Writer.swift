@@ -68,23 +68,27 @@ final class Writer: @unchecked Sendable {
         Hook.reached("session.closed")
     }
 
-    /// Takes the worker out of the file, and closes the file; returns what the file was told, if it could be.
-    func leave(telling news: CallCounting.News) -> CallCounting.News? {
-        var told: CallCounting.News?
+    /// Takes the worker out of the file, and closes the file; returns whether the file was told.
+    func leave(telling news: CallCounting.News) -> Bool {
+        var isTold = false
         if let opened = self.opened {
-            told = try? opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
-                try opened.writer.requireKnownVersion()
-                let told = try opened.writer.tell(news)
-                try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
-                try self.requireIndex(opened)
-                return told
+            do throws(BreakerStoreError) {
+                try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+                    try opened.writer.requireKnownVersion()
+                    try opened.writer.tell(news)
+                    try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
+                    try self.requireIndex(opened)
+                }
+                isTold = true
+            } catch {
+                // Others find out that this worker is gone.
             }
             Hook.reached("close.unregistered")
             opened.lock.unlock(worker: opened.worker.id)
         }
         self.closeSession()
         self.membership = nil
-        return told
+        return isTold
     }
 
     /// Registers circuits in the file that was opened just now, so that an operator sees them there.

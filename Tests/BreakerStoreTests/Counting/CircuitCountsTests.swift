@@ -36,12 +36,12 @@ import Testing
         let counts = CircuitCounts()
         counts.know(birth: 7, Self.rules, epoch: 5)
         for _ in 0..<3 { counts.fail() }
-        #expect(counts.takeStrays(by: 1)?.totals?.failed == 3)
+        #expect(counts.takeOwn(by: 1)?.totals?.failed == 3)
         for _ in 0..<2 { counts.fail() }
         counts.know(birth: 8, Self.rules, epoch: 9)
-        #expect(counts.takeStrays(by: 1) == nil)
+        #expect(counts.takeOwn(by: 1) == nil)
         counts.fail()
-        let tally = counts.takeStrays(by: 1)
+        let tally = counts.takeOwn(by: 1)
         #expect(tally?.totals?.failed == 1 && tally?.birth == 8)
     }
 

@@ -66,9 +66,9 @@ import Darwin
         let counts = CircuitCounts()
         counts.know(birth: nil, Self.rules, epoch: 5)
         counts.fail()
-        #expect(counts.takeStrays(by: 1) == nil)
+        #expect(counts.takeOwn(by: 1) == nil)
         counts.know(birth: 7, Self.rules, epoch: 5)
-        let tally = counts.takeStrays(by: 1)
+        let tally = counts.takeOwn(by: 1)
         #expect(tally?.totals?.failed == 1 && tally?.birth == 7)
     }
 
@@ -84,10 +84,10 @@ import Darwin
                 counts.know(birth: 8, Self.rules, epoch: 6)
             }
             counts.fail()
-            #expect(counts.takeStrays(by: 1) == nil)
+            #expect(counts.takeOwn(by: 1) == nil)
             #expect(counts.isTold)
             counts.fail()
-            #expect(counts.takeStrays(by: 1)?.totals?.failed == 1)
+            #expect(counts.takeOwn(by: 1)?.totals?.failed == 1)
         }
     }
 
@@ -103,7 +103,7 @@ import Darwin
                 for _ in 0..<3 { counts.fail() }
             }
             counts.fail()
-            #expect(counts.takeStrays(by: 1)?.totals?.failed == 4)
+            #expect(counts.takeOwn(by: 1)?.totals?.failed == 4)
         }
     }
 
