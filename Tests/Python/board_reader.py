@@ -79,7 +79,7 @@ class Board:
         """The cell of a key, found as workers find it."""
         for kind, offset, capacity in self.segments:
             for step in range(16 if kind == wanted else 0):
-                place = (mix(first) + step) % capacity
+                place = (mix(first + second * 0x9E3779B97F4A7C15 & WORD) + step) % capacity
                 cell = self.words(offset + place * WORDS[kind] * 8, WORDS[kind])
                 if cell[:2] == (first, second):
                     return cell
@@ -119,9 +119,8 @@ def main(path, *question):
             totals["window"] = board.window(cell[0], *question)
         told["circuits"][cell[0]] = totals
     for cell in board.cells(4):
-        if cell[2] == check(cell[0], cell[1], 0, 0):
-            reason = cell[3] if cell[4] == check(cell[0], cell[1], cell[3], 0) else 0
-            told["degraded"][cell[0]] = {"since": cell[1], "reason": reason}
+        if cell[3] == check(*cell[:3], 0):
+            told["degraded"][cell[0]] = {"since": cell[1], "reason": cell[2]}
     print(json.dumps(told))
 
 

@@ -53,6 +53,8 @@ extension CircuitBreaker {
         case .decisive(let end, let epoch):
             // The end may have waited for the thread that counts so long that the circuit tripped and recovered.
             guard self.lookWhetherPresent(epoch) else { return self.count(.total(end)) }
+            // Commits of others may have kept the counts from taking over what was looked up.
+            for _ in 0..<3 where self.circuit.counts.epoch != epoch { self.look() }
             let counted = self.core.count(end, of: self.circuit, .file(epoch: epoch)) {
                 self.validAnswer?.epoch == epoch
             }

@@ -9,7 +9,7 @@ extension CircuitBreaker {
         }
         switch outcome {
         case .proceed(let epoch):
-            self.circuit.counts.guardsInMemory(epoch)
+            self.circuit.counts.noteMemory(guardsIn: epoch)
             return Leave(.closedInMemory, epoch: epoch)
         case .probe(let token, let epoch): return Leave(.probeInMemory, epoch: epoch, token: token)
         case .uncounted: return .uncounted

@@ -73,6 +73,31 @@ extension Circuit {
     }
 }
 
+/// Which calls a rule about shares calls bad.
+enum WindowSubject: Sendable {
+    /// Failed calls among all calls.
+    case failed
+    /// Slow calls among all calls.
+    case slow
+}
+
+extension Circuit.CountedCalls {
+    subscript(subject: WindowSubject) -> CallCounts? {
+        get {
+            switch subject {
+            case .failed: self.failed
+            case .slow: self.slow
+            }
+        }
+        set {
+            switch subject {
+            case .failed: self.failed = newValue
+            case .slow: self.slow = newValue
+            }
+        }
+    }
+}
+
 extension Rules {
     /// Which share the counted calls reach, if any.
     func share(reachedBy counted: Circuit.CountedCalls) -> Circuit.ReachedShare? {

@@ -38,7 +38,8 @@ extension Board {
         defer { bs_end_touching(touch) }
         var tallies: [Tally] = []
         var first = 0
-        for segment in (try? self.segments(following: true)) ?? [] {
+        for segment in (try? self.segments(following: true)) ?? []
+        where segment.kind == .block || segment.kind == .durations {
             for place in min(max(0, start - first), segment.capacity)..<segment.capacity {
                 if tallies.count >= most { return (tallies, first + place) }
                 if let tally = self.untold(in: segment.cell(at: place), segment.kind) { tallies.append(tally) }

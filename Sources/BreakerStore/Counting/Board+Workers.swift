@@ -64,25 +64,23 @@ extension Board.Degraded {
 
     /// What a cell for a worker says; nil for a free cell, and for one that a worker is writing just now.
     ///
-    /// A worker takes a cell by the first word, where the second one still is another worker's: so the third one is a
-    /// check of both. Programs of 0.4.2 leave the reason that the cell had: the reason has a check of its own.
+    /// A worker takes a cell by the first word, where the others still are another worker's: so one of them is a check
+    /// of all.
     init?(_ cell: SharedWords) {
+        let number = cell[2]
         self.init(worker: cell.number(0), since: cell.number(1))
-        guard self.worker != 0, cell[2] == self.check() else { return nil }
-        let number = cell[3]
-        guard cell[4] == self.check(number), (1...UInt64(Self.reasons.count)).contains(number) else { return }
-        self.reason = Self.reasons[Int(number) - 1]
+        guard self.worker != 0, cell[3] == self.check(number) else { return nil }
+        if (1...UInt64(Self.reasons.count)).contains(number) { self.reason = Self.reasons[Int(number) - 1] }
     }
 
     fileprivate func write(to cell: SharedWords) {
         let number = self.reason.flatMap(Self.reasons.firstIndex).map { UInt64($0) + 1 } ?? 0
-        cell[3] = number
-        cell[4] = self.check(number)
         cell[1] = UInt64(bitPattern: self.since)
-        cell[2] = self.check()
+        cell[2] = number
+        cell[3] = self.check(number)
     }
 
-    private func check(_ number: UInt64 = 0) -> UInt64 {
+    private func check(_ number: UInt64) -> UInt64 {
         bs_check(UInt64(bitPattern: self.worker), UInt64(bitPattern: self.since), number, 0)
     }
 }

@@ -20,8 +20,12 @@ final class Board: Sendable {
     struct Room {
         /// Runs something while no other process creates or changes a board, under byte 0 of the lock file.
         let alone: (() throws(BreakerStoreError) -> Void) throws(BreakerStoreError) -> Void
+        /// Whether a board that has no room may be swept and grown: it could not just now.
+        let mayGrow: () -> Bool
         /// The births of all circuits in the file; nil if the file can't be read just now.
         let births: () -> Set<Int64>?
+        /// The board could not grow.
+        let failed: () -> Void
     }
 
     let path: String
@@ -83,16 +87,16 @@ final class Board: Sendable {
     /// Whether the numbers that this process adds reach nobody any more; the store then needs another board.
     var isLost: Bool { self.loss.isLost }
 
-    /// Whether the path still leads to this board, and the file is as large as it was.
+    /// Loses the board unless the path still leads to it, and the file is as large as it was; returns whether it does.
     ///
     /// Asked by the store's thread now and then. A board that is not in place is lost from then on.
-    func isInPlace() -> Bool {
+    func checkPlace() -> Bool {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
-        return self.isInPlace(end: self.segments.withLock { $0.end })
+        return self.checkPlace(end: self.segments.withLock { $0.end })
     }
 
-    private func isInPlace(end: Int) -> Bool {
+    private func checkPlace(end: Int) -> Bool {
         if !self.loss.isLost, let own = FoundFile(descriptor: self.file.descriptor),
             own.number == FoundFile(self.path)?.number, own.size >= end,
             // A program that cuts the file and lets it grow again leaves zeros.
@@ -116,7 +120,7 @@ final class Board: Sendable {
         if cell == nil {
             // The lock of the file keeps other processes out, the lock of this object other threads of this one.
             try room.alone { () throws(BreakerStoreError) in
-                cell = try self.take(kind, key, freeing: room.births)
+                cell = try self.take(kind, key, making: room)
             }
         }
         guard let cell, !self.isLost else { throw self.failure("it is lost") }
@@ -132,7 +136,7 @@ final class Board: Sendable {
 
     /// Takes a cell, unless another process has; frees those of forgotten circuits, or grows, if there is no room.
     private func take(
-        _ kind: BoardKind, _ key: CellKey, freeing births: () -> Set<Int64>?
+        _ kind: BoardKind, _ key: CellKey, making room: Room
     ) throws(BreakerStoreError) -> SharedWords? {
         func taken(in segments: [BoardSegment]) -> SharedWords? {
             for segment in segments where segment.kind == kind {
@@ -142,22 +146,35 @@ final class Board: Sendable {
         }
         var segments = try self.segments(following: true)
         if let cell = Self.cell(kind, key, in: segments) ?? taken(in: segments) { return cell }
-        // Read outside of the lock of this object: a reading of the file may wait.
-        if let births = births() {
-            let capacity = segments.filter { $0.kind == kind }.reduce(0) { $0 + $1.capacity }
-            var freed = 0
-            for segment in segments where BoardKind.ofCircuits.contains(segment.kind) {
-                let count = segment.free(allBut: births)
-                if segment.kind == kind { freed += count }
-            }
-            // With less room than this a board would soon be swept again.
-            if freed >= capacity / 4, let cell = taken(in: segments) { return cell }
+        guard room.mayGrow() else { throw self.failure("it could not grow just now") }
+        // The file is read while this object is not locked.
+        if let births = room.births(), self.free(kind, allBut: births, in: segments), let cell = taken(in: segments) {
+            return cell
         }
-        segments = try self.segments.withLock { segments throws(BreakerStoreError) in
-            try self.append(kind, &segments)
-            return segments.mapped
+        do throws(BreakerStoreError) {
+            segments = try self.segments.withLock { segments throws(BreakerStoreError) in
+                try self.append(kind, &segments)
+                return segments.mapped
+            }
+        } catch {
+            room.failed()
+            throw error
         }
         return taken(in: segments)
+    }
+
+    /// Frees the cells of forgotten circuits; returns whether that has made much room for a kind.
+    ///
+    /// With less room than a quarter the board would soon be swept again. Totals go first: by them a worker sees that
+    /// its cells are another circuit's.
+    private func free(_ kind: BoardKind, allBut births: Set<Int64>, in segments: [BoardSegment]) -> Bool {
+        var freed = 0
+        for segment in segments.filter({ $0.kind == .block }) + segments.filter({ $0.kind != .block })
+        where segment.kind != .worker {
+            let count = segment.free(allBut: births)
+            if segment.kind == kind { freed += count }
+        }
+        return freed >= segments.filter { $0.kind == kind }.reduce(0) { $0 + $1.capacity } / 4
     }
 
     /// The segments, on request with those that other processes have added.
@@ -189,7 +206,7 @@ final class Board: Sendable {
     /// The disk gives room first: a segment that is known always has all its blocks. Only one process at a time does
     /// this.
     private func append(_ kind: BoardKind, _ segments: inout Segments) throws(BreakerStoreError) {
-        guard self.isInPlace(end: segments.end), let known = Self.read(self.header, self.file.descriptor),
+        guard self.checkPlace(end: segments.end), let known = Self.read(self.header, self.file.descriptor),
             let segment = known.nextSegment(kind)
         else { throw self.failure("it can't grow") }
         try Self.allocate(self.file.descriptor, segment.offset, segment.size, self.path)

@@ -47,11 +47,13 @@ struct BoardHeader: Sendable {
         fileprivate init?(_ words: (UInt64, UInt64), at offset: Int) {
             self.number = UInt8(truncatingIfNeeded: words.1)
             self.cellWords = Int(words.1 >> 8 & 0xFF)
-            self.capacity = Int(words.1 >> 16)
+            self.capacity = Int(truncatingIfNeeded: words.1 >> 16 & 0xFF_FFFF)
             self.offset = offset
-            guard words.0 == UInt64(offset), self.cellWords > 0, (1...1 << 24).contains(self.capacity),
-                self.capacity & (self.capacity - 1) == 0, self.kind.map({ $0.words == self.cellWords }) ?? true
+            guard words.0 == UInt64(offset), words.1 >> 40 == 0, self.cellWords > 0, self.capacity > 0,
+                self.capacity & (self.capacity - 1) == 0
             else { return nil }
+            // More than workers ever make would keep them busy for long.
+            if let kind, kind.words != self.cellWords || self.capacity > kind.mostCapacity { return nil }
         }
     }
 
@@ -108,9 +110,8 @@ struct BoardHeader: Sendable {
     func nextSegment(_ kind: BoardKind) -> Segment? {
         guard self.segments.count < Self.mostSegments else { return nil }
         let count = self.segments.count { $0.kind == kind }
-        // Shifted by less than a word is long: there are few segments.
-        let capacity = min(kind.firstCapacity << (count / 2), kind.mostCapacity)
-        return Segment(kind, capacity: max(capacity, kind.firstCapacity), offset: self.end)
+        let capacity = min(kind.firstCapacity << min(count / 2, 16), kind.mostCapacity)
+        return Segment(kind, capacity: capacity, offset: self.end)
     }
 
     /// The size of the file.

@@ -11,9 +11,6 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
     /// The workers whose calls ended badly within such a window.
     case reporters = 5
 
-    /// The kinds whose cells belong to circuits.
-    static let ofCircuits: [BoardKind] = [.block, .durations, .ring, .reporters]
-
     /// The size of a cell, in words of 8 bytes; those of circuits have a key in front.
     var words: Int {
         switch self {
@@ -33,18 +30,12 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
         switch self {
         case .block: 256
         case .durations, .ring, .reporters: 32
-        // Fewer would leave room behind them: each segment begins at a multiple of 64 KiB.
         case .worker: 1_024
         }
     }
 
-    /// No segment has more cells: it has about 4 MiB at most.
-    var mostCapacity: Int {
-        switch self {
-        case .block, .worker: 1 << 16
-        case .durations, .ring, .reporters: 1 << 14
-        }
-    }
+    /// No segment has more cells; so the table of segments has room for millions of circuits.
+    var mostCapacity: Int { 1 << 16 }
 }
 
 /// By which a circuit's cell is found: the first two words of the cell.
@@ -74,14 +65,9 @@ struct CellKey: Equatable, Sendable {
         self.second = cell[1]
     }
 
+    /// Where the key is looked for: the rings of one circuit lie apart.
+    var hash: UInt64 { BoardSegment.mix(self.first &+ self.second &* 0x9E37_79B9_7F4A_7C15) }
+
     var birth: Int64 { Int64(bitPattern: self.first & ~Self.slow) }
     var id: Int64 { Int64(bitPattern: self.second) }
-}
-
-/// Which calls a rule about shares calls bad.
-enum WindowSubject: Sendable {
-    /// Failed calls among all calls.
-    case failed
-    /// Slow calls among all calls.
-    case slow
 }

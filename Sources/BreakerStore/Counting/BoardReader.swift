@@ -43,8 +43,8 @@ final class BoardReader: Sendable {
     func sums(_ key: CellKey, _ ticks: WindowTicks, inStretch stretch: Int64, at uptime: Int64) -> CallCounts? {
         self.withCell(.ring, key) { cell in
             Ring(words: cell.from(CellKey.words), ticks: ticks)
-                .sums(inStretch: stretch, { uptime }, isPresent: { false })
-        } ?? nil
+                .sums(at: ticks.tick(at: uptime, inStretch: stretch)).calls
+        }
     }
 
     /// The workers that have said that they are degraded; those who died since are among them.
@@ -59,14 +59,17 @@ final class BoardReader: Sendable {
     /// Hands over a copy of a cell.
     private func withCell<Result>(_ kind: BoardKind, _ key: CellKey, _ body: (SharedWords) -> Result) -> Result? {
         for segment in self.header.segments where segment.kind == kind {
-            for place in BoardSegment.places(of: key.first, capacity: segment.capacity) {
-                let offset = segment.offset + place * kind.words * 8
-                // Most places are others': the key is read first.
-                guard let found = Self.read(self.file.descriptor, offset, CellKey.words) else { return nil }
-                guard found == [key.first, key.second],
-                    let words = Self.read(self.file.descriptor, offset, kind.words)
+            // The places lie behind each other, but for those that go on at the segment's beginning.
+            var rest = BoardSegment.places(of: key, capacity: segment.capacity)[...]
+            while let first = rest.first {
+                let count = rest.prefix { $0 >= first }.count
+                rest = rest.dropFirst(count)
+                let offset = segment.offset + first * kind.words * 8
+                guard let words = Self.read(self.file.descriptor, offset, count * kind.words) else { return nil }
+                let starts = stride(from: 0, to: words.count, by: kind.words)
+                guard let start = starts.first(where: { words[$0] == key.first && words[$0 + 1] == key.second })
                 else { continue }
-                let cells = PrivateCells(copying: words)
+                let cells = PrivateCells(copying: Array(words[start..<start + kind.words]))
                 return withExtendedLifetime(cells) { body(cells.words(from: 0)) }
             }
         }

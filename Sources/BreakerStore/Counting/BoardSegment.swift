@@ -1,16 +1,16 @@
 /// A segment of the board: a table of cells that are found by their keys.
 struct BoardSegment: Sendable {
     /// How many places a key may be in.
-    static let window = 16
+    static let placesOfAKey = 16
 
     let kind: BoardKind
     let capacity: Int
     let mapping: BoardMapping
 
     /// The places of a key, in the order in which they are taken.
-    static func places(of key: UInt64, capacity: Int) -> LazyMapSequence<Range<Int>, Int> {
-        let start = Int(truncatingIfNeeded: Self.mix(key)) & (capacity - 1)
-        return (0..<min(Self.window, capacity)).lazy.map { (start + $0) & (capacity - 1) }
+    static func places(of key: CellKey, capacity: Int) -> LazyMapSequence<Range<Int>, Int> {
+        let start = Int(truncatingIfNeeded: key.hash) & (capacity - 1)
+        return (0..<min(Self.placesOfAKey, capacity)).lazy.map { (start + $0) & (capacity - 1) }
     }
 
     /// SplitMix64's last steps: keys that lie near each other are spread.
@@ -24,7 +24,7 @@ struct BoardSegment: Sendable {
     ///
     /// All places are looked at: one in front may have become free since.
     func cell(_ key: CellKey) -> SharedWords? {
-        for place in Self.places(of: key.first, capacity: self.capacity) {
+        for place in Self.places(of: key, capacity: self.capacity) {
             let cell = self.cell(at: place)
             if cell[0] == key.first, cell[1] == key.second { return cell }
         }
@@ -35,7 +35,7 @@ struct BoardSegment: Sendable {
     ///
     /// Called under byte 0 of the lock file alone, so that no key ever has two cells.
     func take(_ key: CellKey) -> SharedWords? {
-        for place in Self.places(of: key.first, capacity: self.capacity) {
+        for place in Self.places(of: key, capacity: self.capacity) {
             let cell = self.cell(at: place)
             guard cell[0] == 0 else { continue }
             // What a forgotten circuit has left.

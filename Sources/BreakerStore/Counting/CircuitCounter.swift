@@ -10,6 +10,10 @@ final class CircuitCounter: Sendable {
         let ring: Ring
         let reporters: ReporterCells?
 
+        func tick(at uptime: Int64, inStretch stretch: Int64) -> UInt64 {
+            self.ring.ticks.tick(at: uptime, inStretch: stretch)
+        }
+
         func isBad(_ end: BadEnd) -> Bool {
             switch self.subject {
             case .failed: end.isFailed
@@ -83,21 +87,21 @@ final class CircuitCounter: Sendable {
     /// somebody has forgotten the circuit, and its cell is another one's.
     var isLost: Bool {
         guard let board = self.board else { return false }
-        return board.isLost || self.touching { !self.isInPlace }
+        return board.isLost || self.touching { !self.hasItsCells }
     }
 
     /// Asked before anything is added.
     ///
     /// A thread that is stopped just after this, while its circuit is forgotten and the cell is given away, adds one end
     /// to another circuit's.
-    private var isInPlace: Bool { self.board == nil || CellKey(of: self.block.words).birth == self.birth }
+    private var hasItsCells: Bool { self.board == nil || CellKey(of: self.block.words).birth == self.birth }
 
     // MARK: - Counting
 
     /// Adds calls that neither failed nor were slow, and how long calls took.
     func addToTotals(_ counts: LaneCounts, _ durations: borrowing DurationCell) {
         self.touching {
-            guard self.isInPlace else { return }
+            guard self.hasItsCells else { return }
             if let cell = self.durations { durations.publish(to: cell) }
             self.block.add(counts)
         }
@@ -105,53 +109,74 @@ final class CircuitCounter: Sendable {
 
     /// Adds a failing or slow end.
     func addToTotals(_ end: BadEnd) {
-        self.touching { if self.isInPlace { self.block.add(end) } }
+        self.touching { if self.hasItsCells { self.block.add(end) } }
     }
 
     /// Adds calls that went well.
-    func addToWindows(good count: UInt64, inStretch stretch: Int64, _ clock: () -> Int64) {
+    func addToWindows(good count: UInt64, inStretch stretch: Int64, at uptime: Int64) {
         guard count > 0, !self.windows.isEmpty else { return }
         self.touching {
-            guard self.isInPlace else { return }
-            for window in self.windows { window.ring.addGood(count, inStretch: stretch, clock) }
+            guard self.hasItsCells else { return }
+            for window in self.windows { window.ring.addGood(count, at: window.tick(at: uptime, inStretch: stretch)) }
         }
     }
 
-    /// Adds a failing or slow end.
+    /// Adds a failing or slow end; returns the rules whose windows did not take it, as a newer word is in the way.
     ///
     /// An end that is bad to one rule may be good to the other.
     func addToWindows(
-        _ end: BadEnd, by worker: Int64, inStretch stretch: Int64, _ clock: () -> Int64, isPresent: () -> Bool
-    ) {
+        _ end: BadEnd, by worker: Int64, inStretch stretch: Int64, at uptime: Int64,
+        of subjects: [WindowSubject]? = nil
+    ) -> [WindowSubject] {
+        guard !self.windows.isEmpty else { return [] }
+        var missing: [WindowSubject] = []
         self.touching {
-            guard self.isInPlace else { return }
-            for window in self.windows {
-                guard window.isBad(end) else {
-                    window.ring.addGood(1, inStretch: stretch, clock)
-                    continue
+            guard self.hasItsCells else { return }
+            for window in self.windows where subjects?.contains(window.subject) ?? true {
+                let tick = window.tick(at: uptime, inStretch: stretch)
+                if !window.isBad(end) {
+                    window.ring.addGood(1, at: tick)
+                } else if window.ring.addBad(at: tick) {
+                    window.reporters?.note(worker, at: tick)
+                } else {
+                    missing.append(window.subject)
                 }
-                window.ring.addBad(inStretch: stretch, clock, isPresent: isPresent)
-                window.reporters?.note(worker, at: window.ring.ticks.tick(at: clock(), inStretch: stretch))
             }
         }
+        return missing
     }
 
     // MARK: - Deciding
 
-    /// The calls in the windows that end now; none where nothing may be decided by them.
-    ///
-    /// - Parameter isPresent: looks at the file, whether the stretch is still the circuit's.
-    func sums(
-        inStretch stretch: Int64, _ clock: () -> Int64, isPresent: () -> Bool = { false }
-    ) -> Circuit.CountedCalls {
-        var counted = Circuit.CountedCalls()
+    /// The calls in the windows that end at an uptime, and whether there are words of the future; none where nothing
+    /// may be decided by them.
+    func sums(inStretch stretch: Int64, at uptime: Int64) -> (calls: Circuit.CountedCalls, hasFuture: Bool) {
+        var counted = (calls: Circuit.CountedCalls(), hasFuture: false)
         self.touching {
             for window in self.windows {
-                counted[window.subject] = window.ring.sums(inStretch: stretch, clock, isPresent: isPresent)
+                let (calls, hasFuture) = window.ring.sums(at: window.tick(at: uptime, inStretch: stretch))
+                counted.calls[window.subject] = calls
+                counted.hasFuture = counted.hasFuture || hasFuture
             }
         }
         // The board may have been lost while it was read: then the numbers were zeros.
-        return self.isLost ? Circuit.CountedCalls() : counted
+        return self.isLost ? (Circuit.CountedCalls(), false) : counted
+    }
+
+    /// Whether two uptimes are in one tick of each window.
+    func isOneTick(_ one: Int64, _ other: Int64) -> Bool {
+        self.windows.allSatisfy { $0.tick(at: one, inStretch: 0) == $0.tick(at: other, inStretch: 0) }
+    }
+
+    /// Clears words that nobody can have written; returns whether there were any. See `Ring.dropTheFuture`.
+    ///
+    /// - Parameter now: asks the file whether the stretch lasts, and tells the uptime of now if it does.
+    func dropTheFuture(inStretch stretch: Int64, _ now: () -> Int64?) -> Bool {
+        self.touching {
+            self.windows.reduce(false) { isAny, window in
+                window.ring.dropTheFuture { now().map { window.tick(at: $0, inStretch: stretch) } } || isAny
+            }
+        }
     }
 
     /// The calls that each rule calls good and that were ever counted.
@@ -160,11 +185,11 @@ final class CircuitCounter: Sendable {
     }
 
     /// The workers whose failing, or slow, calls ended within the window; none where nobody notes them.
-    func reporters(of subject: WindowSubject, inStretch stretch: Int64, _ clock: () -> Int64) -> Set<Int64> {
+    func reporters(of subject: WindowSubject, inStretch stretch: Int64, at uptime: Int64) -> Set<Int64> {
         guard let window = self.windows.first(where: { $0.subject == subject }), let cells = window.reporters else {
             return []
         }
-        return self.touching { cells.workers(at: cells.ticks.tick(at: clock(), inStretch: stretch)) }
+        return self.touching { cells.workers(at: window.tick(at: uptime, inStretch: stretch)) }
     }
 
     /// How many ends were failing or slow ones; a number that only rises.
@@ -196,22 +221,5 @@ final class CircuitCounter: Sendable {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
         return body()
-    }
-}
-
-extension Circuit.CountedCalls {
-    subscript(subject: WindowSubject) -> CallCounts? {
-        get {
-            switch subject {
-            case .failed: self.failed
-            case .slow: self.slow
-            }
-        }
-        set {
-            switch subject {
-            case .failed: self.failed = newValue
-            case .slow: self.slow = newValue
-            }
-        }
     }
 }

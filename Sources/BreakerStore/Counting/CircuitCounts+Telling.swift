@@ -22,13 +22,16 @@ extension CircuitCounts {
         self.state.change { $0.error = error }
     }
 
-    /// The error to be told, if there is one.
-    func takeError() -> (birth: Int64, error: LastError)? {
-        let state = self.present
-        guard let birth = state.known.birth, let error = state.error else { return nil }
-        self.state.change { $0.error = nil }
-        self.wantsError.store(true, ordering: .relaxed)
-        return (birth, error)
+    /// The error to be told, if there is one, and of which circuit it is.
+    func takeError() -> (id: Int64, birth: Int64, error: LastError)? {
+        var taken: (id: Int64, birth: Int64, error: LastError)?
+        self.state.change { state in
+            guard let birth = state.known.birth, let error = state.error else { return }
+            taken = (state.known.id, birth, error)
+            state.error = nil
+        }
+        if taken != nil { self.wantsError.store(true, ordering: .relaxed) }
+        return taken
     }
 
     /// What this process has counted without a board, and has not told the file; nil if there is no such thing.
@@ -56,10 +59,10 @@ extension CircuitCounts {
     }
 
     /// The file could not be told this error, which is told later, unless there is a newer one.
-    func putBack(_ error: (birth: Int64, error: LastError)) {
+    func putBack(_ error: LastError, of birth: Int64) {
         self.state.change { state in
-            guard state.known.birth == error.birth, state.error == nil else { return }
-            state.error = error.error
+            guard state.known.birth == birth, state.error == nil else { return }
+            state.error = error
             self.wantsError.store(false, ordering: .relaxed)
         }
     }

@@ -143,7 +143,7 @@ final class CircuitCounts: Sendable {
     /// Memory guards the circuit from now on, in this epoch of its own; nil: the file guards it again.
     ///
     /// That the file is lost is no transition: the calls of before count on.
-    func guardsInMemory(_ epoch: Int64?) {
+    func noteMemory(guardsIn epoch: Int64?) {
         let last = self.epochInMemory.exchange(epoch ?? 0, ordering: .relaxed)
         if last != 0, last != epoch { self.beginOwnStretch() }
     }
@@ -228,9 +228,11 @@ final class CircuitCounts: Sendable {
                 counter = try? CircuitCounter(ofID: known.id, birth: birth, known.rules, on: board, making: room)
             }
             Hook.reached("counters.making")
-            var counters = Counters(board: counter, for: known, after: nil)
+            var counters: Counters?
             var isBirthNew = false
+            var isChanged = false
             self.state.change { state in
+                isChanged = true
                 // Another thread may have learned the birth meanwhile, and have counted calls for it.
                 isBirthNew = known.birth == nil && state.known.birth != nil
                 // If the circuit was forgotten meanwhile, its calls don't count for the one that has its name now.
@@ -241,15 +243,22 @@ final class CircuitCounts: Sendable {
                 counters = Counters(board: counter, for: known, after: isSame ? state.counters : nil)
                 state.counters = counters
             }
-            if !isBirthNew { return counters }
+            if isBirthNew { continue }
+            // A child of `fork`, which changes nothing here, counts on in its copy of the parent's own.
+            return counters ?? Counters(board: counter, for: known, after: isChanged ? nil : state.counters)
         }
     }
 
     /// Lets go of the board; the windows by which memory guards stay.
     func leaveBoard() {
-        guard let old = self.madeCounters, old.board != nil else { return }
-        let own = Counters(board: nil, for: old.made, after: old)
-        self.state.change { $0.counters = own }
+        var left: Counters?
+        self.state.change { state in
+            guard let old = state.counters, old.board != nil else { return }
+            left = old
+            state.counters = Counters(board: nil, for: old.made, after: old)
+        }
+        // The board is unmapped while nothing is locked.
+        withExtendedLifetime(left) {}
     }
 
     /// Whether calls of this circuit are counted for this process alone: there is no board, or no room on it.
@@ -260,32 +269,31 @@ final class CircuitCounts: Sendable {
 
     // MARK: - Counting
 
-    /// Moves what the lanes have to the counters; returns whether there was anything.
+    /// Moves what the lanes have to the counters.
     ///
     /// - Parameter counters: asked only if there is anything to move.
-    @discardableResult
-    func publish(clock: () -> Int64, _ counters: () -> Counters) -> Bool {
+    func publish(clock: () -> Int64, _ counters: () -> Counters) {
         // Of a circuit whose calls all fail only the durations wait here.
         guard !self.lanes.isEmpty || !self.durations.isEmpty else {
             // There may be a board by now, or room on it.
             if self.isPrivate { _ = counters() }
-            return false
+            return
         }
         let counters = counters()
         Hook.reached("counts.moving")
-        self.whileNothingMoves { self.moveLanes(to: counters, clock) }
-        return true
+        let uptime = clock()
+        self.whileNothingMoves { self.moveLanes(to: counters, at: uptime) }
     }
 
     /// Called while nothing else moves.
-    private func moveLanes(to counters: Counters, _ clock: () -> Int64) {
+    private func moveLanes(to counters: Counters, at uptime: Int64) {
         let counts = self.lanes.take()
         Hook.reached("counts.taken")
         (counters.board ?? counters.own)?.addToTotals(counts, self.durations)
         // Read after the lanes were taken: what let these calls through was known by then, or older.
         let (stretch, ownStretch) = self.stretches
-        counters.board?.addToWindows(good: counts.succeeded, inStretch: stretch, clock)
-        counters.own?.addToWindows(good: counts.succeeded, inStretch: ownStretch, clock)
+        counters.board?.addToWindows(good: counts.succeeded, inStretch: stretch, at: uptime)
+        counters.own?.addToWindows(good: counts.succeeded, inStretch: ownStretch, at: uptime)
     }
 
     private var stretches: (ofFile: Int64, own: Int64) {
@@ -300,7 +308,7 @@ final class CircuitCounts: Sendable {
     /// Runs `body` while no other thread of this process moves counts from the lanes to the counters.
     ///
     /// Whoever looked at the sums in that moment would miss calls that went well, and trip the circuit too early.
-    func whileNothingMoves(_ body: () -> Void) {
+    private func whileNothingMoves(_ body: () -> Void) {
         var isDone = false
         self.moving.change { _ in
             body()
@@ -322,10 +330,10 @@ final class CircuitCounts: Sendable {
 
     /// Counts a failing or slow end at once, where a kill can't lose it; returns the calls by which a rule decides.
     ///
-    /// In this order, while nothing else moves:
+    /// In this order:
     /// 1. The good ends that this process had before: they must be in the sums that decide.
-    /// 2. The end, in the totals.
-    /// 3. The end in the windows, first in those of all processes, unless the circuit has moved on since.
+    /// 2. The end in the windows, first in those of all processes, unless the circuit has moved on since.
+    /// 3. The end in the totals, by which other processes know that there is something new in the windows.
     /// 4. The sums. They have this end, and miss no good one that this process had.
     ///
     /// - Parameter isPresent: asks the file whether the circuit is still in the epoch that has let the call through;
@@ -334,20 +342,29 @@ final class CircuitCounts: Sendable {
         _ end: BadEnd, of admission: Admission, by worker: Int64, in counters: Counters, clock: () -> Int64,
         isPresent: () -> Bool
     ) -> Circuit.CountedCalls {
-        var counted = Circuit.CountedCalls()
+        let uptime = clock()
+        var stretches: (ofFile: Int64, own: Int64)?
+        var missing: [WindowSubject] = []
         self.whileNothingMoves {
-            self.moveLanes(to: counters, clock)
+            self.moveLanes(to: counters, at: uptime)
+            stretches = self.stretches(of: admission)
+            if let (stretch, own) = stretches {
+                missing = counters.board?.addToWindows(end, by: worker, inStretch: stretch, at: uptime) ?? []
+                _ = counters.own?.addToWindows(end, by: worker, inStretch: own, at: uptime)
+            }
             self.addToTotals(end, in: counters)
-            guard let (stretch, own, isOfMemory) = self.present(admission) else { return }
-            counters.board?.addToWindows(end, by: worker, inStretch: stretch, clock, isPresent: isPresent)
-            counters.own?.addToWindows(end, by: worker, inStretch: own, clock, isPresent: { true })
-            if !isOfMemory, let board = counters.board, !board.isLost {
-                counted = board.sums(inStretch: stretch, clock, isPresent: isPresent)
-            } else if let counter = counters.own {
-                counted = counter.sums(inStretch: own, clock, isPresent: { true })
+        }
+        guard let (stretch, own) = stretches else { return Circuit.CountedCalls() }
+        if !missing.isEmpty, let board = counters.board {
+            let isMended = board.dropTheFuture(inStretch: stretch) { isPresent() ? clock() : nil }
+            if isMended {
+                _ = board.addToWindows(end, by: worker, inStretch: stretch, at: clock(), of: missing)
             }
         }
-        return counted
+        if case .file = admission, let board = counters.board, !board.isLost {
+            return self.sums(of: board, clock, isPresent: isPresent) { stretch }
+        }
+        return counters.own.map { self.sums(of: $0, clock, isPresent: { true }) { own } } ?? Circuit.CountedCalls()
     }
 
     private func addToTotals(_ end: BadEnd, in counters: Counters) {
@@ -362,36 +379,39 @@ final class CircuitCounts: Sendable {
     ///
     /// Other processes are to see an end that memory let through, too: it counts as of the file's stretch that this
     /// process knows.
-    private func present(_ admission: Admission) -> (stretch: Int64, own: Int64, isOfMemory: Bool)? {
+    private func stretches(of admission: Admission) -> (ofFile: Int64, own: Int64)? {
         let (stretch, own) = self.stretches
         switch admission {
         case .none: return nil
-        case .file(let epoch): return self.stretch(since: epoch).map { ($0, own, false) }
-        case .memory(let epoch):
-            return self.epochInMemory.load(ordering: .relaxed) == epoch ? (stretch, own, true) : nil
+        case .file(let epoch): return self.stretch(since: epoch).map { ($0, own) }
+        case .memory(let epoch): return self.epochInMemory.load(ordering: .relaxed) == epoch ? (stretch, own) : nil
         }
     }
+
+    // MARK: - Deciding
 
     /// The calls in the windows by which a rule decides; none if the circuit has moved on since this epoch.
     func sums(since epoch: Int64, of counter: CircuitCounter, clock: () -> Int64) -> Circuit.CountedCalls {
-        var counted = Circuit.CountedCalls()
-        self.whileNothingMoves {
-            guard let stretch = self.stretch(since: epoch) else { return }
-            counted = counter.sums(inStretch: counter.board == nil ? self.stretches.own : stretch, clock)
+        self.sums(of: counter, clock, isPresent: { false }) {
+            self.stretch(since: epoch).map { counter.board == nil ? self.stretches.own : $0 }
         }
-        return counted
     }
 
-    /// A share that the calls on the board reach; nil if none is, or the circuit has moved on since this epoch.
-    func suspectedShare(
-        of counter: CircuitCounter, by rules: Rules, since epoch: Int64, clock: () -> Int64
-    ) -> SuspectedShare? {
-        var share: SuspectedShare?
-        self.whileNothingMoves {
-            guard let stretch = self.stretch(since: epoch) else { return }
-            share = SuspectedShare(of: counter, by: rules, inStretch: stretch, clock)
+    /// The sums of windows, read again if a tick ended meanwhile; none if ticks end faster than this thread can read.
+    ///
+    /// The clock, which may be the user's code, is read while nothing is locked.
+    private func sums(
+        of counter: CircuitCounter, _ clock: () -> Int64, isPresent: () -> Bool, inStretch stretch: () -> Int64?
+    ) -> Circuit.CountedCalls {
+        for _ in 0..<8 {
+            let uptime = clock()
+            var sums = (calls: Circuit.CountedCalls(), hasFuture: false)
+            guard let stretch = stretch() else { break }
+            self.whileNothingMoves { sums = counter.sums(inStretch: stretch, at: uptime) }
+            if sums.hasFuture, counter.dropTheFuture(inStretch: stretch, { isPresent() ? clock() : nil }) { continue }
+            if counter.isOneTick(uptime, clock()) { return sums.calls }
         }
-        return share
+        return Circuit.CountedCalls()
     }
 
     /// Notes how many bad ends other processes have added to the board.

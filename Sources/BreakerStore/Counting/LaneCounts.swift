@@ -15,15 +15,7 @@ struct LaneCounts: Equatable, Sendable {
     var refused: UInt64 = 0
     var aside: UInt64 = 0
 
-    var isEmpty: Bool { self.succeeded | self.ignored | self.refused | self.aside == 0 }
     var sum: UInt64 { self.succeeded &+ self.ignored &+ self.refused &+ self.aside }
-
-    mutating func add(_ others: LaneCounts) {
-        self.succeeded &+= others.succeeded
-        self.ignored &+= others.ignored
-        self.refused &+= others.refused
-        self.aside &+= others.aside
-    }
 
     mutating func take(from lane: SharedWords) {
         self.succeeded &+= lane.take(Int(Word.succeeded.rawValue))

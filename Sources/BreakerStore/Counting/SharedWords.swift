@@ -19,9 +19,8 @@ struct SharedWords: @unchecked Sendable {
     @inline(__always)
     func number(_ place: Int) -> Int64 { Int64(bitPattern: self[place]) }
 
-    /// Adds, in one order that all processes see; returns the word as it was.
-    @discardableResult
-    func add(_ count: UInt64, at place: Int) -> UInt64 { unsafe bs_add(self.base + place, count) }
+    /// Adds, in one order that all processes see.
+    func add(_ count: UInt64, at place: Int) { unsafe bs_add(self.base + place, count) }
 
     /// Replaces a word if it is still what was known of it.
     func replace(_ known: UInt64, with value: UInt64, at place: Int) -> Bool {

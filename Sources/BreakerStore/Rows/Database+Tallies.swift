@@ -1,8 +1,12 @@
 /// What boards have counted of the calls, kept in the file: a board lives no longer than the boot.
 extension Database {
     /// Tells the file what was counted.
-    func tell(_ news: CallCounting.News) throws(BreakerStoreError) {
-        for tally in news.tallies {
+    ///
+    /// - Parameter errors: the last errors of failures of which no row is kept.
+    func tell(
+        _ tallies: [Tally], _ errors: [(id: Int64, birth: Int64, error: CircuitCounts.LastError)]
+    ) throws(BreakerStoreError) {
+        for tally in tallies {
             if tally.own != nil {
                 // By this row others find the worker's numbers when the worker is dead.
                 try self.run(
@@ -23,11 +27,11 @@ extension Database {
                     .integer(tally.birth), .integer(tally.board), .integer(Int64(bucket)), number(count))
             }
         }
-        for (circuit, birth, error) in news.errors {
+        for (id, birth, error) in errors {
             // A transition since has said what led to it.
             try self.run(
-                "UPDATE circuit SET last_error = ?3 WHERE name = ?1 AND birth = ?2 AND epoch = ?4",
-                .text(circuit.name), .integer(birth), .text(error.text), .integer(error.epoch))
+                "UPDATE circuit SET last_error = ?3 WHERE id = ?1 AND birth = ?2 AND epoch = ?4",
+                .integer(id), .integer(birth), .text(error.text), .integer(error.epoch))
         }
     }
 

@@ -10,6 +10,8 @@ final class CallCounting: Sendable {
     private let nextTry = Atomic<Int64>(.min)
     /// Before this uptime no room is made on the board: there was none the last time.
     private let nextGrowth = Atomic<Int64>(.min)
+    /// Before this uptime nobody waits for another process that changes the board: the last one waited in vain.
+    private let nextWait = Atomic<Int64>(.min)
     /// Held while the board is opened: a thread that comes meanwhile waits, as it must not count elsewhere.
     private let opening = Mutex((), rank: .boardOpening)
     private let lastTold = Atomic<Int64>(.min)
@@ -27,9 +29,9 @@ final class CallCounting: Sendable {
         /// What boards, and processes without one, have counted.
         var tallies: [Tally] = []
         /// The last errors of failures of which no row is kept.
-        var errors: [(circuit: SharedCircuit, birth: Int64, error: CircuitCounts.LastError)] = []
-        /// Those of this process's circuits whose own numbers are among the tallies.
-        var circuits: [Int64: SharedCircuit] = [:]
+        var errors: [(id: Int64, birth: Int64, error: CircuitCounts.LastError)] = []
+        /// Those of this process's circuits of which the news are, by their births.
+        fileprivate var circuits: [Int64: SharedCircuit] = [:]
 
         var isEmpty: Bool { self.tallies.isEmpty && self.errors.isEmpty }
     }
@@ -55,31 +57,35 @@ final class CallCounting: Sendable {
     ///
     /// - Parameters:
     ///   - worker: under whose id calls are told that could not go to a board.
-    ///   - isLast: whether this process can't tell any later. Otherwise it takes the numbers of some circuits only, and
-    ///     those of the others for the next transaction.
+    ///   - most: the numbers of so many circuits on the board; those of the others come with the next transaction.
+    ///   - isLast: whether this process can't tell any later: it tells all that it alone has.
     ///   - read: has counts learn what the file says of their circuit, which this process has not read yet; false if
     ///     the file can't be read just now.
-    func takeNews(by worker: Int64, isLast: Bool = false, reading read: (SharedCircuit) -> Bool) -> News {
-        var news = self.takeOwn(by: worker, isLast: isLast, reading: read)
+    func takeNews(
+        by worker: Int64, atMost most: Int, isLast: Bool = false, reading read: (SharedCircuit) -> Bool
+    ) -> News {
+        var news = self.takeOwn(by: worker, atMost: isLast ? .max : most, reading: read)
         let uptime = self.clock.uptime
         guard let board = self.board, isLast || board.takeTurn(at: uptime, pause: Self.interval) else { return news }
-        let found = board.untold(
-            from: isLast ? 0 : self.nextOnBoard.load(ordering: .relaxed), atMost: isLast ? .max : Self.mostAtOnce)
+        let found = board.untold(from: self.nextOnBoard.load(ordering: .relaxed), atMost: most)
         news.tallies += found.tallies
         self.nextOnBoard.store(found.next ?? 0, ordering: .relaxed)
-        if found.next != nil { self.goOnSoon(at: uptime) }
+        if found.next != nil {
+            board.giveTurnBack()
+            self.goOnSoon(at: uptime)
+        }
         return news
     }
 
     /// What this process alone has: the calls that it has counted without a board, and errors.
-    private func takeOwn(by worker: Int64, isLast: Bool, reading read: (SharedCircuit) -> Bool) -> News {
+    private func takeOwn(by worker: Int64, atMost most: Int, reading read: (SharedCircuit) -> Bool) -> News {
         let circuits = self.circuits.all
         var news = News()
         var looked = 0
         var canRead = true
-        let start = isLast ? 0 : self.next.load(ordering: .relaxed)
+        let start = self.next.load(ordering: .relaxed)
         for place in circuits.indices {
-            if !isLast, news.tallies.count + news.errors.count + looked >= Self.mostAtOnce {
+            if news.circuits.count + looked >= most {
                 self.next.store((start + place) % circuits.count, ordering: .relaxed)
                 self.goOnSoon(at: self.clock.uptime)
                 break
@@ -94,7 +100,10 @@ final class CallCounting: Sendable {
                 news.tallies.append(tally)
                 news.circuits[tally.birth] = circuit
             }
-            if let (birth, error) = circuit.counts.takeError() { news.errors.append((circuit, birth, error)) }
+            if let error = circuit.counts.takeError() {
+                news.errors.append(error)
+                news.circuits[error.birth] = circuit
+            }
         }
         return news
     }
@@ -102,7 +111,6 @@ final class CallCounting: Sendable {
     /// There are more numbers than one transaction takes.
     private func goOnSoon(at uptime: Int64) {
         self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
-        self.board?.giveTurnBack()
     }
 
     /// The file has been told these numbers: the transaction is committed.
@@ -113,7 +121,7 @@ final class CallCounting: Sendable {
 
     /// The file could not be told: numbers are taken again by themselves, as they differ from what was told last.
     func noteUntold(_ news: News) {
-        for (circuit, birth, error) in news.errors { circuit.counts.putBack((birth, error)) }
+        for (_, birth, error) in news.errors { news.circuits[birth]?.counts.putBack(error, of: birth) }
     }
 
     // MARK: - The board
@@ -136,6 +144,7 @@ final class CallCounting: Sendable {
         self.presentBoard.value = nil
         self.nextTry.store(.min, ordering: .relaxed)
         self.nextGrowth.store(.min, ordering: .relaxed)
+        self.nextWait.store(.min, ordering: .relaxed)
     }
 
     /// The board; opens it if it is time to try.
@@ -178,25 +187,29 @@ final class CallCounting: Sendable {
         return board
     }
 
-    /// Makes room on the board.
+    /// Whether a board without room may be grown: on a full disk each end of a call would try.
+    var mayGrow: Bool { self.nextGrowth.load(ordering: .relaxed) <= self.clock.uptime }
+
+    func noteNoRoom() { self.nextGrowth.store(self.clock.uptime.addingSaturating(Self.pause), ordering: .relaxed) }
+
+    /// Runs `body` while no other process creates or changes a board.
     ///
-    /// After a failure the process does not try for a while: on a full disk each end of a call would try.
-    func makeRoom(
+    /// If another one does so until the deadline, this process does not wait again for a while: each end of a call
+    /// would wait.
+    func alone(
         under lock: LockFile?, until deadline: Deadline, _ body: () throws(BreakerStoreError) -> Void
     ) throws(BreakerStoreError) {
-        guard let lock else {
-            throw BreakerStoreError(code: .unavailable, message: "the lock file is not open", path: self.file.path)
-        }
         let uptime = self.clock.uptime
-        guard self.nextGrowth.load(ordering: .relaxed) <= uptime else {
-            throw BreakerStoreError(code: .full, message: "the board could not grow just now", path: self.file.board)
+        guard let lock, self.nextWait.load(ordering: .relaxed) <= uptime else {
+            throw BreakerStoreError(
+                code: .busy, message: "another process changes '\(self.file.board)'", advice: "try again",
+                path: self.file.path)
         }
-        do throws(BreakerStoreError) {
-            try lock.withGuard(until: deadline, body)
-            self.nextGrowth.store(.min, ordering: .relaxed)
-        } catch {
-            self.nextGrowth.store(uptime.addingSaturating(Self.pause), ordering: .relaxed)
-            throw error
+        var hasBegun = false
+        defer { if !hasBegun { self.nextWait.store(uptime.addingSaturating(Self.pause), ordering: .relaxed) } }
+        try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+            hasBegun = true
+            try body()
         }
     }
 
@@ -208,6 +221,6 @@ final class CallCounting: Sendable {
 
     /// Checks that the board is still the one that other processes add to; lets go of it otherwise.
     func lookAround() {
-        if let board = self.board, !board.isInPlace() { self.presentBoard.value = nil }
+        if let board = self.board, !board.checkPlace() { self.presentBoard.value = nil }
     }
 }

@@ -13,6 +13,8 @@ struct Gates {
     /// Takes the header of a file that was opened just now; the gates are shut.
     mutating func take(_ header: Header?) { self.header = header }
 
+    var first: Gate? { self.gates.first }
+
     mutating func add(_ gate: Gate) {
         self.gates.append(gate)
         if self.areOpen { self.open(gate) }

@@ -229,6 +229,6 @@ final class SharedCircuit: Sendable {
     /// The file can be used again.
     func forgetMemory() {
         self.inMemory.known?.forget()
-        self.counts.guardsInMemory(nil)
+        self.counts.noteMemory(guardsIn: nil)
     }
 }

@@ -15,16 +15,19 @@ extension StoreCore {
         return (lock, BoardHeader.Owner(bootID: self.clock.host.bootID, birth: birth))
     }
 
-    private func makeCounters(for counts: CircuitCounts) -> CircuitCounts.Counters {
+    @discardableResult
+    func makeCounters(for counts: CircuitCounts) -> CircuitCounts.Counters {
         // Without a window no rule decides by the board. The caller of a failure has to wait for a commit, too, so this
         // wait is short.
         let deadline = counts.shortestWindow == nil ? Deadline(after: .milliseconds(50)) : self.writer.deadline
         let board = self.isForked ? nil : self.counting.board(until: deadline, openedBy: self.boardOwner)
         let room = Board.Room(
             alone: { (body) throws(BreakerStoreError) in
-                try self.counting.makeRoom(under: self.answers.lockFile, until: deadline, body)
+                try self.counting.alone(under: self.answers.lockFile, until: deadline, body)
             },
-            births: { try? self.read { (database) throws(BreakerStoreError) in try database.births() } })
+            mayGrow: { self.counting.mayGrow },
+            births: { try? self.view { (database) throws(BreakerStoreError) in try database.births() } },
+            failed: { self.counting.noteNoRoom() })
         return counts.makeCounters(on: board, making: room)
     }
 
@@ -54,11 +57,10 @@ extension StoreCore {
         self.publish(circuit.counts)
     }
 
-    @discardableResult
-    func publish(_ counts: CircuitCounts) -> Bool {
+    func publish(_ counts: CircuitCounts) {
         Hook.reached("counts.publishing")
         defer { Hook.reached("counts.published") }
-        return counts.publish(clock: { self.clock.uptime }, { self.makeCounters(for: counts) })
+        counts.publish(clock: { self.clock.uptime }, { self.makeCounters(for: counts) })
     }
 
     /// All calls of a circuit.
@@ -80,7 +82,7 @@ extension StoreCore {
         if !self.isForked, FoundFile(self.file.board) != nil {
             _ = self.counting.board(until: self.writer.deadline, openedBy: self.boardOwner)
         }
-        let news = self.counting.takeNews(by: worker, reading: self.learn)
+        let news = self.counting.takeNews(by: worker, atMost: CallCounting.mostAtOnce, reading: self.learn)
         guard !news.isEmpty else { return }
         self.post(
             until: self.writer.deadline,
@@ -91,7 +93,7 @@ extension StoreCore {
                 guard transaction.worker.id == worker else {
                     throw BreakerStoreError(code: .busy, message: "the worker is another one now", path: self.file.path)
                 }
-                try transaction.database.tell(news)
+                try transaction.database.tell(news.tallies, news.errors)
             }
         )
     }
@@ -128,24 +130,15 @@ extension StoreCore {
 
     // MARK: - Now and then
 
-    /// How often the store's thread looks around, in microseconds.
-    static let lookInterval: Int64 = 1_000_000
-
-    /// Moves the counts of the lanes; returns whether there were any counts to move.
-    @discardableResult
-    func tickCounts() -> Bool {
+    /// Moves the counts of the lanes, and acts on shares that were reached.
+    func tickCounts() {
         self.counting.lookAround()
-        var isAny = false
-        for circuit in self.circuits.all {
-            let hasCounted = self.publish(circuit.counts)
-            isAny = isAny || hasCounted
-        }
+        for circuit in self.circuits.all { self.publish(circuit.counts) }
         // Also while no call is counted: other processes must see the next calls in time.
         let sharing = self.circuits.sharing
         for circuit in sharing { self.actOnShares(of: circuit) }
         // Where the thread that counts could not be started, nobody else does.
         self.endSuspicions()
         if let shortest = sharing.compactMap(\.counts.shortestWindow).min() { self.publishOften(shortest) }
-        return isAny
     }
 }

@@ -46,12 +46,18 @@ extension StoreCore {
     ///
     /// The process that counted the last failing end may have been killed before it acted on the share.
     func actOnShares(of circuit: SharedCircuit) {
-        let counts = circuit.counts
-        guard let counter = counts.madeCounters?.board, !counter.isLost, counts.noteBadOfOthers(on: counter),
-            let rules = counts.sharingRules, !self.isForked
+        guard !self.isForked, let counter = circuit.counts.madeCounters?.board, !counter.isLost,
+            circuit.counts.noteBadOfOthers(on: counter)
         else { return }
-        self.suspectOrTrip(
-            Suspicions.Suspect(circuit: circuit, counter: counter, rules: rules, epoch: counts.epoch))
+        // Without calls of its own this process may know of an epoch, or of a window, that is over.
+        self.refresh(circuit)
+        self.makeCounters(for: circuit.counts)
+        self.suspectOrTrip(circuit, error: nil)
+    }
+
+    private func refresh(_ circuit: SharedCircuit) {
+        guard let gate = self.guarded.withLock({ $0.gates.first }) else { return }
+        _ = try? self.look(Asker(circuit: circuit, gate: gate))
     }
 
     // MARK: - Suspicions
@@ -67,9 +73,16 @@ extension StoreCore {
         guard let counter = counts.madeCounters?.board, !counter.isLost, let rules = counts.sharingRules,
             self.hasCompany(circuit.name), self.publishOften(counts.shortestWindow ?? 0)
         else { return false }
-        self.suspect(
-            Suspicions.Suspect(
-                circuit: circuit, counter: counter, rules: rules, epoch: epoch, error: error()))
+        // Before the windows are summed up.
+        let good = counter.goodEver
+        let calls = self.sums(of: circuit, since: epoch, in: counter)
+        guard rules.share(reachedBy: calls) != nil else { return true }
+        let wait = Self.period(counts.shortestWindow ?? 0) * 2
+        self.suspicions.begin(
+            Suspicion(
+                circuit: circuit, counter: counter, rules: rules, epoch: epoch, error: error(), calls: calls,
+                goodBefore: good, end: .now + wait))
+        self.countingThread.tick(in: wait, self.ticker)
         return true
     }
 
@@ -85,14 +98,23 @@ extension StoreCore {
         return users.count >= Database.mostUsersRead || users.contains { lock.isHeldByAnother(worker: $0) }
     }
 
-    private func suspect(_ suspect: Suspicions.Suspect) {
-        let share = suspect.circuit.counts.suspectedShare(of: suspect.counter, by: suspect.rules, since: suspect.epoch) {
-            self.clock.uptime
+    /// If a share is reached just now: suspects it, or opens the circuit if no other process uses the circuit.
+    private func suspectOrTrip(_ circuit: SharedCircuit, error: String?) {
+        let counts = circuit.counts
+        let epoch = counts.epoch
+        guard let counter = counts.madeCounters?.board, !counter.isLost, let rules = counts.sharingRules else { return }
+        let calls = self.sums(of: circuit, since: epoch, in: counter)
+        guard rules.share(reachedBy: calls) != nil, !self.suspectUnlessAlone(circuit, epoch: epoch, error: { error })
+        else { return }
+        self.trip(circuit, counter, rules, epoch, error, calls) {
+            self.sums(of: circuit, since: epoch, in: counter)
         }
-        guard let share else { return }
-        let wait = Self.period(suspect.circuit.counts.shortestWindow ?? 0) * 2
-        self.suspicions.begin(Suspicions.Suspicion(suspect: suspect, share: share, end: .now + wait))
-        self.countingThread.tick(in: wait, self.ticker)
+    }
+
+    private func sums(
+        of circuit: SharedCircuit, since epoch: Int64, in counter: CircuitCounter
+    ) -> Circuit.CountedCalls {
+        circuit.counts.sums(since: epoch, of: counter) { self.clock.uptime }
     }
 
     /// Looks anew at the shares whose suspicion is over.
@@ -109,34 +131,21 @@ extension StoreCore {
     }
 
     /// All processes have published what they had when the suspicion began: the share is reached, or looked at anew.
-    private func end(_ suspicion: Suspicions.Suspicion) {
+    private func end(_ suspicion: Suspicion) {
         Hook.reached("suspicion.ends")
-        let suspect = suspicion.suspect
-        guard !suspect.counter.isLost, suspect.circuit.counts.epoch == suspect.epoch else { return }
-        let counted = suspicion.share.counted
-        if suspect.rules.share(reachedBy: counted) != nil {
-            self.trip(suspect, counted) { suspicion.share.counted }
-        } else {
-            // Because of the failing ends that have come since.
-            self.suspectOrTrip(suspect)
+        let counts = suspicion.circuit.counts
+        guard !suspicion.counter.isLost, counts.epoch == suspicion.epoch else { return }
+        let counted = suspicion.counted
+        guard suspicion.rules.share(reachedBy: counted) != nil, suspicion.rules == counts.sharingRules,
+            suspicion.counter === counts.madeCounters?.board
+        else {
+            // Because of the failing ends that have come since, or of rules that have.
+            return self.suspectOrTrip(suspicion.circuit, error: suspicion.error)
         }
-    }
-
-    /// If a share is reached just now: suspects it, or opens the circuit if no other process uses the circuit.
-    private func suspectOrTrip(_ suspect: Suspicions.Suspect) {
-        let counted = self.sums(of: suspect.circuit, since: suspect.epoch, in: suspect.counter)
-        guard suspect.rules.share(reachedBy: counted) != nil,
-            !self.suspicions.isSuspected(suspect.circuit, in: suspect.epoch)
-        else { return }
-        if self.hasCompany(suspect.circuit.name), self.publishOften(suspect.circuit.counts.shortestWindow ?? 0) {
-            self.suspect(suspect)
-        } else {
-            self.trip(suspect, counted) { self.sums(of: suspect.circuit, since: suspect.epoch, in: suspect.counter) }
-        }
-    }
-
-    private func sums(of circuit: SharedCircuit, since epoch: Int64, in counter: CircuitCounter) -> Circuit.CountedCalls {
-        circuit.counts.sums(since: epoch, of: counter) { self.clock.uptime }
+        // Good calls that come while the commit waits for others are no reason to stay closed.
+        self.trip(
+            suspicion.circuit, suspicion.counter, suspicion.rules, suspicion.epoch, suspicion.error, counted
+        ) { suspicion.counter.isLost ? Circuit.CountedCalls() : counted }
     }
 
     // MARK: - Tripping
@@ -147,20 +156,16 @@ extension StoreCore {
     ///   - counted: the calls that have reached a share.
     ///   - recount: counts them again, inside the transaction.
     private func trip(
-        _ suspect: Suspicions.Suspect, _ counted: Circuit.CountedCalls,
-        recount: @escaping @Sendable () -> Circuit.CountedCalls
+        _ circuit: SharedCircuit, _ counter: CircuitCounter, _ rules: Rules, _ epoch: Int64, _ error: String?,
+        _ counted: Circuit.CountedCalls, recount: @escaping @Sendable () -> Circuit.CountedCalls
     ) {
         self.post(
             until: self.writer.deadline,
             orElse: { _ in
-                suspect.circuit.memory.shareReached(
-                    by: counted, .inMemory(suspect.rules), error: suspect.error,
-                    at: self.clock.now)
+                circuit.memory.shareReached(by: counted, .inMemory(rules), error: error, at: self.clock.now)
             },
             { (transaction) throws(BreakerStoreError) in
-                try self.trip(
-                    suspect.circuit.name, by: recount(), of: suspect.counter, epoch: suspect.epoch, suspect.error,
-                    transaction)
+                try self.trip(circuit.name, by: recount(), of: counter, epoch: epoch, error, transaction)
             })
     }
 
@@ -178,12 +183,13 @@ extension StoreCore {
         _ name: String, by counted: Circuit.CountedCalls, of counter: CircuitCounter, epoch: Int64, _ error: String?,
         _ transaction: Transaction
     ) throws(BreakerStoreError) {
+        let uptime = self.clock.uptime
         _ = try transaction.change(name) { (stored, moment, _) -> Circuit.ReportAction in
             // If another process has registered another window in this moment, the next end decides by that window.
             guard CountingRules(stored.rules).hasWindows(of: counter.rules),
                 let share = stored.rules.share(reachedBy: counted)
             else { return .counted }
-            let workers = counter.reporters(of: share.subject, inStretch: stored.stretch) { self.clock.uptime }
+            let workers = counter.reporters(of: share.subject, inStretch: stored.stretch, at: uptime)
             let reporters = FailureList(workers.map { Circuit.Failure(at: moment.now, worker: $0, sequence: 0) })
             return stored.shareReached(
                 by: counted, epoch: epoch, error: error, at: moment, among: reporters, isAlive: transaction.isAlive)

@@ -155,7 +155,11 @@ extension StoreCore {
         self.countingThread.stop()
         self.happened { $0.closed() }
         self.tickCounts()
-        let news = self.counting.takeNews(by: self.keys.presentWorker, isLast: true, reading: self.learn)
+        // Those who stay tell what is on the board.
+        let isAlone = !(self.answers.lockFile?.hasOtherWorkers ?? false)
+        let news = self.counting.takeNews(
+            by: self.keys.presentWorker, atMost: isAlone ? .max : CallCounting.mostAtOnce, isLast: true,
+            reading: self.learn)
         self.answers.close()
         if self.writer.leave(telling: news) { self.counting.noteTold(news) }
         self.counting.closeBoard()

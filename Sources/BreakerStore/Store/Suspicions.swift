@@ -1,49 +1,69 @@
 import Synchronization
 
+/// A share that the calls on the board reach, while other processes may have good calls that are not there yet.
+///
+/// The good calls are never too few. All good calls that the board ever had are read before the window's are, and only
+/// rise: a good call that is published meanwhile is in the window, or in what has come since, or in both.
+struct Suspicion: Sendable {
+    let circuit: SharedCircuit
+    let counter: CircuitCounter
+    let rules: Rules
+    let epoch: Int64
+    /// What the policy says of the last failure.
+    let error: String?
+    /// Those of the windows when the suspicion began.
+    let calls: Circuit.CountedCalls
+    /// All good calls that the board had before the windows were summed up, as each rule sees them.
+    let goodBefore: [WindowSubject: Int64]
+    /// When all processes have published.
+    let end: ContinuousClock.Instant
+
+    /// The bad calls of then, among the good calls of then and of since; none if the board is lost.
+    var counted: Circuit.CountedCalls {
+        let counted = self.calls.with(good: self.counter.goodEver, since: self.goodBefore)
+        // Asked after the numbers are read: those of a lost board are zeros.
+        return self.counter.isLost ? Circuit.CountedCalls() : counted
+    }
+}
+
+extension Circuit.CountedCalls {
+    /// The same bad calls among the good ones of then and of since.
+    func with(good: [WindowSubject: Int64], since before: [WindowSubject: Int64]) -> Circuit.CountedCalls {
+        var counted = self
+        for (subject, before) in before {
+            // Somebody may have written any numbers to the board.
+            let since = max(0, (good[subject] ?? 0).subtractingSaturating(before))
+            counted[subject] = self[subject].map {
+                CallCounts(calls: $0.calls.addingSaturating(since), bad: $0.bad)
+            }
+        }
+        return counted
+    }
+}
+
 /// The shares of calls that this process suspects to be reached, until all processes have published the good calls that
 /// they had then.
 ///
 /// Kept in this process's memory alone: a kill leaves nothing behind. Another process that counts a failing call, or
 /// looks at the window, suspects the same.
 final class Suspicions: Sendable {
-    /// A circuit of whose calls a share may be reached, and what counts them.
-    struct Suspect: Sendable {
-        let circuit: SharedCircuit
-        let counter: CircuitCounter
-        let rules: Rules
-        let epoch: Int64
-        /// What the policy says of the last failure.
-        var error: String?
-    }
-
-    struct Suspicion: Sendable {
-        let suspect: Suspect
-        let share: SuspectedShare
-        /// When all processes have published.
-        let end: ContinuousClock.Instant
-    }
-
     private let all = Mutex<[CircuitName: Suspicion]>([:], rank: .leaf)
 
-    func begin(_ suspicion: Suspicion) {
-        self.all.withLock { $0[suspicion.suspect.circuit.key] = suspicion }
-    }
+    func begin(_ suspicion: Suspicion) { self.all.withLock { $0[suspicion.circuit.key] = suspicion } }
 
     /// Whether a share of this circuit's calls is suspected in this epoch.
     func isSuspected(_ circuit: SharedCircuit, in epoch: Int64) -> Bool {
-        self.all.withLock { $0[circuit.key]?.suspect.epoch == epoch }
+        self.all.withLock { $0[circuit.key]?.epoch == epoch }
     }
 
     /// When the first of them ends.
-    var firstEnd: ContinuousClock.Instant? {
-        self.all.withLock { $0.values.map(\.end).min() }
-    }
+    var firstEnd: ContinuousClock.Instant? { self.all.withLock { $0.values.map(\.end).min() } }
 
     /// Takes those that have ended.
     func takeEnded(at now: ContinuousClock.Instant) -> [Suspicion] {
         self.all.withLock { all in
             let ended = all.values.filter { $0.end <= now }
-            for suspicion in ended { all[suspicion.suspect.circuit.key] = nil }
+            for suspicion in ended { all[suspicion.circuit.key] = nil }
             return ended
         }
     }

@@ -75,7 +75,7 @@ final class Writer: @unchecked Sendable {
             do throws(BreakerStoreError) {
                 try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                     try opened.writer.requireKnownVersion()
-                    try opened.writer.tell(news)
+                    try opened.writer.tell(news.tallies, news.errors)
                     try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
                     try self.requireIndex(opened)
                 }

@@ -72,7 +72,7 @@ import Darwin
         await #expect(processExitsWith: .success) {
             [directory = try Workplace.here.directory as String, what = what as String] in
             let scene = try Scene(directory)
-            expect(scene.board.isInPlace())
+            expect(scene.board.checkPlace())
             switch what {
             case "cut": scene.cut()
             case "removed": unsafe unlink(scene.place.path)
@@ -83,7 +83,7 @@ import Darwin
                 scene.cut()
                 expect(unsafe truncate(scene.place.path, 1 << 20) == 0)
             }
-            expect(!scene.board.isInPlace() && scene.board.isLost && scene.sums == nil)
+            expect(!scene.board.checkPlace() && scene.board.isLost && scene.sums == nil)
             if what != "replaced" { try scene.comesBack() }
         }
     }

@@ -44,7 +44,7 @@ struct BoardPlace: Sendable {
         let room = Board.Room(
             alone: { (body) throws(BreakerStoreError) in
                 try self.lock.withGuard(until: Deadline(after: .seconds(20)), body)
-            }, births: { births })
+            }, mayGrow: { true }, births: { births }, failed: {})
         return try CircuitCounter(ofID: birth, birth: birth, rules, on: board, making: room)
     }
 

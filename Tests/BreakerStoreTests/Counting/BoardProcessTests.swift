@@ -213,7 +213,7 @@ import Darwin
                         let board = try place.open()
                         let counter = try place.counter(board, 11)
                         numbers.add(1, at: 10 + number)
-                        while board.isInPlace(), !isOver() {
+                        while board.checkPlace(), !isOver() {
                             for _ in 0..<20 {
                                 counter.count(
                                     BadEnd(isFailed: true, isSlow: true), by: Int64(number + 1), lanes: lanes
@@ -273,7 +273,7 @@ import Darwin
                 end()
                 let isPrivate = counter.isLost && counter.sums(at: 20_000_000).failed == nil
                 // A child that opens a board of its own counts as any process.
-                guard isPrivate, !board.isInPlace(), let other = try? BoardPlace(directory),
+                guard isPrivate, !board.checkPlace(), let other = try? BoardPlace(directory),
                     let own = try? other.counter(other.open(), 12)
                 else { return 1 }
                 own.block.add(1, to: .failed)
@@ -282,7 +282,7 @@ import Darwin
             end()
             let isRight =
                 child == .exited(0) && counter.totals == BlockTotals(succeeded: 2, failed: 2)
-                && !board.isLost && board.isInPlace()
+                && !board.isLost && board.checkPlace()
             exit(isRight ? 0 : 1)
         }
     }

@@ -27,7 +27,7 @@ import Testing
             group.wait()
             let made = counts.madeCounters
             #expect(made?.own?.totals.failed == 4, "round \(round)")
-            #expect(made?.own?.sums(inStretch: 1, { 1_000_000 }).failed?.bad == 4, "round \(round)")
+            #expect(made?.own?.sums(at: 1_000_000).failed?.bad == 4, "round \(round)")
         }
     }
 

@@ -7,7 +7,7 @@ extension CircuitCounter {
     func publish(_ lanes: borrowing Lanes, stretch: Int64 = 1, clock: () -> Int64) {
         let counts = lanes.take()
         self.addToTotals(counts, DurationCell())
-        self.addToWindows(good: counts.succeeded, inStretch: stretch, clock)
+        self.addToWindows(good: counts.succeeded, inStretch: stretch, at: clock())
     }
 
     /// Counts an end after what the lanes have.
@@ -18,11 +18,20 @@ extension CircuitCounter {
         clock: () -> Int64
     ) {
         self.publish(lanes, stretch: stretch, clock: clock)
+        if !isLate {
+            let missing = self.addToWindows(end, by: worker, inStretch: stretch, at: clock())
+            if !missing.isEmpty, self.dropTheFuture(inStretch: stretch, clock) {
+                _ = self.addToWindows(end, by: worker, inStretch: stretch, at: clock(), of: missing)
+            }
+        }
         self.addToTotals(end)
-        if !isLate { self.addToWindows(end, by: worker, inStretch: stretch, clock, isPresent: { true }) }
     }
 
-    func sums(stretch: Int64 = 1, at uptime: Int64) -> Circuit.CountedCalls { self.sums(inStretch: stretch, { uptime }) }
+    func sums(stretch: Int64 = 1, at uptime: Int64) -> Circuit.CountedCalls {
+        let sums = self.sums(inStretch: stretch, at: uptime)
+        guard sums.hasFuture, self.dropTheFuture(inStretch: stretch, { uptime }) else { return sums.calls }
+        return self.sums(inStretch: stretch, at: uptime).calls
+    }
 }
 
 extension CircuitCounts {
@@ -42,6 +51,10 @@ extension CircuitCounts {
     }
 }
 
+extension LaneCounts {
+    var isEmpty: Bool { self == LaneCounts() }
+}
+
 extension BadEnd {
     static let failed = BadEnd(isFailed: true, isSlow: false)
     static let slow = BadEnd(isFailed: false, isSlow: true)
@@ -49,7 +62,8 @@ extension BadEnd {
 
 extension Board.Room {
     /// Of the only process.
-    static var alone: Self { Self(alone: { (body) throws(BreakerStoreError) in try body() }, births: { nil }) }
+    static var alone: Self { Self(
+            alone: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { true }, births: { nil }, failed: {}) }
 }
 
 extension CallCounts {

@@ -190,4 +190,28 @@ import Darwin
             exit(breaker.state.isOpen ? 0 : 1)
         }
     }
+
+    // MARK: - Forks
+
+    /// A child of `fork` guards itself, also where its parent has counted on the board before.
+    @Test func aChildGuardsByTheSameRule() async {
+        await #expect(processExitsWith: .success) {
+            let directory = try Files.makeDirectory()
+            defer { Files.remove(directory) }
+            let store = try CircuitStore(path: directory + "/circuits.db")
+            let breaker = try store.breaker(
+                .init(name: "a", trip: .failureRate(0.5, minimumCalls: 10, within: .seconds(60))))
+            for _ in 0..<3 { Self.fail(breaker) }
+            let child = Forked.run {
+                for _ in 0..<20 { Self.fail(breaker) }
+                do {
+                    try breaker.run {}
+                    return 1
+                } catch {
+                    return error is CircuitOpenError ? 0 : 2
+                }
+            }
+            exit(child == .exited(0) && breaker.state == .closed ? 0 : 1)
+        }
+    }
 }

@@ -82,7 +82,8 @@ import Testing
         let other = try CircuitCounter(
             ofID: id, birth: birth, CountingRules(slowWindow: 60_000_000), on: board,
             making: Board.Room(
-                alone: { (_) throws(BreakerStoreError) in Issue.record("the cells are there") }, births: { nil }))
+                alone: { (_) throws(BreakerStoreError) in Issue.record("the cells are there") }, mayGrow: { false },
+                births: { nil }, failed: {}))
         other.count(.slow, by: 9, stretch: stretch) { core.clock.uptime }
         let recent = try #require(try await self.store.circuit(named: "a")?.recent)
         #expect(recent.calls == 0 && recent.failed == 0)

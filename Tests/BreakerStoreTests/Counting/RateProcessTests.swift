@@ -171,6 +171,26 @@ import Testing
         try await workers[0].ask("until users open")
     }
 
+    /// The same, where the other one has made no calls for so long that it knows of the circuit as it was before a trip
+    /// and a recovery; or of another window.
+    @Test(arguments: ["reset users", "breaker users rate=0.5 minimum=20 window=10"])
+    func norDoesAWitnessThatKnowsOldThings(change: String) async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users rate=0.5 minimum=20 window=5")
+        try await workers[0].ask("call users")
+        if change == "reset users" {
+            try await workers[1].ask("fail users 21")
+            try await workers[1].ask("until users open")
+        }
+        try await workers[1].ask(change)
+        try await workers[1].ask("die-at suspicion.ends 1")
+        #expect(try await workers[1].ask("fail users 21").number("failed") == 21)
+        #expect(await workers[1].end() == -9)
+        // Asked of the file: a look by the worker itself would refresh what it knows.
+        #expect(await eventually { Foreign.value(place.store, "SELECT state FROM circuit") == "open" })
+    }
+
     /// A process that ends at once after its last call has waited for what it suspects.
     @Test func whoClosesTripsWhatItSuspects() async throws {
         let place = try Workplace.here

@@ -48,7 +48,7 @@ struct SuspicionWalk {
     private var random: SplitMix64
     private var processes: [Process] = []
     private var now: Int64 = 1_000_000_000
-    private var suspicion: (share: SuspectedShare, at: Int64)?
+    private var suspicion: (calls: Circuit.CountedCalls, goodBefore: [WindowSubject: Int64], at: Int64)?
     private var bad: [Int64] = []
     private var good: [Int64] = []
 
@@ -121,14 +121,16 @@ struct SuspicionWalk {
     }
 
     private mutating func suspect() -> Bool {
-        let share = SuspectedShare(of: self.counter, by: self.rules, inStretch: 1) { [now] in now }
-        self.suspicion = share.map { ($0, self.now) }
+        let good = self.counter.goodEver
+        let calls = self.counter.sums(at: self.now)
+        self.suspicion = self.rules.share(reachedBy: calls) == nil ? nil : (calls, good, self.now)
         return self.suspicion != nil
     }
 
     private mutating func endSuspicion() -> Int64? {
-        guard let (share, at) = self.suspicion, self.now >= at + 2 * self.period else { return nil }
-        if self.rules.share(reachedBy: share.counted) != nil { return at }
+        guard let (calls, goodBefore, at) = self.suspicion, self.now >= at + 2 * self.period else { return nil }
+        let counted = calls.with(good: self.counter.goodEver, since: goodBefore)
+        if self.rules.share(reachedBy: counted) != nil { return at }
         _ = self.suspect()
         return nil
     }

@@ -117,7 +117,7 @@ import Darwin
         }
         for isLast in [false, true] {
             var reads = 0
-            _ = counting.takeNews(by: 1, isLast: isLast) { _ in
+            _ = counting.takeNews(by: 1, atMost: 1_000, isLast: isLast) { _ in
                 reads += 1
                 return false
             }

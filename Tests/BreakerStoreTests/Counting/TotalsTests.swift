@@ -106,7 +106,7 @@ import Darwin
         core.tickCounts()
         var told: [Int64] = []
         for _ in 0..<4 {
-            let piece = core.counting.takeNews(by: 1, reading: core.learn)
+            let piece = core.counting.takeNews(by: 1, atMost: CallCounting.mostAtOnce, reading: core.learn)
             #expect(piece.tallies.count <= CallCounting.mostAtOnce)
             core.counting.noteTold(piece)
             told += piece.tallies.map(\.birth)
@@ -119,7 +119,7 @@ import Darwin
         }
         #expect(all)
         clock.advance(by: .seconds(5))
-        #expect(core.counting.takeNews(by: 1, reading: core.learn).isEmpty)
+        #expect(core.counting.takeNews(by: 1, atMost: CallCounting.mostAtOnce, reading: core.learn).isEmpty)
     }
 
     /// A birth that no circuit has would lead to the cell of another circuit, or to a cell of another kind.
