@@ -54,7 +54,7 @@ FOLDERS = {
     ),
     "Counting": (
         ["Counting/*.swift"],
-        "BoardReaderTests|BoardTests|CircuitCountsTests|LaneTests|LookRingTests|OutsideTheWindowTests|RateRuleTests"
+        "BoardReaderTests|BoardTests|CircuitCountsTests|LaneTests|RingTests|ReusedCellsTests|OutsideTheWindowTests|RateRuleTests"
         "|StrangersCountsTests|TellingTests|TotalsTests",
         "BoardDiskTests|BoardLossTests|BoardProcessTests|CountingThreadTests|FirstCallTests|ForeignBoardTests"
         "|LostBoardProcessTests|OverwrittenBoardTests|RateProcessTests|UnmappableBoardTests|WindowWalkTests",

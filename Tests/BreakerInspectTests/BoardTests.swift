@@ -50,6 +50,27 @@ import Testing
         #expect(try self.finding(shop).status == "ok")
     }
 
+    /// A process had no board for a while: its circuits are named as long as it lives.
+    @Test func doctorNamesCircuitsThatWereCountedAlone() async throws {
+        let clock = ManualHostClock()
+        let shop = try Shop(clock: clock)
+        try #require(try Child.shell("mkdir -m 0700 \"$BREAKER_STORE-board\"", store: shop.path).code == 0)
+        try shop.circuit("alone", failures: 1)
+        // Each waits for the store's thread, which tells the file every five seconds.
+        while !shop.inspect("show", "alone", "--json").output.contains("\"failed\":1") {
+            clock.advance(by: .seconds(5))
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try self.finding(shop).finding.hasPrefix("it is no board"))
+        try #require(try Child.shell("rmdir \"$BREAKER_STORE-board\"", store: shop.path).code == 0)
+        clock.advance(by: .seconds(5))
+        try shop.circuit("together", failures: 1)
+        let found = try self.finding(shop)
+        #expect(found.status == "note" && found.finding.contains("calls of 'alone' by themselves"), "\(found)")
+        shop.store.close()
+        #expect(try self.finding(shop).status == "ok")
+    }
+
     // MARK: - Degraded workers
 
     @Test func tellsWhoIsDegraded() async throws {

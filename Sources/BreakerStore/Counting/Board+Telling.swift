@@ -9,8 +9,9 @@ struct Tally: Sendable {
     var board: Int64
     var totals: BlockTotals?
     var durations: DurationBuckets?
-    /// What a process has counted without a board since it began, where that is what is told: then the other numbers
-    /// are those that the file does not have yet. Nil for a board's, which are told whole.
+    /// What a process has counted without a board since it began; nil for a board's numbers, which are told whole.
+    ///
+    /// Where it is not nil, the totals and durations above are those that the file does not have yet.
     var own: OwnNumbers?
 }
 

@@ -17,7 +17,9 @@ struct BoardHeader: Sendable {
         }
     }
 
-    /// Where cells of one kind are. A segment of a kind that this release does not know is passed over.
+    /// Where cells of one kind are.
+    ///
+    /// A segment of a kind that this release does not know is passed over.
     struct Segment: Equatable, Sendable {
         /// The number of the kind.
         var number: UInt8

@@ -43,7 +43,9 @@ struct CellKey: Equatable, Sendable {
     static let words = 2
     private static let slow: UInt64 = 1 << 62
 
-    /// The circuit's birth; its bit 62 says that the cell is the slow rule's. Births are below that.
+    /// The circuit's birth; with bit 62 where the cell is the slow rule's.
+    ///
+    /// Births are below that.
     let first: UInt64
     /// The circuit's row in the file; or the length of a tick, where there is a cell for each.
     let second: UInt64

@@ -8,9 +8,9 @@ struct BoardSegment: Sendable {
     let mapping: BoardMapping
 
     /// The places of a key, in the order in which they are taken.
-    static func places(of key: CellKey, capacity: Int) -> LazyMapSequence<Range<Int>, Int> {
+    static func places(of key: CellKey, capacity: Int) -> [Int] {
         let start = Int(truncatingIfNeeded: key.hash) & (capacity - 1)
-        return (0..<min(Self.placesOfAKey, capacity)).lazy.map { (start + $0) & (capacity - 1) }
+        return (0..<min(Self.placesOfAKey, capacity)).map { (start + $0) & (capacity - 1) }
     }
 
     /// SplitMix64's last steps: keys that lie near each other are spread.
@@ -47,7 +47,9 @@ struct BoardSegment: Sendable {
         return nil
     }
 
-    /// Frees the cells of circuits that are not among these; returns how many. Called as `take` is.
+    /// Frees the cells of circuits that are not among these; returns how many.
+    ///
+    /// Called as `take` is.
     func free(allBut births: Set<Int64>) -> Int {
         var freed = 0
         for place in 0..<self.capacity {

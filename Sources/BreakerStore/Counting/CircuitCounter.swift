@@ -44,7 +44,8 @@ final class CircuitCounter: Sendable {
         self.block = CountBlock(words: try board.cell(.block, key, making: room))
         self.durations = rules.measuresDurations ? try board.cell(.durations, key, making: room) : nil
         var windows: [Window] = []
-        for (subject, ticks) in rules.windows {
+        for window in rules.windows {
+            let (subject, ticks) = (window.subject, window.ticks)
             let key = CellKey(birth: birth, subject, ticks)
             let ring = try board.cell(.ring, key, making: room).from(CellKey.words)
             let workers =
@@ -76,8 +77,8 @@ final class CircuitCounter: Sendable {
             if let old, old.rules.hasWindows(of: rules) {
                 old.windows
             } else {
-                rules.windows.map { subject, ticks in
-                    Window(subject: subject, ring: Ring(words: cell(Ring.words), ticks: ticks), reporters: nil)
+                rules.windows.map {
+                    Window(subject: $0.subject, ring: Ring(words: cell(Ring.words), ticks: $0.ticks), reporters: nil)
                 }
             }
         self.own = own
@@ -92,8 +93,8 @@ final class CircuitCounter: Sendable {
 
     /// Asked before anything is added.
     ///
-    /// A thread that is stopped just after this, while its circuit is forgotten and the cell is given away, adds one end
-    /// to another circuit's.
+    /// A thread that is stopped just after this, while its circuit is forgotten and the cell is given away, adds what
+    /// it has in hand to another circuit's.
     private var hasItsCells: Bool { self.board == nil || CellKey(of: self.block.words).birth == self.birth }
 
     // MARK: - Counting
@@ -168,7 +169,9 @@ final class CircuitCounter: Sendable {
         self.windows.allSatisfy { $0.tick(at: one, inStretch: 0) == $0.tick(at: other, inStretch: 0) }
     }
 
-    /// Clears words that nobody can have written; returns whether there were any. See `Ring.dropTheFuture`.
+    /// Clears words that nobody can have written; returns whether there were any.
+    ///
+    /// `Ring.dropTheFuture` says why.
     ///
     /// - Parameter now: asks the file whether the stretch lasts, and tells the uptime of now if it does.
     func dropTheFuture(inStretch stretch: Int64, _ now: () -> Int64?) -> Bool {

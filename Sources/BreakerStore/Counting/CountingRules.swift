@@ -26,11 +26,18 @@ struct CountingRules: Equatable, Sendable {
 
     func hasWindows(of other: CountingRules) -> Bool { self.failing == other.failing && self.slow == other.slow }
 
-    /// What each rule about a share calls bad, and the ticks of the rule's window.
-    var windows: [(subject: WindowSubject, ticks: WindowTicks)] {
-        [(WindowSubject.failed, self.failureWindow), (.slow, self.slowWindow)].compactMap { subject, window in
-            window.map { (subject, WindowTicks(window: $0)) }
-        }
+    /// The window of a rule about a share.
+    struct Window: Sendable {
+        /// What the rule calls bad.
+        var subject: WindowSubject
+        var ticks: WindowTicks
+    }
+
+    var windows: [Window] {
+        var windows: [Window] = []
+        if self.failing > 0 { windows.append(Window(subject: .failed, ticks: WindowTicks(window: self.failing))) }
+        if self.slow > 0 { windows.append(Window(subject: .slow, ticks: WindowTicks(window: self.slow))) }
+        return windows
     }
 
     var shortestWindow: Int64? {

@@ -57,11 +57,13 @@ struct TickWord: Equatable, Sendable {
 
     var number: UInt64 { self.raw & Self.greatestNumber }
 
-    /// How many ticks the word is older than this one; below zero, by how many it is newer. Ticks run over.
+    /// How many ticks the word is older than this one; below zero, by how many it is newer.
+    ///
+    /// Ticks run over.
     func ticksBehind(_ tick: UInt64) -> Int64 {
         Int64(bitPattern: (tick &- self.raw >> Self.numberBits) << Self.numberBits) >> Int64(Self.numberBits)
     }
 
-    /// Whether nobody can have written the word who reads the clock and the file as the one does who says `tick`.
+    /// Whether the word is more than a tick newer than `tick`: no process with this clock and stretch writes it.
     func isOfTheFuture(_ tick: UInt64) -> Bool { self.raw != 0 && self.ticksBehind(tick) < -1 }
 }

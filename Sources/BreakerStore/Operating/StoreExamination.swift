@@ -54,6 +54,8 @@ package struct StoreExamination: Sendable {
     /// How far store time is ahead of the wall clock.
     package var ahead: Duration
     package var board: Board
+    /// The circuits that a living worker has counted by itself, as there was no board, or no room on it.
+    package var countedAlone: [String]
     package var living: [WorkerSnapshot]
     package var dead: [WorkerSnapshot]
     /// Those of the living that can't use the file, the first one first.
@@ -121,6 +123,14 @@ package struct StoreExamination: Sendable {
             guard living.contains($0.worker), let worker = byID[$0.worker] else { return nil }
             return Degraded(worker: worker, since: date(view.clock.time(of: $0.since)), reason: $0.reason)
         }
+        let alone = try database.all(
+            """
+            SELECT circuit.name, tally.board FROM worker CROSS JOIN registration ON registration.worker = worker.id
+            CROSS JOIN tally ON tally.circuit = registration.circuit AND tally.board = worker.id
+            CROSS JOIN circuit ON circuit.id = tally.circuit LIMIT 10000
+            """
+        ) { ($0.text(0), $0.integer(1)) }
+        self.countedAlone = Set(alone.filter { living.contains($0.1) }.map(\.0)).sorted()
         self.probes = try database.all(
             """
             SELECT coalesce(circuit.name, ''), probe.worker, probe.since, probe.lease_ends FROM probe

@@ -49,9 +49,10 @@ final class BoardView {
         let rules = CountingRules(row.circuit.rules)
         guard let window = rules.failureWindow ?? rules.slowWindow else { return nil }
         var counted = Circuit.CountedCalls()
-        for (subject, ticks) in rules.windows {
-            counted[subject] = self.reader?.sums(
-                CellKey(birth: row.birth, subject, ticks), ticks, inStretch: row.circuit.stretch, at: self.uptime)
+        for window in rules.windows {
+            counted[window.subject] = self.reader?.sums(
+                CellKey(birth: row.birth, window.subject, window.ticks), window.ticks,
+                inStretch: row.circuit.stretch, at: self.uptime)
         }
         func number(_ count: Int64?) -> UInt64 { UInt64(clamping: count ?? 0) }
         // A rule's window that is not on the board has no calls: the other rule's window is another one.

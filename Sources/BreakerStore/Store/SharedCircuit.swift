@@ -209,8 +209,10 @@ final class SharedCircuit: Sendable {
             config = KeptConfig(CircuitBreaker.Config(name: self.name, group: read.group, rules: read.rules))
         }
         // What the counts do not take over is read again: nothing is skipped then.
-        guard self.counts.know(
-                (read.id, read.birth), read.rules, epoch: read.epoch, stretch: read.stretch, if: isCurrent) else {
+        guard
+            self.counts.know(
+                (read.id, read.birth), read.rules, epoch: read.epoch, stretch: read.stretch, if: isCurrent)
+        else {
             return (nil, false)
         }
         self.known.change { known in

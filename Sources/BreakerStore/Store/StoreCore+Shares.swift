@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Finds out whether a share of a circuit's calls failed or was slow, and opens the circuit.
 ///
 /// Failing ends are on the board at once, good ones once their process has published them. So the board may show a

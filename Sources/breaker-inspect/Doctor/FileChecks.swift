@@ -104,7 +104,14 @@ struct FileChecks {
         let isUsed = !examination.living.isEmpty
         let alone = "a process that can have none counts its calls for itself alone"
         switch examination.board {
-        case .inPlace: return .ok("board", "it is in place")
+        case .inPlace:
+            guard !examination.countedAlone.isEmpty else { return .ok("board", "it is in place") }
+            let names = examination.countedAlone.prefix(5).map(\.quoted).joined(separator: ", ")
+            let others = examination.countedAlone.count > 5 ? " and \(examination.countedAlone.count - 5) others" : ""
+            return .note(
+                "board",
+                "it is in place, but living workers have counted calls of \(names)\(others) by themselves: there was no "
+                    + "board, or no room on it")
         case .missing:
             let text = "there is none: the first process that counts a call makes it"
             return isUsed ? .note("board", "\(text); \(alone)") : .ok("board", text)

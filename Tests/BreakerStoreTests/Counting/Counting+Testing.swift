@@ -62,8 +62,10 @@ extension BadEnd {
 
 extension Board.Room {
     /// Of the only process.
-    static var alone: Self { Self(
-            alone: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { true }, births: { nil }, failed: {}) }
+    static var alone: Self {
+        Self(
+            alone: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { true }, births: { nil }, failed: {})
+    }
 }
 
 extension CallCounts {

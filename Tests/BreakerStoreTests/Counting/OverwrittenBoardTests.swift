@@ -28,7 +28,8 @@ import Testing
                         guard kind == .ring || kind == .reporters, cell[0] != 0 else { continue }
                         let tick = WindowTicks(window: 16_000_000).tick(at: uptime, inStretch: stretch)
                         for word in CellKey.words..<kind.words {
-                            let distance = UInt64(truncatingIfNeeded: [1, 2, 17, 1 << 34, -1, -16, -17, -(1 << 34)][word % 8])
+                            let distance = UInt64(
+                                truncatingIfNeeded: [1, 2, 17, 1 << 34, -1, -16, -17, -(1 << 34)][word % 8])
                             cell[word] = TickWord(tick: (tick &+ distance) & TickWord.lastTick, number: .max).raw
                         }
                         continue
@@ -77,7 +78,11 @@ import Testing
         core.tickCounts()
         let board = try #require(core.counting.board)
         board.setDegraded(1 << 40, since: 5, isAlive: { _ in true })
-        try Self.write(damage, to: board, stretch: try #require(Foreign.value(store.backend.file.path, "SELECT stretch FROM circuit").flatMap { Int64($0) }), uptime: core.clock.uptime)
+        try Self.write(
+            damage, to: board,
+            stretch: try #require(
+                Foreign.value(store.backend.file.path, "SELECT stretch FROM circuit").flatMap { Int64($0) }),
+            uptime: core.clock.uptime)
         try await look()
         for second in 1...40 {
             for _ in 0..<2 { try? await a.run {} }

@@ -80,7 +80,8 @@ import Testing
     @Test func aBoardThatCannotGrowTakesWhomItHasRoomFor() throws {
         try BoardPlace.withBoard { place, board in
             let room = Board.Room(
-                alone: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { false }, births: { nil }, failed: {})
+                alone: { (body) throws(BreakerStoreError) in try body() }, mayGrow: { false }, births: { nil },
+                failed: {})
             var (made, refused) = (0, 0)
             for birth in 1...400 as ClosedRange<Int64> {
                 let counter = try? CircuitCounter(ofID: birth, birth: birth, CountingRules(), on: board, making: room)
@@ -108,7 +109,9 @@ import Testing
             let again = try place.open()
             #expect(again.number == board.number)
             #expect(try place.counter(again, 1).totals.failed == 1)
-            for birth in 2...2_000 as ClosedRange<Int64> { try place.counter(again, birth).count(.failed) { 20_000_000 } }
+            for birth in 2...2_000 as ClosedRange<Int64> {
+                try place.counter(again, birth).count(.failed) { 20_000_000 }
+            }
             #expect(try #require(BoardReader(at: place.path)).totals().count == 2_000)
             let read = try #require(Files.read(place.path))
             #expect(read[end..<end + 16 * 3 * 8].allSatisfy { $0 == 0xEE })

@@ -206,7 +206,8 @@ import Testing
             let bench = Bench()
             let counts = CircuitCounts()
             counts.know(
-                birth: 7, Rules(.init(name: "a", trip: .failureRate(1, minimumCalls: 99, within: .seconds(16)))), epoch: 5)
+                birth: 7, Rules(.init(name: "a", trip: .failureRate(1, minimumCalls: 99, within: .seconds(16)))),
+                epoch: 5)
             let counters = counts.makeCounters(on: nil, making: .alone)
             let counter = try #require(counters.own)
             func add(good: UInt64, bad: Int) {
@@ -237,7 +238,9 @@ import Testing
             birth: 7, Rules(.init(name: "a", trip: .failureRate(1, minimumCalls: 1, within: .seconds(16)))), epoch: 5)
         counts.fail()
         let bench = Bench()
-        let sums = counts.sums(since: 5, of: counts.makeCounters(on: nil, making: .alone).own ?? CircuitCounter(privately: .init())) {
+        let sums = counts.sums(
+            since: 5, of: counts.makeCounters(on: nil, making: .alone).own ?? CircuitCounter(privately: .init())
+        ) {
             bench.pass(1)
             return bench.now
         }

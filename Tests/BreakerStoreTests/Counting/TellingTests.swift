@@ -55,7 +55,9 @@ import Darwin
                 start = walk.next ?? 0
                 // Those that were told first change all the time.
                 board.noteTold(walk.tallies)
-                for birth in births.prefix(100) { try place.counter(board, birth, CountingRules()).addToTotals(.failed) }
+                for birth in births.prefix(100) {
+                    try place.counter(board, birth, CountingRules()).addToTotals(.failed)
+                }
             }
             #expect(Set(seen).count == 700 && seen.count == 700)
         }

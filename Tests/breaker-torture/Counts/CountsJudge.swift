@@ -2,10 +2,11 @@ import BreakerTestSupport
 
 /// Holds a round of the scene `windows` against what the processes have written down.
 ///
-/// With t a tick and the longest time between two publishes of a process together, and c the two periods after which a suspected share is looked at again: a circuit never trips if F(W+t) of F(W+t) + S(W-t) calls
-/// are less than the share, at any instant at which the share may have been suspected. S has all good calls that ended
-/// by then, but for those that their process published later than c. It trips in the end if F(W-t-c) of F(W-t-c) +
-/// S(W+t) are as much, and enough, though all good calls of the next two c are counted.
+/// With t a tick and the longest time between two publishes of a process together, and c the two periods after which a
+/// suspected share is looked at again: a circuit never trips if F(W+t) of F(W+t) + S(W-t) calls are less than the
+/// share, at any instant at which the share may have been suspected. S has all good calls that ended by then, but for
+/// those that their process published later than c. It trips in the end if F(W-t-c) of F(W-t-c) + S(W+t) are as much,
+/// and enough, though all good calls of the next two c are counted.
 struct CountsJudge {
     struct Verdict {
         /// Failing ends at which the circuit had to be tripped, and those at which it must not trip.

@@ -1,0 +1,159 @@
+import Synchronization
+
+/// How calls are counted, and what the counts say.
+extension CircuitCounts {
+    /// Moves what the lanes have to the counters.
+    ///
+    /// - Parameter counters: asked only if there is anything to move.
+    func publish(clock: () -> Int64, _ counters: () -> Counters) {
+        // Of a circuit whose calls all fail only the durations wait here.
+        guard !self.lanes.isEmpty || !self.durations.isEmpty else {
+            // There may be a board by now, or room on it.
+            if self.isPrivate { _ = counters() }
+            return
+        }
+        let counters = counters()
+        Hook.reached("counts.moving")
+        let uptime = clock()
+        self.whileNothingMoves { self.moveLanes(to: counters, at: uptime) }
+    }
+
+    /// Called while nothing else moves.
+    private func moveLanes(to counters: Counters, at uptime: Int64) {
+        let counts = self.lanes.take()
+        Hook.reached("counts.taken")
+        (counters.board ?? counters.own)?.addToTotals(counts, self.durations)
+        // Read after the lanes were taken: what let these calls through was known by then, or older.
+        let (stretch, ownStretch) = self.stretches
+        counters.board?.addToWindows(good: counts.succeeded, inStretch: stretch, at: uptime)
+        counters.own?.addToWindows(good: counts.succeeded, inStretch: ownStretch, at: uptime)
+    }
+
+    private var stretches: (ofFile: Int64, own: Int64) {
+        (self.state.read(orInAChild: State()) { $0.stretch }, self.ownStretch.load(ordering: .relaxed))
+    }
+
+    /// Which stretch began with this epoch; nil if it is over, as far as this process knows.
+    private func stretch(since epoch: Int64) -> Int64? {
+        self.state.read(orInAChild: State()) { $0.epoch == epoch ? $0.stretch : nil }
+    }
+
+    /// Runs `body` while no other thread of this process moves counts from the lanes to the counters.
+    ///
+    /// Whoever looked at the sums in that moment would miss calls that went well, and trip the circuit too early.
+    private func whileNothingMoves(_ body: () -> Void) {
+        var isDone = false
+        self.moving.change { _ in
+            body()
+            isDone = true
+        }
+        // In a child of `fork` a thread that no longer exists may hold the lock.
+        if !isDone { body() }
+    }
+
+    /// Which circuit has let a call through that ended badly.
+    enum Admission: Sendable {
+        /// None whose rules look at this end: it counts in totals alone.
+        case none
+        /// The circuit in the file, in this epoch.
+        case file(epoch: Int64)
+        /// The circuit in memory, in this epoch of its own.
+        case memory(epoch: Int64)
+    }
+
+    /// Counts a failing or slow end at once, where a kill can't lose it; returns the calls by which a rule decides.
+    ///
+    /// In this order:
+    /// 1. The good ends that this process had before: they must be in the sums that decide.
+    /// 2. The end in the windows, first in those of all processes, unless the circuit has moved on since.
+    /// 3. The end in the totals, by which other processes know that there is something new in the windows.
+    /// 4. The sums. They have this end, and miss no good one that this process had.
+    ///
+    /// - Parameter isPresent: asks the file whether the circuit is still in the epoch that has let the call through;
+    ///   waits for nothing.
+    func count(
+        _ end: BadEnd, of admission: Admission, by worker: Int64, in counters: Counters, clock: () -> Int64,
+        isPresent: () -> Bool
+    ) -> Circuit.CountedCalls {
+        let uptime = clock()
+        var stretches: (ofFile: Int64, own: Int64)?
+        var missing: [WindowSubject] = []
+        self.whileNothingMoves {
+            self.moveLanes(to: counters, at: uptime)
+            stretches = self.stretches(of: admission)
+            if let (stretch, own) = stretches {
+                missing = counters.board?.addToWindows(end, by: worker, inStretch: stretch, at: uptime) ?? []
+                _ = counters.own?.addToWindows(end, by: worker, inStretch: own, at: uptime)
+            }
+            self.addToTotals(end, in: counters)
+        }
+        guard let (stretch, ownStretch) = stretches else { return Circuit.CountedCalls() }
+        if !missing.isEmpty, let board = counters.board {
+            let isMended = board.dropTheFuture(inStretch: stretch) { isPresent() ? clock() : nil }
+            if isMended {
+                _ = board.addToWindows(end, by: worker, inStretch: stretch, at: clock(), of: missing)
+            }
+        }
+        if case .file = admission, let board = counters.board, !board.isLost {
+            return self.sums(of: board, inStretch: { stretch }, isPresent: isPresent, clock)
+        }
+        guard let own = counters.own else { return Circuit.CountedCalls() }
+        return self.sums(of: own, inStretch: { ownStretch }, isPresent: { true }, clock)
+    }
+
+    private func addToTotals(_ end: BadEnd, in counters: Counters) {
+        // Before the board has the end: a thread that looks in between takes it for news, and misses none of others.
+        if counters.board != nil {
+            self.ownBad.wrappingAdd((end.isFailed ? 1 : 0) + (end.isSlow ? 1 : 0), ordering: .relaxed)
+        }
+        (counters.board ?? counters.own)?.addToTotals(end)
+    }
+
+    /// The stretches in which an end counts now; nil if the circuit that let the call through has moved on.
+    ///
+    /// Other processes are to see an end that memory let through, too: it counts as of the file's stretch that this
+    /// process knows.
+    private func stretches(of admission: Admission) -> (ofFile: Int64, own: Int64)? {
+        let (stretch, own) = self.stretches
+        switch admission {
+        case .none: return nil
+        case .file(let epoch): return self.stretch(since: epoch).map { ($0, own) }
+        case .memory(let epoch): return self.epochInMemory.load(ordering: .relaxed) == epoch ? (stretch, own) : nil
+        }
+    }
+
+    // MARK: - Deciding
+
+    /// The calls in the windows by which a rule decides; none if the circuit has moved on since this epoch.
+    func sums(since epoch: Int64, of counter: CircuitCounter, clock: () -> Int64) -> Circuit.CountedCalls {
+        func stretch() -> Int64? {
+            self.stretch(since: epoch).map { counter.board == nil ? self.stretches.own : $0 }
+        }
+        return self.sums(of: counter, inStretch: stretch, isPresent: { false }, clock)
+    }
+
+    /// The sums of windows, read again if a tick ended meanwhile; none if ticks end faster than this thread can read.
+    ///
+    /// The clock, which may be the user's code, is read while nothing is locked.
+    private func sums(
+        of counter: CircuitCounter, inStretch stretch: () -> Int64?, isPresent: () -> Bool, _ clock: () -> Int64
+    ) -> Circuit.CountedCalls {
+        for _ in 0..<8 {
+            let uptime = clock()
+            var sums = (calls: Circuit.CountedCalls(), hasFuture: false)
+            guard let stretch = stretch() else { break }
+            self.whileNothingMoves { sums = counter.sums(inStretch: stretch, at: uptime) }
+            if sums.hasFuture, counter.dropTheFuture(inStretch: stretch, { isPresent() ? clock() : nil }) { continue }
+            if counter.isOneTick(uptime, clock()) { return sums.calls }
+        }
+        return Circuit.CountedCalls()
+    }
+
+    /// Notes how many bad ends other processes have added to the board.
+    ///
+    /// Returns whether there were others when this was last noted.
+    func noteBadOfOthers(on counter: CircuitCounter) -> Bool {
+        let bad = counter.bad &- self.ownBad.load(ordering: .relaxed)
+        return self.othersBad.exchange(bad, ordering: .relaxed) != bad
+    }
+}
