@@ -149,19 +149,24 @@ final class CircuitCounter: Sendable {
 
     // MARK: - Deciding
 
-    /// The calls in the windows that end at an uptime, and whether there are words of the future; none where nothing
-    /// may be decided by them.
-    func sums(inStretch stretch: Int64, at uptime: Int64) -> (calls: Circuit.CountedCalls, hasFuture: Bool) {
-        var counted = (calls: Circuit.CountedCalls(), hasFuture: false)
+    /// The calls in the windows, and whether there are words of the future.
+    struct Sums: Sendable {
+        var calls = Circuit.CountedCalls()
+        var hasFuture = false
+    }
+
+    /// The sums of the windows that end at an uptime; none where nothing may be decided by them.
+    func sums(inStretch stretch: Int64, at uptime: Int64) -> Sums {
+        var sums = Sums()
         self.touching {
             for window in self.windows {
                 let (calls, hasFuture) = window.ring.sums(at: window.tick(at: uptime, inStretch: stretch))
-                counted.calls[window.subject] = calls
-                counted.hasFuture = counted.hasFuture || hasFuture
+                sums.calls[window.subject] = calls
+                sums.hasFuture = sums.hasFuture || hasFuture
             }
         }
         // The board may have been lost while it was read: then the numbers were zeros.
-        return self.isLost ? (Circuit.CountedCalls(), false) : counted
+        return self.isLost ? Sums() : sums
     }
 
     /// Whether two uptimes are in one tick of each window.

@@ -18,24 +18,35 @@ extension CircuitCounts {
         self.whileNothingMoves { self.moveLanes(to: counters, at: uptime) }
     }
 
-    /// Called while nothing else moves.
-    private func moveLanes(to counters: Counters, at uptime: Int64) {
+    /// What this process knows of the circuit: epoch and stretch in the file, and the stretch of its own windows.
+    private struct Present {
+        var epoch: Int64 = 0
+        var stretch: Int64 = 0
+        var ownStretch: Int64 = 0
+
+        func stretch(of counter: CircuitCounter) -> Int64 { counter.board == nil ? self.ownStretch : self.stretch }
+    }
+
+    private var present: Present {
+        let ownStretch = self.ownStretch.load(ordering: .relaxed)
+        return self.state.read(orInAChild: State()) {
+            Present(epoch: $0.epoch, stretch: $0.stretch, ownStretch: ownStretch)
+        }
+    }
+
+    /// Called while nothing else moves; returns what was known then.
+    @discardableResult
+    private func moveLanes(to counters: Counters, at uptime: Int64) -> Present {
         let counts = self.lanes.take()
         Hook.reached("counts.taken")
-        (counters.board ?? counters.own)?.addToTotals(counts, self.durations)
         // Read after the lanes were taken: what let these calls through was known by then, or older.
-        let (stretch, ownStretch) = self.stretches
-        counters.board?.addToWindows(good: counts.succeeded, inStretch: stretch, at: uptime)
-        counters.own?.addToWindows(good: counts.succeeded, inStretch: ownStretch, at: uptime)
-    }
-
-    private var stretches: (ofFile: Int64, own: Int64) {
-        (self.state.read(orInAChild: State()) { $0.stretch }, self.ownStretch.load(ordering: .relaxed))
-    }
-
-    /// Which stretch began with this epoch; nil if it is over, as far as this process knows.
-    private func stretch(since epoch: Int64) -> Int64? {
-        self.state.read(orInAChild: State()) { $0.epoch == epoch ? $0.stretch : nil }
+        let present = self.present
+        if counts != LaneCounts() || self.durations.isOpen {
+            (counters.board ?? counters.own)?.addToTotals(counts, self.durations)
+            counters.board?.addToWindows(good: counts.succeeded, inStretch: present.stretch, at: uptime)
+            counters.own?.addToWindows(good: counts.succeeded, inStretch: present.ownStretch, at: uptime)
+        }
+        return present
     }
 
     /// Runs `body` while no other thread of this process moves counts from the lanes to the counters.
@@ -76,29 +87,33 @@ extension CircuitCounts {
         isPresent: () -> Bool
     ) -> Circuit.CountedCalls {
         let uptime = clock()
-        var stretches: (ofFile: Int64, own: Int64)?
+        let isOfMemory = if case .memory = admission { true } else { false }
+        let deciding = isOfMemory || counters.board?.isLost ?? true ? counters.own : counters.board
+        var present = Present()
+        var isPast = false
         var missing: [WindowSubject] = []
+        var sums = CircuitCounter.Sums()
         self.whileNothingMoves {
-            self.moveLanes(to: counters, at: uptime)
-            stretches = self.stretches(of: admission)
-            if let (stretch, own) = stretches {
-                missing = counters.board?.addToWindows(end, by: worker, inStretch: stretch, at: uptime) ?? []
-                _ = counters.own?.addToWindows(end, by: worker, inStretch: own, at: uptime)
+            present = self.moveLanes(to: counters, at: uptime)
+            isPast = self.isPast(admission, present)
+            if !isPast {
+                missing = counters.board?.addToWindows(end, by: worker, inStretch: present.stretch, at: uptime) ?? []
+                _ = counters.own?.addToWindows(end, by: worker, inStretch: present.ownStretch, at: uptime)
             }
             self.addToTotals(end, in: counters)
+            if !isPast, let deciding { sums = deciding.sums(inStretch: present.stretch(of: deciding), at: uptime) }
         }
-        guard let (stretch, ownStretch) = stretches else { return Circuit.CountedCalls() }
+        guard !isPast, let deciding else { return Circuit.CountedCalls() }
+        if missing.isEmpty, !sums.hasFuture, deciding.isOneTick(uptime, clock()) { return sums.calls }
         if !missing.isEmpty, let board = counters.board {
-            let isMended = board.dropTheFuture(inStretch: stretch) { isPresent() ? clock() : nil }
+            let isMended = board.dropTheFuture(inStretch: present.stretch) { isPresent() ? clock() : nil }
             if isMended {
-                _ = board.addToWindows(end, by: worker, inStretch: stretch, at: clock(), of: missing)
+                _ = board.addToWindows(end, by: worker, inStretch: present.stretch, at: clock(), of: missing)
             }
         }
-        if case .file = admission, let board = counters.board, !board.isLost {
-            return self.sums(of: board, inStretch: { stretch }, isPresent: isPresent, clock)
-        }
-        guard let own = counters.own else { return Circuit.CountedCalls() }
-        return self.sums(of: own, inStretch: { ownStretch }, isPresent: { true }, clock)
+        return self.sums(
+            of: deciding, inStretch: { present.stretch(of: deciding) },
+            isPresent: deciding.board == nil ? { true } : isPresent, clock)
     }
 
     private func addToTotals(_ end: BadEnd, in counters: Counters) {
@@ -109,16 +124,16 @@ extension CircuitCounts {
         (counters.board ?? counters.own)?.addToTotals(end)
     }
 
-    /// The stretches in which an end counts now; nil if the circuit that let the call through has moved on.
+    /// Whether no window is to have an end, as no rule looks at it, or the circuit that let the call through has moved
+    /// on.
     ///
     /// Other processes are to see an end that memory let through, too: it counts as of the file's stretch that this
     /// process knows.
-    private func stretches(of admission: Admission) -> (ofFile: Int64, own: Int64)? {
-        let (stretch, own) = self.stretches
+    private func isPast(_ admission: Admission, _ present: Present) -> Bool {
         switch admission {
-        case .none: return nil
-        case .file(let epoch): return self.stretch(since: epoch).map { ($0, own) }
-        case .memory(let epoch): return self.epochInMemory.load(ordering: .relaxed) == epoch ? (stretch, own) : nil
+        case .none: true
+        case .file(let epoch): epoch != present.epoch
+        case .memory(let epoch): epoch != self.epochInMemory.load(ordering: .relaxed)
         }
     }
 
@@ -127,7 +142,8 @@ extension CircuitCounts {
     /// The calls in the windows by which a rule decides; none if the circuit has moved on since this epoch.
     func sums(since epoch: Int64, of counter: CircuitCounter, clock: () -> Int64) -> Circuit.CountedCalls {
         func stretch() -> Int64? {
-            self.stretch(since: epoch).map { counter.board == nil ? self.stretches.own : $0 }
+            let present = self.present
+            return present.epoch == epoch ? present.stretch(of: counter) : nil
         }
         return self.sums(of: counter, inStretch: stretch, isPresent: { false }, clock)
     }
@@ -140,7 +156,7 @@ extension CircuitCounts {
     ) -> Circuit.CountedCalls {
         for _ in 0..<8 {
             let uptime = clock()
-            var sums = (calls: Circuit.CountedCalls(), hasFuture: false)
+            var sums = CircuitCounter.Sums()
             guard let stretch = stretch() else { break }
             self.whileNothingMoves { sums = counter.sums(inStretch: stretch, at: uptime) }
             if sums.hasFuture, counter.dropTheFuture(inStretch: stretch, { isPresent() ? clock() : nil }) { continue }

@@ -38,7 +38,7 @@ extension CircuitCounts {
     ///
     /// - Parameter worker: under whose id these calls are told.
     func takeOwn(by worker: Int64) -> Tally? {
-        let state = self.present
+        let state = self.knownState
         // What was counted before the birth was known is this circuit's, too.
         guard let birth = state.known.birth, let counters = state.counters, counters.made.birth ?? birth == birth,
             let own = counters.own, !own.isTold
@@ -68,7 +68,7 @@ extension CircuitCounts {
     }
 
     /// Whether no count would be lost with this object: the file has been told all of them, or has no such circuit.
-    var isSettled: Bool { self.isTold || self.present.known.isMissing }
+    var isSettled: Bool { self.isTold || self.knownState.known.isMissing }
 
     /// Whether the file has been told all counts of this process, or will be by whoever looks at the board.
     var isTold: Bool {

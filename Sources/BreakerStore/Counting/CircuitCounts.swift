@@ -72,7 +72,7 @@ final class CircuitCounts: Sendable {
     let wantsError = Atomic<Bool>(true)
 
     /// The state just now; in a child of `fork` it may be empty.
-    var present: State { self.state.value(orInAChild: State()) }
+    var knownState: State { self.state.value(orInAChild: State()) }
 
     /// The threshold of the slow rule in microseconds; below zero if there is none.
     private let threshold = Atomic<Int64>(-1)
@@ -137,7 +137,7 @@ final class CircuitCounts: Sendable {
 
     /// Whether there are calls that the file has not been told, of a circuit that this process has never read: nobody
     /// knows its birth, without which the file can't be told.
-    var waitsForBirth: Bool { self.epoch == 0 && self.present.known.birth == nil && !self.isTold }
+    var waitsForBirth: Bool { self.epoch == 0 && self.knownState.known.birth == nil && !self.isTold }
 
     /// Notes that the file has no such circuit, unless another thread has found one.
     func noteMissing() { self.state.change { if $0.known.birth == nil { $0.known.noteMissing() } } }
@@ -200,10 +200,10 @@ final class CircuitCounts: Sendable {
     var epoch: Int64 { self.lastEpoch.load(ordering: .relaxed) }
 
     /// Whether the trip rule counts a share of failures: then no row is kept of a failure.
-    var countsFailures: Bool { self.present.known.rules.failureWindow != nil }
+    var countsFailures: Bool { self.knownState.known.rules.failureWindow != nil }
 
     /// The circuit's rules, if one of them is about a share of the calls.
-    var sharingRules: Rules? { self.present.sharing?.value }
+    var sharingRules: Rules? { self.knownState.sharing?.value }
 
     /// The shortest window of a rule in microseconds; nil if no rule counts a share of the calls.
     var shortestWindow: Int64? {
@@ -211,21 +211,27 @@ final class CircuitCounts: Sendable {
         return window == 0 ? nil : window
     }
 
-    /// The counters for the circuit as it is known now.
+    /// The counters for the circuit as it is known now, if they are made.
+    ///
+    /// - Parameter board: nil while there is none.
+    func counters(on board: Board?) -> Counters? {
+        let counters = self.state.read(orInAChild: State()) { state -> Counters? in
+            guard let counters = state.counters, counters.made == state.known else { return nil }
+            return counters.board?.board === (state.known.birth == nil ? nil : board) ? counters : nil
+        }
+        return counters?.board?.isLost ?? false ? nil : counters
+    }
+
+    /// Makes the counters for the circuit as it is known now, unless they are made.
     ///
     /// - Parameters:
     ///   - board: nil while there is none.
     ///   - room: how room is made on the board.
     func makeCounters(on board: Board?, making room: Board.Room) -> Counters {
         while true {
-            let state = self.present
+            if let counters = self.counters(on: board) { return counters }
+            let state = self.knownState
             let known = state.known
-            let isOnBoard = board != nil && known.birth != nil
-            if let counters = state.counters, counters.made == known,
-                counters.board?.board === (isOnBoard ? board : nil), !(counters.board?.isLost ?? false)
-            {
-                return counters
-            }
             var counter: CircuitCounter?
             if let board, let birth = known.birth {
                 counter = try? CircuitCounter(ofID: known.id, birth: birth, known.rules, on: board, making: room)
@@ -272,5 +278,5 @@ final class CircuitCounts: Sendable {
     var isPrivate: Bool { self.countsAlone.load(ordering: .relaxed) }
 
     /// The counters that were made last.
-    var madeCounters: Counters? { self.present.counters }
+    var madeCounters: Counters? { self.knownState.counters }
 }

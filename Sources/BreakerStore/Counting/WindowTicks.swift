@@ -36,7 +36,9 @@ struct WindowTicks: Equatable, Sendable {
     ///
     /// The clock of another process may be a tick ahead.
     func contains(_ word: TickWord, at tick: UInt64) -> Bool {
-        word.raw != 0 && (-1...self.count).contains(word.ticksBehind(tick))
+        guard word.raw != 0 else { return false }
+        let behind = word.ticksBehind(tick)
+        return behind >= -1 && behind <= self.count
     }
 }
 

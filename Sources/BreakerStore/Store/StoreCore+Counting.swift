@@ -21,6 +21,7 @@ extension StoreCore {
         // wait is short.
         let deadline = counts.shortestWindow == nil ? Deadline(after: .milliseconds(50)) : self.writer.deadline
         let board = self.isForked ? nil : self.counting.board(until: deadline, openedBy: self.boardOwner)
+        if let counters = counts.counters(on: board) { return counters }
         let room = Board.Room(
             alone: { (body) throws(BreakerStoreError) in
                 try self.counting.alone(under: self.answers.lockFile, until: deadline, body)
