@@ -1,9 +1,14 @@
 import Synchronization
 
-/// A thread that adds to the board for tasks, which must not wait for a file system that hangs.
+/// The thread that counts: it waits for no commit, so that it does its work in time.
 ///
-/// The thread also publishes the calls of circuits with rules about shares, and looks at their windows. It waits for no
-/// commit, so that it does so in time. It is started when it is first needed.
+/// In each round of its one loop, in this order:
+/// 1. It adds failing and slow ends to the board for tasks, which must not wait for a file system that hangs.
+/// 2. In a tick, which comes each 50 ms at the latest, it publishes the good ends of circuits with rules about shares.
+/// 3. Then, in the same tick, it looks anew at shares that were suspected two ticks before, and has the store's thread
+///    open the circuit. What it has just published counts.
+///
+/// The thread is started when it is first needed.
 final class CountingThread: Sendable {
     /// What is done now and then; returns after how long to do so again, or nil if there is nothing to do any more.
     typealias Tick = @Sendable () -> Duration?

@@ -77,6 +77,7 @@ extension StoreCore {
         else { return false }
         // Before the windows are summed up.
         let good = counter.goodEver
+        Hook.reached("suspicion.begins")
         let calls = self.sums(of: circuit, since: epoch, in: counter)
         guard rules.share(reachedBy: calls) != nil else { return true }
         let wait = Self.period(counts.shortestWindow ?? 0) * 2

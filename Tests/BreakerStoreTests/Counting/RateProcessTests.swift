@@ -1,6 +1,16 @@
 import BreakerTestSupport
 import Testing
 
+@testable import BreakerStore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Rules about shares of the calls, in several processes.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct RateProcessTests {
     /// A process that hung through a trip and a recovery does not trip the circuit again, and its calls are counted.
@@ -191,6 +201,40 @@ import Testing
         #expect(await eventually { Foreign.value(place.store, "SELECT state FROM circuit") == "open" })
     }
 
+    /// The other process publishes just when the share is suspected: its good calls count.
+    @Test func goodCallsThatComeWithTheSuspicionCount() async throws {
+        let place = try Workplace.here
+        let other = try await place.openWorker()
+        try await other.ask("breaker users rate=0.5 minimum=20 window=60")
+        await #expect(processExitsWith: .success) { [path = place.store as String, clock = place.clock.path as String] in
+            var configuration = CircuitStore.Configuration()
+            configuration.clock = try SharedClock(path: clock)
+            let store = try CircuitStore(path: path, configuration: configuration)
+            let breaker = try store.breaker(
+                .init(name: "users", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(60))))
+            struct Bad: Error {}
+            for _ in 0..<19 { let _: Void? = try? breaker.run { throw Bad() } }
+            guard let core = store.backend.core, let board = core.counting.board else { exit(2) }
+            func number(_ column: String) -> Int64 {
+                Foreign.value(path, "SELECT \(column) FROM circuit").flatMap { Int64($0) } ?? -1
+            }
+            let published = try CircuitCounter(
+                ofID: number("id"), birth: number("birth"), CountingRules(failureWindow: 60_000_000), on: board,
+                making: .alone)
+            let stretch = number("stretch")
+            Hook.install { name in
+                guard name == "suspicion.begins" else { return }
+                Hook.install(nil)
+                published.addToWindows(good: 100, inStretch: stretch, at: core.clock.uptime)
+            }
+            let _: Void? = try? breaker.run { throw Bad() }
+            core.waitForSuspicions()
+            let isClosed = breaker.state == .closed
+            store.close()
+            exit(isClosed ? 0 : 1)
+        }
+    }
+
     /// A process that ends at once after its last call has waited for what it suspects.
     @Test func whoClosesTripsWhatItSuspects() async throws {
         let place = try Workplace.here
@@ -216,6 +260,8 @@ import Testing
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)
         try await workers.ask("breaker users \(rules) minimum=50")
+        // The runtime makes types under locks of its own, which a child would wait for: most are made by then.
+        for question in ["look users", "totals users", "recent users"] { try await workers[0].ask(question) }
         for form in ["", "async"] {
             #expect(try await workers[0].ask("fork-inside users \(end) \(form)").number("exit") == 0, "\(form)")
         }

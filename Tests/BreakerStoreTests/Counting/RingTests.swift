@@ -232,6 +232,40 @@ import Testing
         }
     }
 
+    /// Another process publishes good calls, and counts a bad one, while a thread sums up: what is missing is a bad one.
+    @Test func badEndsAreSummedUpFirst() async {
+        await #expect(processExitsWith: .success) {
+            let bench = Bench()
+            bench.fail(2)
+            Hook.install { name in
+                guard name == "ring.summing" else { return }
+                Hook.install(nil)
+                bench.succeed(100)
+                bench.fail()
+            }
+            #expect(bench.sums == CallCounts(calls: 102, bad: 2))
+            #expect(bench.sums == CallCounts(calls: 103, bad: 3))
+        }
+    }
+
+    /// Good calls are in the window before they are in the number of all: who reads that number first, and the window
+    /// then, misses none in both.
+    @Test func goodCallsAreNeverMissedInBoth() async {
+        await #expect(processExitsWith: .success) {
+            let bench = Bench()
+            bench.fail(10)
+            let before = Atomic<Int64>(-1)
+            Hook.install { name in
+                guard name == "ring.adding" else { return }
+                Hook.install(nil)
+                before.store(bench.ring.goodEver, ordering: .relaxed)
+                #expect(bench.good == 0)
+            }
+            bench.succeed(100)
+            #expect(bench.ring.goodEver - before.load(ordering: .relaxed) == 100)
+        }
+    }
+
     @Test func sumsOfTicksThatEndTooFastDecideNothing() {
         let counts = CircuitCounts()
         counts.know(
