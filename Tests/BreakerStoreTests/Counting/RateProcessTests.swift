@@ -206,7 +206,8 @@ import Darwin
         let place = try Workplace.here
         let other = try await place.openWorker()
         try await other.ask("breaker users rate=0.5 minimum=20 window=60")
-        await #expect(processExitsWith: .success) { [path = place.store as String, clock = place.clock.path as String] in
+        await #expect(processExitsWith: .success) {
+            [path = place.store as String, clock = place.clock.path as String] in
             var configuration = CircuitStore.Configuration()
             configuration.clock = try SharedClock(path: clock)
             let store = try CircuitStore(path: path, configuration: configuration)

@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    /// Another process publishes good calls, and counts a bad one, while a thread sums up: what is missing is a bad one.
+    /// Another process publishes good calls and counts a bad one while a thread sums up: a bad one is missing, if any.
     @Test func badEndsAreSummedUpFirst() async {
         await #expect(processExitsWith: .success) {
             let bench = Bench()
