@@ -28,6 +28,25 @@ import Testing
         }
     }
 
+    /// The same through a store: names are registered, fail, and are forgotten.
+    @Test func aStoreUsesTheCellsOfForgottenNamesAgain() async throws {
+        let fixture = try StoreFixture()
+        let path = fixture.store.backend.file.board
+        for round in 0..<30 {
+            let names = (0..<20).map { "circuit-\(round)-\($0)" }
+            for name in names {
+                let breaker = try fixture.store.breaker(
+                    .init(name: name, trip: .failureRate(1, minimumCalls: 100, within: .seconds(16))))
+                await breaker.recordFailure()
+                #expect(breaker.totals.failed == 1)
+            }
+            for name in names { try await fixture.store.forget(name) }
+        }
+        let segments = try #require(BoardReader(at: path)).header.segments
+        let cells = segments.filter { $0.kind == .ring }.reduce(0) { $0 + $1.capacity }
+        #expect(cells < 300, "600 circuits were there, twenty at a time")
+    }
+
     /// Circuits that are still there keep their cells, wherever these lie.
     @Test func cellsOfCircuitsThatAreThereStay() throws {
         try BoardPlace.withBoard { place, board in
