@@ -88,7 +88,7 @@ extension CircuitCounts {
     ) -> Circuit.CountedCalls {
         let uptime = clock()
         let isOfMemory = if case .memory = admission { true } else { false }
-        let deciding = isOfMemory || counters.board?.isLost ?? true ? counters.own : counters.board
+        let deciding = isOfMemory ? counters.own : counters.deciding
         var present = Present()
         var isPast = false
         var missing: [WindowSubject] = []

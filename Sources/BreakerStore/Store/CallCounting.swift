@@ -44,8 +44,14 @@ final class CallCounting: Sendable {
     private let next = Atomic<Int>(0)
     private let nextOnBoard = Atomic<Int>(0)
 
-    /// Begins a telling of the file, if it is time for one; false if it is not.
+    /// Whether news wait for their commit.
+    ///
+    /// The numbers of this process alone are added to those of the file: a second telling would add them twice.
+    private let isTelling = Atomic<Bool>(false)
+
+    /// Begins a telling of the file, if it is time for one and the last one has ended; false if not.
     func beginTelling(at uptime: Int64) -> Bool {
+        guard !self.isTelling.load(ordering: .acquiring) else { return false }
         let last = self.lastTold.load(ordering: .relaxed)
         guard last == .min || uptime.subtractingSaturating(last) >= Self.interval else { return false }
         self.lastTold.store(uptime, ordering: .relaxed)
@@ -113,14 +119,19 @@ final class CallCounting: Sendable {
         self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
     }
 
+    /// The news wait for their commit from now on.
+    func noteTelling() { self.isTelling.store(true, ordering: .relaxed) }
+
     /// The file has been told these numbers: the transaction is committed.
     func noteTold(_ news: News) {
+        defer { self.isTelling.store(false, ordering: .releasing) }
         for tally in news.tallies where tally.own != nil { news.circuits[tally.birth]?.counts.noteTold(tally) }
         self.board?.noteTold(news.tallies)
     }
 
     /// The file could not be told: numbers are taken again by themselves, as they differ from what was told last.
     func noteUntold(_ news: News) {
+        defer { self.isTelling.store(false, ordering: .releasing) }
         for (_, birth, error) in news.errors { news.circuits[birth]?.counts.putBack(error, of: birth) }
     }
 

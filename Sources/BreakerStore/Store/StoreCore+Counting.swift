@@ -85,6 +85,7 @@ extension StoreCore {
         }
         let news = self.counting.takeNews(by: worker, atMost: CallCounting.mostAtOnce, reading: self.learn)
         guard !news.isEmpty else { return }
+        self.counting.noteTelling()
         self.post(
             until: self.writer.deadline,
             then: { self.counting.noteTold(news) },

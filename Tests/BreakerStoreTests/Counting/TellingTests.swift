@@ -201,6 +201,28 @@ import Darwin
         #expect(isTold)
     }
 
+    /// The file is locked for longer than the pause between two tellings: what waits to be told is not taken again.
+    @Test func whatWaitsToBeToldIsToldOnce() async throws {
+        let fixture = try StoreFixture(busyTimeout: .seconds(60))
+        let core = try #require(fixture.core)
+        unsafe mkdir(fixture.store.backend.file.board, 0o700)
+        let breaker = try fixture.breaker(trip: .failures(100, within: .seconds(600)))
+        await breaker.recordFailure()
+        #expect(core.counting.isPrivate)
+        core.tellTalliesIfDue()
+        let lock = try WriteLock(fixture.store)
+        for _ in 0..<4 {
+            fixture.clock.advance(by: .seconds(5))
+            core.tellTalliesIfDue()
+        }
+        try lock.release()
+        let path = fixture.store.backend.file.path
+        #expect(await eventually { Foreign.value(path, "SELECT sum(failed) FROM tally") != nil })
+        // All that was posted before has been committed by then.
+        await breaker.recordFailure()
+        #expect(Foreign.value(path, "SELECT sum(failed) FROM tally") == "1")
+    }
+
     /// Processes without a board are killed: the file does not grow with each of them, and keeps what they told.
     @Test func killedProcessesWithoutABoardLeaveOneRow() async throws {
         let place = try Workplace.here
