@@ -16,7 +16,7 @@ done
 out=$PWD/.build/deb
 installed=$out/installed
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}"
-version=$(sed -n 's/.*static let library = "\(.*\)".*/\1/p' Sources/BreakerStore/SQLite/Versions.swift)
+version=$(sed -n 's/.*static let library = "\(.*\)".*/\1/p' Sources/BreakerStore/SQLite/Schema/Versions.swift)
 
 rm -rf "$out"
 mkdir -p "$installed"

@@ -3,6 +3,7 @@
 
 Prints each violation, and fails if there is one.
 """
+import collections
 import os
 import pathlib
 import re
@@ -15,14 +16,31 @@ PUBLIC_ONLY = pathlib.Path("Sources/BreakerStoreJSON")
 SHARED = pathlib.Path("Sources/BreakerTool")
 SHARED_MODULES = {"BreakerStore", "BreakerStoreJSON", "Foundation", "FoundationEssentials", "Darwin", "Glibc", "Musl"}
 
-# A folder may name the types of the folders that stand before it, and those of the root. Folders in one line stand
-# beside each other. What extends a type of a lower folder is where it is needed.
-ORDER = [["Support", "Circuit"], ["Files"], ["SQLite", "Counting"], ["Rows"], ["Opening"], ["Cache"], ["Store"], ["Calling", "Operating", "Linking"]]
+# A room is a folder with the folders in it that are not named here. A file may name the types of its own room, of the
+# rooms in the lines above it, and those of the root. Rooms in one line stand beside each other. An extension of a type
+# of a lower room is where the extension is needed.
+ORDER = [
+    ["Support", "Circuit"],
+    ["Files"],
+    ["SQLite", "Counting"],
+    ["Writing/Rows"],
+    ["Opening"],
+    ["Answers"],
+    ["Circuits"],
+    ["Answers/Looking", "Counting/Saving", "Listening"],
+    ["Writing"],
+    ["Calling", "Linking"],
+    ["Operating"],
+]
+# Each folder of Sources has at most so many files, but for the library's root and the folder of verbs: there a public
+# type, or a verb, has a file.
+FILES = 14
+FULL = {LIBRARY.as_posix(), "Sources/breaker-inspect/Verbs"}
 # The store and its circuits as objects, not as names for their configurations.
 OBJECTS = {"CircuitStore", "CircuitBreaker"}
 OBJECTS_FROM = ["Calling", "Operating", "Linking"]
 # The modules that only some folders may import.
-MODULES = {"CSQLite": ["SQLite"], "CBreakerStore": ["Support", "Files", "SQLite", "Counting", "Cache"]}
+MODULES = {"CSQLite": ["SQLite"], "CBreakerStore": ["Support", "Files", "SQLite", "Counting", "Answers"]}
 
 # Comments of these files have at most so many characters a line.
 SOURCES = {".swift", ".c", ".h", ".sh", ".py"}
@@ -50,19 +68,33 @@ def code(text):
     return NOISE.sub(blank, text)
 
 
+rank = {room: place for place, rooms in enumerate(ORDER) for room in rooms}
+
+
+def room(folder):
+    """The room that a folder belongs to; the folder itself if it belongs to none."""
+    names = folder.split("/")
+    parents = ("/".join(names[:length]) for length in range(len(names), 0, -1))
+    return next((parent for parent in parents if parent in rank), folder)
+
+
 files = {}
 declared = {}
 for path in sorted(LIBRARY.rglob("*.swift")):
-    parts = path.relative_to(LIBRARY).parts
-    folder = parts[0] if len(parts) > 1 else ""
+    parent = path.relative_to(LIBRARY).parent.as_posix()
+    folder = room(parent) if parent != "." else ""
     files[path] = (folder, code(path.read_text()))
     for name in DECLARATION.findall(files[path][1]):
         declared[name] = folder
 
-rank = {folder: place for place, folders in enumerate(ORDER) for folder in folders}
+sizes = collections.Counter(path.parent.as_posix() for path in pathlib.Path("Sources").rglob("*.swift"))
+for folder, count in sizes.items():
+    if count > FILES and folder not in FULL:
+        problems.append(f"{folder} has {count} files, {FILES} are allowed: make a folder of some")
+
 for path, (folder, text) in files.items():
     if folder and folder not in rank:
-        problems.append(f"{path}: the order in scripts/layout.py does not know this folder")
+        problems.append(f"{path}: ORDER in scripts/layout.py does not know this folder")
         continue
     for number, line in enumerate(text.split("\n"), 1):
         where = f"{path}:{number}"

@@ -40,32 +40,32 @@ AT_MOST = {"Header": 12}
 # first have not noticed.
 FOLDERS = {
     "Circuit": (
-        ["Circuit/*.swift"],
+        ["Circuit/*.swift", "Circuit/Words/*.swift"],
         "Circuit(Table|Rule|Share|Probe|Outage|Extremes|Order)Tests|RulesTests|CircuitNameTests",
         "CircuitPropertyTests|EndedHoldTests|HoldTests|LateProbeTests|LinkedCircuitTests|MemoryGuardTests|NoVerdictTests"
         "|OutageTests|PermitTests|RandomWalkTests|RateRuleTests|RecoveryTests|ReporterTests|StampTests|StateTests"
         "|WindowTests",
     ),
     "Life": (
-        ["Store/StoreLife*.swift"],
+        ["Writing/StoreLife*.swift"],
         "DeadlineTests|LifeTableTests|LifeWalkTests|QueueTests",
         "BusyFileTests|CancellationTests|CloseTests|DynamicNameTests|FirstReportTests|HealthTests|HostileTests|IdleTests"
         "|ReserveTests|TaskReportTests",
     ),
     "Counting": (
-        ["Counting/*.swift"],
+        ["Counting/*.swift", "Counting/Lanes/*.swift", "Counting/Board/*.swift", "Counting/Windows/*.swift"],
         "BoardReaderTests|BoardTests|CircuitCountsTests|LaneTests|RingTests|ReusedCellsTests|OutsideTheWindowTests|RateRuleTests"
         "|StrangersCountsTests|TellingTests|TotalsTests",
         "BoardDiskTests|BoardLossTests|BoardProcessTests|CountingThreadTests|FirstCallTests|ForeignBoardTests"
         "|LostBoardProcessTests|OverwrittenBoardTests|RateProcessTests|UnmappableBoardTests|WindowWalkTests",
     ),
     "Answers": (
-        ["Cache/*.swift", "SQLite/WalIndex.swift", "Store/Answers.swift"],
+        ["Answers/*.swift", "SQLite/WalIndex.swift", "Answers/Looking/Answers.swift"],
         *ANSWERS,
     ),
     "Header": (["../CBreakerStore/include/answers.h"], *ANSWERS),
     "Rows": (
-        ["Rows/FailureRows.swift", "Rows/Transaction*.swift"],
+        ["Writing/Rows/Circuits/FailureRows.swift", "Writing/Rows/Transactions/Transaction*.swift"],
         "BoundedFileTests|ColumnTests|DynamicNameTests|FailureRowsTests|FirstReportTests|NotedFailuresTests|RandomWalkTests"
         "|ReporterTests|StampTests",
         "ClockTests|CountingTests|ForeignRowTests|ForgottenMemoryTests|HoldTests|LateEndTests|LateProbeTests"

@@ -66,4 +66,53 @@ extension CircuitStore {
             }
         }
     }
+
+    // MARK: - For the library
+
+    /// Has `target` told of each event until this store is closed.
+    ///
+    /// - Parameter id: the event behind which to begin, instead of now.
+    @discardableResult
+    func listen(
+        to target: EventHub.Listener.Target, after id: CircuitEvent.ID? = nil
+    ) -> Hearing {
+        let hearing = self.source.listen(to: target, after: id)
+        let isClosed = self.state.withLock {
+            if !$0.isClosed { $0.hearings.append(hearing) }
+            return $0.isClosed
+        }
+        // Closed in the meantime: nobody else would end it.
+        if isClosed { self.source.remove(hearing) }
+        return hearing
+    }
+
+    /// Has the listener told of the health until this store is closed.
+    func listen(_ listener: HealthListener, withPresent: Bool) {
+        self.source.add(listener, withPresent: withPresent)
+        let isClosed = self.state.withLock {
+            if !$0.isClosed { $0.healthListeners.append(listener) }
+            return $0.isClosed
+        }
+        if isClosed { self.end(listener) }
+    }
+
+    /// The last that a listener hears is that this store is closed, whatever others on the file do.
+    func end(_ listener: HealthListener) {
+        self.source.remove(listener)
+        listener.add(.closed)
+        listener.finish()
+    }
+
+    func drop(_ listener: HealthListener) {
+        if self.gate.isForked { return }
+        self.state.withLock { $0.healthListeners.removeAll { $0 === listener } }
+        self.source.remove(listener)
+        listener.finish()
+    }
+
+    func drop(_ hearing: Hearing) {
+        if self.gate.isForked { return }
+        self.state.withLock { $0.hearings.removeAll { $0.listener === hearing.listener } }
+        self.source.remove(hearing)
+    }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
 /// A JSON value, written on one line with its keys in order.
 package enum JSONValue: Equatable, Sendable {
     case null
@@ -76,5 +82,13 @@ extension Unicode.Scalar {
         case .control, .format, .lineSeparator, .paragraphSeparator: return true
         default: return false
         }
+    }
+}
+
+extension [String: JSONValue] {
+    /// Adds a time as text under `name`, and as milliseconds under `nameMs`.
+    package mutating func set(_ name: String, to date: Date?) {
+        self[name] = .text(date?.rfc3339)
+        self[name + "Ms"] = date.map { .integer($0.milliseconds) } ?? .null
     }
 }

@@ -51,10 +51,10 @@ struct CircuitLink: Sendable, Hashable {
 
     let settings: Settings
     /// The register as it was read last.
-    private(set) var register: Register?
-    private var readAt: Int64 = 0
+    var register: Register?
+    private(set) var readAt: Int64 = 0
     /// Whether the register has changed since it was read.
-    private(set) var needsRead = true
+    var needsRead = true
 
     var told: Told?
     /// The generation whose state beneath a hold the file has got.
@@ -66,13 +66,13 @@ struct CircuitLink: Sendable, Hashable {
     /// When the next step is to be asked for though nothing has changed; never a time that was asked at already.
     private(set) var wakesAt: Int64?
     /// The server has refused what this link thought was due: the next request waits until then.
-    private var quietUntil: Int64 = .min
+    var quietUntil: Int64 = .min
     /// The refusals of the file when it was told; more of them are a demand for a probe.
     var refusals: UInt64 = 0
     /// Whether this host has had the right to probe and no call has come.
     var wasUnused = false
     /// The probe of a person that the server has been told.
-    private(set) var toldProbe: Int64?
+    var toldProbe: Int64?
 
     init(_ settings: Settings) { self.settings = settings }
 
@@ -210,97 +210,6 @@ struct CircuitLink: Sendable, Hashable {
         return self.prolongation(file, register, at: now) ?? self.election(file, register, at: now).map(Step.request)
     }
 
-    /// Half-open, and the right to probe is nobody's or another's: as long as it is free this host asks for it, else no
-    /// further call may probe here.
-    private mutating func withoutRight(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
-        guard register.left == 0, register.lease == nil, !file.isObserving else {
-            return self.closedGate(file, register)
-        }
-        guard now >= self.quietUntil else {
-            self.wake(at: self.quietUntil, now: now)
-            return nil
-        }
-        return .request(.elect(generation: register.generation))
-    }
-
-    /// A half-open file lets no further probe through; the result of one under way comes too late.
-    private func closedGate(_ file: LinkedCircuit, _ register: Register) -> Step {
-        .order(.open(for: self.target(file, register), trips: register.trips), by: LinkOrder.fleet, reason: nil)
-    }
-
-    private mutating func election(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Request? {
-        guard case .open = file.state, !file.isObserving else { return nil }
-        if let lease = register.lease, !lease.isOf(self.settings.host) {
-            self.freeSince = nil
-            self.wake(at: now.addingSaturating(lease.left), now: now)
-            return nil
-        }
-        let free = self.freeSince ?? now.addingSaturating(register.left)
-        self.freeSince = free
-        let hasDemand = file.refusals > self.refusals
-        guard hasDemand || !self.wasUnused else { return nil }
-        let courtesy = hasDemand ? 0 : Settings.courtesy
-        let time = max(self.quietUntil, free.addingSaturating(self.wait + courtesy))
-        guard register.left == 0, now >= time else {
-            self.wake(at: time, now: now)
-            return nil
-        }
-        return .elect(generation: register.generation)
-    }
-
-    /// The right to probe is this host's: its own machine probes as ever.
-    private mutating func whileProbing(
-        _ file: LinkedCircuit, _ register: Register, _ probing: Probing, at now: Int64
-    ) -> Step? {
-        guard let lease = register.lease, lease.isOf(self.settings.host) else {
-            self.probing = nil
-            return file.state == .halfOpen
-                ? self.withoutRight(file, register, at: now) : self.prolongation(file, register, at: now)
-        }
-        let generation = register.generation
-        self.wake(at: now.addingSaturating(lease.left - self.settings.lease / 2), now: now)
-        let renewal = lease.left < self.settings.lease / 2 ? Step.request(.renew(generation: generation)) : nil
-        switch file.state {
-        case .closed where self.wasClosedByProbe(file):
-            return .request(.verdict(generation: generation, .closed, isElected: true))
-        case .closed, .unknown:
-            // A circuit of another file: the right to probe runs out by itself.
-            self.probing = nil
-            self.told = nil
-            self.obeyed = nil
-            return nil
-        case .halfOpen:
-            guard file.liveProbes == 0 else {
-                self.probing?.idleSince = nil
-                return renewal
-            }
-            // The probe ended without a verdict, and no other call comes here.
-            let idle = probing.idleSince ?? now
-            self.probing?.idleSince = idle
-            guard now.subtractingSaturating(idle) > Settings.unused else {
-                self.wake(at: idle.addingSaturating(Settings.unused + 1), now: now)
-                return renewal
-            }
-            return self.closedGate(file, register)
-        case .open(let left):
-            guard let epoch = probing.epoch else {
-                return .order(.probe, by: LinkOrder.fleet, reason: nil)
-            }
-            if file.epoch != epoch {
-                return .request(.verdict(generation: generation, .open(for: left), isElected: true))
-            }
-            guard now.subtractingSaturating(probing.since) > Settings.unused else {
-                self.wake(at: probing.since.addingSaturating(Settings.unused + 1), now: now)
-                return renewal
-            }
-            // First the file lets no call through, then another host may.
-            if left == 0 {
-                return .order(.extend(for: self.target(file, register)), by: LinkOrder.fleet, reason: nil)
-            }
-            return .request(.yield(generation: generation))
-        }
-    }
-
     // MARK: - Tripping
 
     private func trip(_ file: LinkedCircuit, _ register: Register, _ count: Count?) -> Request? {
@@ -308,90 +217,5 @@ struct CircuitLink: Sendable, Hashable {
             let reason = TripReason(file, count, minimumHosts: self.settings.minimumHosts)
         else { return nil }
         return .trip(generation: register.generation, openFor: file.recovery, reason: reason.description)
-    }
-
-    // MARK: - Outcomes
-
-    /// An order was carried out, or not: `epoch` is the file's epoch after the order, nil if it had moved on before.
-    mutating func done(_ order: LinkOrder, epoch: Int64?, at now: Int64) {
-        guard let epoch else { return }
-        let isNew = self.told?.generation != self.register?.generation
-        switch order {
-        case .obey, .stamp: break
-        case _ where isNew: self.obeyed = self.register?.generation
-        case .close, .extend: break
-        case .open:
-            // The gate of a half-open file was closed; the right to probe is given back next.
-            self.told?.epoch = epoch
-            if self.probing != nil {
-                self.probing = Probing(since: now.subtractingSaturating(Settings.unused + 1), epoch: epoch)
-            }
-        case .probe:
-            self.probing = Probing(since: now, epoch: epoch)
-            self.told?.epoch = epoch
-        }
-    }
-
-    /// The file can't be written to, or the server can't carry out a request: this host asks for nothing for a while,
-    /// so that another gets the right to probe.
-    mutating func failed(at now: Int64) {
-        self.quietUntil = now.addingSaturating(self.settings.lease + Settings.unused)
-    }
-
-    /// The right to probe is this host's for a lease from now on; what is left of it is kept as of the last reading.
-    private mutating func hasRight(since now: Int64) {
-        let passed = max(0, now.subtractingSaturating(self.readAt))
-        self.register?.lease = Register.Lease(
-            host: self.settings.host, left: self.settings.lease.addingSaturating(passed))
-    }
-
-    /// The register has this word now; its age is kept as of the last reading.
-    private mutating func note(_ word: LinkWord, at now: Int64) {
-        var word = word
-        word.age = word.age.subtractingSaturating(now.subtractingSaturating(self.readAt))
-        self.register?.words.removeAll { $0.kind == word.kind }
-        self.register?.words.append(word)
-    }
-
-    /// A request was answered.
-    mutating func done(_ request: Request, _ outcome: Outcome, _ file: LinkedCircuit, at now: Int64) {
-        switch (request, outcome) {
-        case (.elect, .accepted):
-            self.hasRight(since: now)
-            // A half-open file probes already: whatever follows is this probe's verdict.
-            self.probing = Probing(since: now, epoch: file.state == .halfOpen ? .min : nil)
-        case (.renew, .accepted):
-            self.hasRight(since: now)
-        case (.yield, _):
-            self.probing = nil
-            self.wasUnused = true
-            self.refusals = file.refusals
-            self.needsRead = true
-        case (.verdict(_, let verdict, _), .accepted(let generation)):
-            self.probing = nil
-            self.told = Told(
-                generation: generation, epoch: file.epoch, state: verdict == .closed ? .closed : .open)
-            self.obeyed = generation
-            self.needsRead = true
-        case (.verdict, .refused):
-            self.probing = nil
-            self.needsRead = true
-            self.quietUntil = now.addingSaturating(Settings.quiet)
-        case (.tell(let word), .accepted(self.register?.generation)) where word.kind == .hold:
-            // Nothing else has changed: the register need not be read for each of many words.
-            self.probing = nil
-            self.register?.lease = nil
-            self.note(word, at: now)
-        case (.tell(let word), _):
-            // Refused: somebody has said something newer.
-            self.needsRead = true
-            if word.kind == .probe { self.toldProbe = word.number }
-            if case .accepted = outcome { self.probing = nil }
-        case (.trip, .refused), (.elect, .refused), (.renew, .refused):
-            self.needsRead = true
-            self.quietUntil = now.addingSaturating(Settings.quiet)
-        case (.offer, _), (.trip, .accepted):
-            self.needsRead = true
-        }
     }
 }

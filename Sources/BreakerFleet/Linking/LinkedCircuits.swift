@@ -8,13 +8,13 @@ final class LinkedCircuits {
     /// What a turn has not come to by then waits for the next one.
     private static let longestTurn: Int64 = 300_000
     /// More steps of one circuit in one turn wait for the next turn.
-    private static let mostSteps = 12
+    static let mostSteps = 12
     /// How often what nobody needs any more is deleted at the server.
     private static let sweepTime: Int64 = 3_600_000_000
 
-    private let store: CircuitStore
+    let store: CircuitStore
     private let settings: CircuitLink.Settings
-    private let tell: ((FleetNews) -> Void)?
+    let tell: ((FleetNews) -> Void)?
     private let started = ContinuousClock.now
 
     struct Trouble: Hashable {
@@ -25,9 +25,9 @@ final class LinkedCircuits {
 
     /// The file, as it was looked at last.
     private var files: ByName<LinkedCircuit> { self.file.circuits }
-    private var file: LookedFile
-    private var links = ByName<CircuitLink>()
-    private var mirror = FailureMirror()
+    var file: LookedFile
+    var links = ByName<CircuitLink>()
+    var mirror = FailureMirror()
 
     /// From where on registers are read that have changed; nil: all.
     private var seen: String?
@@ -40,14 +40,14 @@ final class LinkedCircuits {
     /// What is refused to this link, which goes on with all else; told with the next heartbeat.
     private(set) var trouble: Trouble?
     /// The same of the turn that is under way.
-    private var newTrouble: Trouble?
+    var newTrouble: Trouble?
     /// Circuits for which a turn had no time left.
     private var left: Names = []
     private var toldRules: ByName<String>?
     /// The whole look that the rules were taken from.
     private var rulesOf: Int64?
     /// How far the server's clock is ahead of this link's.
-    private var serverClock = ServerClock()
+    var serverClock = ServerClock()
     private let session = Int64.random(in: 1...Int64.max)
 
     init(
@@ -60,7 +60,7 @@ final class LinkedCircuits {
         self.settings = settings
     }
 
-    private var now: Int64 { self.started.duration(to: .now).saturatingMicroseconds }
+    var now: Int64 { self.started.duration(to: .now).saturatingMicroseconds }
 
     /// How long nothing needs to be done, if neither the file nor the server says something.
     var untilNextWaking: Duration {
@@ -251,58 +251,6 @@ final class LinkedCircuits {
         // A register that has no count is not closed any more, or was deleted.
         for file in wanted where counts[file.name] == nil { self.links[file.name]?.doubt() }
         return counts
-    }
-
-    // MARK: - Steps
-
-    private func decide(_ name: String, _ count: Count?, _ registers: Registers) throws(FleetError) {
-        guard var link = self.links[name] else { return }
-        defer { self.links[name] = link }
-        for _ in 0..<Self.mostSteps {
-            guard let file = self.file.circuit(name, at: self.now),
-                let step = link.next(
-                    file, count, at: self.now, serverTime: self.serverClock.time(at: self.now),
-                    draw: .random(in: 0..<1))
-            else { return }
-            switch step {
-            case .order(let order, let who, let reason):
-                let epoch: Int64?
-                do throws(BreakerStoreError) {
-                    epoch = try self.store.obey(order, on: name, ifEpoch: file.epoch, by: who, reason: reason)
-                } catch {
-                    // The host guards itself; another one should probe meanwhile.
-                    self.newTrouble = Trouble(text: "does not obey: \(error.message)", code: .unavailable)
-                    link.failed(at: self.now)
-                    return
-                }
-                guard let epoch, self.file.lookAgain(at: name, at: self.now) else {
-                    // The file has moved on: the next turn looks first.
-                    self.file.doubt()
-                    return
-                }
-                link.done(order, epoch: epoch, at: self.now)
-                if let news = FleetNews(order, on: name, by: who, reason: reason) { self.tell?(news) }
-            case .request(let request):
-                let outcome: Outcome
-                do throws(FleetError) {
-                    outcome = try registers.perform(request, on: name)
-                } catch {
-                    // What the server refuses for one circuit keeps no other from the fleet.
-                    guard registers.connection.isOpen else { throw error }
-                    self.newTrouble = Trouble(text: "does not tell: \(error.message)", code: error.code)
-                    link.failed(at: self.now)
-                    return
-                }
-                link.done(request, outcome, file, at: self.now)
-                if case .accepted = outcome, let news = FleetNews(request, on: name) { self.tell?(news) }
-                if link.needsRead {
-                    // What others have told until now is read with it.
-                    guard let register = try registers.read([name]).registers.first else { return }
-                    link.learn(register, at: self.now)
-                    if register.state == .open { self.mirror.forget(name) }
-                }
-            }
-        }
     }
 
     /// Says that this host is there no longer.

@@ -1,68 +1,5 @@
 import CBreakerStore
 
-/// Decides whether the kept answers of one open store count, and with which header they are compared.
-///
-/// Sendable: the pointer never changes, and only atomic operations read and write what lies behind it. The mapping that
-/// it points to stays readable: the core keeps each mapping that it ever published, and the store that owns the gate
-/// keeps the core.
-@safe
-final class Gate: @unchecked Sendable {
-    fileprivate let raw: UnsafeMutablePointer<bs_gate>
-
-    init() {
-        _ = ForkRecord.install
-        unsafe self.raw = bs_gate_new(ForkRecord.record)
-    }
-
-    deinit { unsafe free(self.raw) }
-
-    /// Whether this process is a fork of the one that opened the store.
-    var isForked: Bool { unsafe bs_gate_forked(self.raw) != 0 }
-
-    func open(to mapping: HeaderMapping, generation: UInt64) {
-        unsafe bs_gate_set(self.raw, mapping.page, generation)
-    }
-
-    func shut() { unsafe bs_gate_set(self.raw, nil, bs_gate_generation(self.raw)) }
-
-    /// The header as it is now.
-    ///
-    /// The caller takes it before a read that fills a slot; nil while no answer would count.
-    func tag() -> (tag: Tag, generation: UInt64)? {
-        let generation = unsafe bs_gate_generation(self.raw)
-        guard let page = unsafe bs_gate_page(self.raw) else { return nil }
-        let tag = unsafe WalIndex(page: page).tag()
-        return tag.counts ? (tag, generation) : nil
-    }
-}
-
-/// The last answer about one circuit, which counts until any process commits anything.
-///
-/// Sendable: the pointer never changes, and what lies behind it is a seqlock of atomics, which lets one writer in at a
-/// time.
-@safe
-struct AnswerSlot: ~Copyable, @unchecked Sendable {
-    private let raw: UnsafeMutablePointer<bs_slot>
-
-    init() { unsafe self.raw = bs_slot_new() }
-
-    deinit { unsafe free(self.raw) }
-
-    /// The answer, or `.unknown` if any process may have committed something since it was read.
-    ///
-    /// No system call, no lock, no clock, no allocation.
-    @inline(__always)
-    func ask(_ gate: Gate) -> CallAnswer {
-        unsafe CallAnswer(raw: bs_ask(self.raw, gate.raw))
-    }
-
-    /// Keeps the answer, unless another thread is keeping one in this very moment.
-    func publish(_ answer: CallAnswer, readUnder tag: Tag, generation: UInt64) {
-        var raw = tag.raw
-        unsafe bs_publish(self.raw, &raw, generation, answer.raw)
-    }
-}
-
 /// What a call gets of its circuit, in three words: as it is kept, or as it was just read.
 struct CallAnswer {
     enum Kind: UInt64 {
@@ -85,9 +22,9 @@ struct CallAnswer {
         case claim
     }
 
-    fileprivate var raw: bs_answer
+    var raw: bs_answer
 
-    fileprivate init(raw: bs_answer) { self.raw = raw }
+    init(raw: bs_answer) { self.raw = raw }
 
     /// - Parameter until: the uptime in microseconds at which the answer ends; `Int64.max` for never.
     init(_ kind: Kind, epoch: Int64, until: Int64) {

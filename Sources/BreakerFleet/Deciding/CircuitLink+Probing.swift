@@ -1,0 +1,95 @@
+import BreakerStore
+
+/// The right to probe, from the request for it to its return.
+extension CircuitLink {
+    /// Half-open, and the right to probe is nobody's or another's: as long as it is free this host asks for it, else no
+    /// further call may probe here.
+    mutating func withoutRight(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
+        guard register.left == 0, register.lease == nil, !file.isObserving else {
+            return self.closedGate(file, register)
+        }
+        guard now >= self.quietUntil else {
+            self.wake(at: self.quietUntil, now: now)
+            return nil
+        }
+        return .request(.elect(generation: register.generation))
+    }
+
+    /// A half-open file lets no further probe through; the result of one under way comes too late.
+    func closedGate(_ file: LinkedCircuit, _ register: Register) -> Step {
+        .order(.open(for: self.target(file, register), trips: register.trips), by: LinkOrder.fleet, reason: nil)
+    }
+
+    mutating func election(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Request? {
+        guard case .open = file.state, !file.isObserving else { return nil }
+        if let lease = register.lease, !lease.isOf(self.settings.host) {
+            self.freeSince = nil
+            self.wake(at: now.addingSaturating(lease.left), now: now)
+            return nil
+        }
+        let free = self.freeSince ?? now.addingSaturating(register.left)
+        self.freeSince = free
+        let hasDemand = file.refusals > self.refusals
+        guard hasDemand || !self.wasUnused else { return nil }
+        let courtesy = hasDemand ? 0 : Settings.courtesy
+        let time = max(self.quietUntil, free.addingSaturating(self.wait + courtesy))
+        guard register.left == 0, now >= time else {
+            self.wake(at: time, now: now)
+            return nil
+        }
+        return .elect(generation: register.generation)
+    }
+
+    /// The right to probe is this host's: its own machine probes as ever.
+    mutating func whileProbing(
+        _ file: LinkedCircuit, _ register: Register, _ probing: Probing, at now: Int64
+    ) -> Step? {
+        guard let lease = register.lease, lease.isOf(self.settings.host) else {
+            self.probing = nil
+            return file.state == .halfOpen
+                ? self.withoutRight(file, register, at: now) : self.prolongation(file, register, at: now)
+        }
+        let generation = register.generation
+        self.wake(at: now.addingSaturating(lease.left - self.settings.lease / 2), now: now)
+        let renewal = lease.left < self.settings.lease / 2 ? Step.request(.renew(generation: generation)) : nil
+        switch file.state {
+        case .closed where self.wasClosedByProbe(file):
+            return .request(.verdict(generation: generation, .closed, isElected: true))
+        case .closed, .unknown:
+            // A circuit of another file: the right to probe runs out by itself.
+            self.probing = nil
+            self.told = nil
+            self.obeyed = nil
+            return nil
+        case .halfOpen:
+            guard file.liveProbes == 0 else {
+                self.probing?.idleSince = nil
+                return renewal
+            }
+            // The probe ended without a verdict, and no other call comes here.
+            let idle = probing.idleSince ?? now
+            self.probing?.idleSince = idle
+            guard now.subtractingSaturating(idle) > Settings.unused else {
+                self.wake(at: idle.addingSaturating(Settings.unused + 1), now: now)
+                return renewal
+            }
+            return self.closedGate(file, register)
+        case .open(let left):
+            guard let epoch = probing.epoch else {
+                return .order(.probe, by: LinkOrder.fleet, reason: nil)
+            }
+            if file.epoch != epoch {
+                return .request(.verdict(generation: generation, .open(for: left), isElected: true))
+            }
+            guard now.subtractingSaturating(probing.since) > Settings.unused else {
+                self.wake(at: probing.since.addingSaturating(Settings.unused + 1), now: now)
+                return renewal
+            }
+            // First the file lets no call through, then another host may.
+            if left == 0 {
+                return .order(.extend(for: self.target(file, register)), by: LinkOrder.fleet, reason: nil)
+            }
+            return .request(.yield(generation: generation))
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import CBreakerStore
+
+/// Decides whether the kept answers of one open store count, and with which header they are compared.
+///
+/// Sendable: the pointer never changes, and only atomic operations read and write what lies behind it. The mapping that
+/// it points to stays readable: the core keeps each mapping that it ever published, and the store that owns the gate
+/// keeps the core.
+@safe
+final class Gate: @unchecked Sendable {
+    let raw: UnsafeMutablePointer<bs_gate>
+
+    init() {
+        _ = ForkRecord.install
+        unsafe self.raw = bs_gate_new(ForkRecord.record)
+    }
+
+    deinit { unsafe free(self.raw) }
+
+    /// Whether this process is a fork of the one that opened the store.
+    var isForked: Bool { unsafe bs_gate_forked(self.raw) != 0 }
+
+    func open(to mapping: HeaderMapping, generation: UInt64) {
+        unsafe bs_gate_set(self.raw, mapping.page, generation)
+    }
+
+    func shut() { unsafe bs_gate_set(self.raw, nil, bs_gate_generation(self.raw)) }
+
+    /// The header as it is now.
+    ///
+    /// The caller takes it before a read that fills a slot; nil while no answer would count.
+    func tag() -> (tag: Tag, generation: UInt64)? {
+        let generation = unsafe bs_gate_generation(self.raw)
+        guard let page = unsafe bs_gate_page(self.raw) else { return nil }
+        let tag = unsafe WalIndex(page: page).tag()
+        return tag.counts ? (tag, generation) : nil
+    }
+}
