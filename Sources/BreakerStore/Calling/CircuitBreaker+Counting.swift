@@ -88,7 +88,7 @@ extension CircuitBreaker {
         self.core.countingThread.run(self.core.ticker) { self.tripLater(self.count(end.count), end) }
     }
 
-    private func share(_ counted: Circuit.CountedCalls) -> Circuit.ReachedShare? {
+    private func share(_ counted: Circuit.WindowCounts) -> Circuit.ReachedShare? {
         (self.circuit.lastRead?.rules ?? Rules(self.circuit.registeredConfig)).share(reachedBy: counted)
     }
 
@@ -128,7 +128,7 @@ extension CircuitBreaker {
     func tellMemory(_ share: Circuit.ReachedShare, _ end: CallEnd) {
         let epoch: Int64? = if case .inMemory(_, let epoch) = end.count { epoch } else { nil }
         self.circuit.memory.shareReached(
-            by: Circuit.CountedCalls(share), self.circuit.rulesInMemory, error: self.text(of: end.ending),
+            by: Circuit.WindowCounts(share), self.circuit.rulesInMemory, error: self.text(of: end.ending),
             at: self.core.clock.now, epoch: epoch)
     }
 
@@ -139,7 +139,7 @@ extension CircuitBreaker {
     }
 }
 
-extension Circuit.CountedCalls {
+extension Circuit.WindowCounts {
     fileprivate init(_ share: Circuit.ReachedShare) {
         switch share {
         case .failed(let calls): self.init(failed: calls)

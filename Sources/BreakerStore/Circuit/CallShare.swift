@@ -6,7 +6,7 @@ package struct CallShare: Hashable, Sendable, CustomStringConvertible {
     /// Whether so many of the calls are the share.
     ///
     /// The quotient is compared: the product `share * calls` misses two of a hundred shares that were just reached.
-    func isReached(by counted: CallCounts) -> Bool {
+    func isReached(by counted: WindowCount) -> Bool {
         counted.calls > 0 && counted.calls >= self.minimumCalls
             && Double(counted.bad) / Double(counted.calls) >= self.share
     }
@@ -23,7 +23,7 @@ package struct CallShare: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// How many calls ended within a window, and how many of them failed, or were slow.
-struct CallCounts: Hashable, Sendable {
+struct WindowCount: Hashable, Sendable {
     var calls: Int64
     var bad: Int64
 }

@@ -113,7 +113,7 @@ extension Circuit {
     ///   - counted: the calls of which a share was reached.
     mutating func open(
         at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, saidAt: StoreTime, reason: String? = nil,
-        counted: CallCounts? = nil
+        counted: WindowCount? = nil
     ) {
         let end =
             outage?.time.map { max(moment.now, saidAt.adding(self.rules.outageTime($0))) }

@@ -1,19 +1,19 @@
 /// Rules that count shares of the calls, of which no row is kept: somebody else counts them.
 extension Circuit {
     /// The calls that ended within the windows of a circuit's rules since its last transition; nil where nobody knows.
-    struct CountedCalls: Hashable, Sendable {
+    struct WindowCounts: Hashable, Sendable {
         /// Those that failed among the calls in the trip rule's window.
-        var failed: CallCounts?
+        var failed: WindowCount?
         /// Those that were slow among the calls in the slow rule's window.
-        var slow: CallCounts?
+        var slow: WindowCount?
     }
 
     /// A share that was reached.
     enum ReachedShare: Hashable, Sendable {
-        case failed(CallCounts)
-        case slow(CallCounts)
+        case failed(WindowCount)
+        case slow(WindowCount)
 
-        fileprivate var counted: CallCounts {
+        fileprivate var counted: WindowCount {
             switch self {
             case .failed(let counted), .slow(let counted): counted
             }
@@ -34,7 +34,7 @@ extension Circuit {
     ///   - error: what the last failure says.
     ///   - kept: the newest failing, or slow, call of each worker.
     mutating func shareReached(
-        by counted: CountedCalls,
+        by counted: WindowCounts,
         epoch: Int64,
         error: String?,
         at moment: Moment,
@@ -56,7 +56,7 @@ extension Circuit {
     }
 
     private func reason(of share: ReachedShare) -> String {
-        func text(_ counted: CallCounts, _ what: String, _ window: Int64) -> String {
+        func text(_ counted: WindowCount, _ what: String, _ window: Int64) -> String {
             let percent = CallShare.percent(Double(counted.bad) / Double(max(1, counted.calls)))
             let calls = counted.calls == 1 ? "1 call" : "\(counted.calls) calls"
             return "\(counted.bad) of \(calls) (\(percent)) \(what) within \(Duration.microseconds(window).readable)"
@@ -81,8 +81,8 @@ enum WindowSubject: Sendable {
     case slow
 }
 
-extension Circuit.CountedCalls {
-    subscript(subject: WindowSubject) -> CallCounts? {
+extension Circuit.WindowCounts {
+    subscript(subject: WindowSubject) -> WindowCount? {
         get {
             switch subject {
             case .failed: self.failed
@@ -100,7 +100,7 @@ extension Circuit.CountedCalls {
 
 extension Rules {
     /// Which share the counted calls reach, if any.
-    func share(reachedBy counted: Circuit.CountedCalls) -> Circuit.ReachedShare? {
+    func share(reachedBy counted: Circuit.WindowCounts) -> Circuit.ReachedShare? {
         if case .failureRate(let share, window: _) = self.trip, let failed = counted.failed, share.isReached(by: failed)
         {
             return .failed(failed)

@@ -30,7 +30,7 @@ final class MemoryGuard: Sendable {
     ///
     /// - Parameter epoch: that of the circuit in memory in which memory let the calls through; nil if the file did.
     func shareReached(
-        by counted: Circuit.CountedCalls, _ rules: @autoclosure () -> Rules, error: String?, at now: StoreTime,
+        by counted: Circuit.WindowCounts, _ rules: @autoclosure () -> Rules, error: String?, at now: StoreTime,
         epoch: Int64? = nil
     ) {
         self.change(rules: rules(), at: now) { circuit, moment, _ in

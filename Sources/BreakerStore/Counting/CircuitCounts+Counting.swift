@@ -5,17 +5,17 @@ extension CircuitCounts {
     /// Moves what the lanes have to the counters.
     ///
     /// - Parameter counters: asked only if there is anything to move.
-    func publish(clock: () -> Int64, _ counters: () -> Counters) {
+    func publish(clock: () -> Int64, _ pair: () -> CellPair) {
         // Of a circuit whose calls all fail only the durations wait here.
         guard !self.lanes.isEmpty || !self.durations.isEmpty else {
             // There may be a board by now, or room on it.
-            if self.isPrivate { _ = counters() }
+            if self.isPrivate { _ = pair() }
             return
         }
-        let counters = counters()
+        let pair = pair()
         Hook.reached("counts.moving")
         let uptime = clock()
-        self.whileNothingMoves { self.moveLanes(to: counters, at: uptime) }
+        self.whileNothingMoves { self.moveLanes(to: pair, at: uptime) }
     }
 
     /// What this process knows of the circuit: epoch and stretch in the file, and the stretch of its own windows.
@@ -24,7 +24,7 @@ extension CircuitCounts {
         var stretch: Int64 = 0
         var ownStretch: Int64 = 0
 
-        func stretch(of counter: CircuitCounter) -> Int64 { counter.board == nil ? self.ownStretch : self.stretch }
+        func stretch(of cells: CircuitCells) -> Int64 { cells.board == nil ? self.ownStretch : self.stretch }
     }
 
     private var present: Present {
@@ -36,15 +36,15 @@ extension CircuitCounts {
 
     /// Called while nothing else moves; returns what was known then.
     @discardableResult
-    private func moveLanes(to counters: Counters, at uptime: Int64) -> Present {
+    private func moveLanes(to pair: CellPair, at uptime: Int64) -> Present {
         let counts = self.lanes.take()
         Hook.reached("counts.taken")
         // Read after the lanes were taken: what let these calls through was known by then, or older.
         let present = self.present
         if counts != LaneCounts() || self.durations.isOpen {
-            (counters.board ?? counters.own)?.addToTotals(counts, self.durations)
-            counters.board?.addToWindows(good: counts.succeeded, inStretch: present.stretch, at: uptime)
-            counters.own?.addToWindows(good: counts.succeeded, inStretch: present.ownStretch, at: uptime)
+            (pair.board ?? pair.own)?.addToTotals(counts, self.durations)
+            pair.board?.addToWindows(good: counts.succeeded, inStretch: present.stretch, at: uptime)
+            pair.own?.addToWindows(good: counts.succeeded, inStretch: present.ownStretch, at: uptime)
         }
         return present
     }
@@ -83,29 +83,29 @@ extension CircuitCounts {
     /// - Parameter isPresent: asks the file whether the circuit is still in the epoch that has let the call through;
     ///   waits for nothing.
     func count(
-        _ end: BadEnd, of admission: Admission, by worker: Int64, in counters: Counters, clock: () -> Int64,
+        _ end: BadEnd, of admission: Admission, by worker: Int64, in pair: CellPair, clock: () -> Int64,
         isPresent: () -> Bool
-    ) -> Circuit.CountedCalls {
+    ) -> Circuit.WindowCounts {
         let uptime = clock()
         let isOfMemory = if case .memory = admission { true } else { false }
-        let deciding = isOfMemory ? counters.own : counters.deciding
+        let deciding = isOfMemory ? pair.own : pair.deciding
         var present = Present()
         var isPast = false
         var missing: [WindowSubject] = []
-        var sums = CircuitCounter.Sums()
+        var sums = CircuitCells.Sums()
         self.whileNothingMoves {
-            present = self.moveLanes(to: counters, at: uptime)
+            present = self.moveLanes(to: pair, at: uptime)
             isPast = self.isPast(admission, present)
             if !isPast {
-                missing = counters.board?.addToWindows(end, by: worker, inStretch: present.stretch, at: uptime) ?? []
-                _ = counters.own?.addToWindows(end, by: worker, inStretch: present.ownStretch, at: uptime)
+                missing = pair.board?.addToWindows(end, by: worker, inStretch: present.stretch, at: uptime) ?? []
+                _ = pair.own?.addToWindows(end, by: worker, inStretch: present.ownStretch, at: uptime)
             }
-            self.addToTotals(end, in: counters)
+            self.addToTotals(end, in: pair)
             if !isPast, let deciding { sums = deciding.sums(inStretch: present.stretch(of: deciding), at: uptime) }
         }
-        guard !isPast, let deciding else { return Circuit.CountedCalls() }
+        guard !isPast, let deciding else { return Circuit.WindowCounts() }
         if missing.isEmpty, !sums.hasFuture, deciding.isOneTick(uptime, clock()) { return sums.calls }
-        if !missing.isEmpty, let board = counters.board {
+        if !missing.isEmpty, let board = pair.board {
             let isMended = board.dropTheFuture(inStretch: present.stretch) { isPresent() ? clock() : nil }
             if isMended {
                 _ = board.addToWindows(end, by: worker, inStretch: present.stretch, at: clock(), of: missing)
@@ -116,12 +116,12 @@ extension CircuitCounts {
             isPresent: deciding.board == nil ? { true } : isPresent, clock)
     }
 
-    private func addToTotals(_ end: BadEnd, in counters: Counters) {
+    private func addToTotals(_ end: BadEnd, in pair: CellPair) {
         // Before the board has the end: a thread that looks in between takes it for news, and misses none of others.
-        if counters.board != nil {
+        if pair.board != nil {
             self.ownBad.wrappingAdd((end.isFailed ? 1 : 0) + (end.isSlow ? 1 : 0), ordering: .relaxed)
         }
-        (counters.board ?? counters.own)?.addToTotals(end)
+        (pair.board ?? pair.own)?.addToTotals(end)
     }
 
     /// Whether no window is to have an end, as no rule looks at it, or the circuit that let the call through has moved
@@ -140,36 +140,36 @@ extension CircuitCounts {
     // MARK: - Deciding
 
     /// The calls in the windows by which a rule decides; none if the circuit has moved on since this epoch.
-    func sums(since epoch: Int64, of counter: CircuitCounter, clock: () -> Int64) -> Circuit.CountedCalls {
+    func sums(since epoch: Int64, of cells: CircuitCells, clock: () -> Int64) -> Circuit.WindowCounts {
         func stretch() -> Int64? {
             let present = self.present
-            return present.epoch == epoch ? present.stretch(of: counter) : nil
+            return present.epoch == epoch ? present.stretch(of: cells) : nil
         }
-        return self.sums(of: counter, inStretch: stretch, isPresent: { false }, clock)
+        return self.sums(of: cells, inStretch: stretch, isPresent: { false }, clock)
     }
 
     /// The sums of windows, read again if a tick ended meanwhile; none if ticks end faster than this thread can read.
     ///
     /// The clock, which may be the user's code, is read while nothing is locked.
     private func sums(
-        of counter: CircuitCounter, inStretch stretch: () -> Int64?, isPresent: () -> Bool, _ clock: () -> Int64
-    ) -> Circuit.CountedCalls {
+        of cells: CircuitCells, inStretch stretch: () -> Int64?, isPresent: () -> Bool, _ clock: () -> Int64
+    ) -> Circuit.WindowCounts {
         for _ in 0..<8 {
             let uptime = clock()
-            var sums = CircuitCounter.Sums()
+            var sums = CircuitCells.Sums()
             guard let stretch = stretch() else { break }
-            self.whileNothingMoves { sums = counter.sums(inStretch: stretch, at: uptime) }
-            if sums.hasFuture, counter.dropTheFuture(inStretch: stretch, { isPresent() ? clock() : nil }) { continue }
-            if counter.isOneTick(uptime, clock()) { return sums.calls }
+            self.whileNothingMoves { sums = cells.sums(inStretch: stretch, at: uptime) }
+            if sums.hasFuture, cells.dropTheFuture(inStretch: stretch, { isPresent() ? clock() : nil }) { continue }
+            if cells.isOneTick(uptime, clock()) { return sums.calls }
         }
-        return Circuit.CountedCalls()
+        return Circuit.WindowCounts()
     }
 
     /// Notes how many bad ends other processes have added to the board.
     ///
     /// Returns whether there were others when this was last noted.
-    func noteBadOfOthers(on counter: CircuitCounter) -> Bool {
-        let bad = counter.bad &- self.ownBad.load(ordering: .relaxed)
+    func noteBadOfOthers(on cells: CircuitCells) -> Bool {
+        let bad = cells.bad &- self.ownBad.load(ordering: .relaxed)
         return self.othersBad.exchange(bad, ordering: .relaxed) != bad
     }
 }

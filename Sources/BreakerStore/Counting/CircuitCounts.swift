@@ -23,31 +23,31 @@ final class CircuitCounts: Sendable {
     }
 
     /// Where the numbers go; made when there is something to count.
-    final class Counters: Sendable {
+    final class CellPair: Sendable {
         /// For all processes; nil while there is no board, or no room on it.
-        let board: CircuitCounter?
+        let board: CircuitCells?
         /// This process's own: windows by which memory guards, and totals of the calls that could not go to a board.
         ///
         /// Nil where there is a board, and no rule has a window.
-        let own: CircuitCounter?
+        let own: CircuitCells?
 
         /// The birth and the rules for which these counters were made.
         let made: Known
 
         /// - Parameter old: the counters until now; what they have and the file was not told goes on.
-        init(board: CircuitCounter?, for made: Known, after old: Counters?) {
+        init(board: CircuitCells?, for made: Known, after old: CellPair?) {
             self.board = board
             self.made = made
             let isNeeded = board == nil || made.rules.shortestWindow != nil || old?.own != nil
             if let own = old?.own, own.rules == made.rules {
                 self.own = own
             } else {
-                self.own = isNeeded ? CircuitCounter(privately: made.rules, after: old?.own) : nil
+                self.own = isNeeded ? CircuitCells(privately: made.rules, after: old?.own) : nil
             }
         }
 
         /// The counter whose windows decide: that on the board, or else this process's own.
-        var deciding: CircuitCounter? { self.board.flatMap { $0.isLost ? nil : $0 } ?? self.own }
+        var deciding: CircuitCells? { self.board.flatMap { $0.isLost ? nil : $0 } ?? self.own }
     }
 
     struct State {
@@ -57,10 +57,10 @@ final class CircuitCounts: Sendable {
         var epoch: Int64 = 0
         /// The circuit's rules, if one of them is about a share of the calls.
         var sharing: Boxed<Rules>?
-        var counters: Counters?
+        var pair: CellPair?
         var error: LastError?
         /// What the file has been told of the calls that could not go to a board.
-        var told: Boxed<OwnNumbers>?
+        var told: Boxed<OwnCounts>?
     }
 
     let state = ForkSafeLock(State())
@@ -137,7 +137,7 @@ final class CircuitCounts: Sendable {
 
     /// Whether there are calls that the file has not been told, of a circuit that this process has never read: nobody
     /// knows its birth, without which the file can't be told.
-    var waitsForBirth: Bool { self.epoch == 0 && self.knownState.known.birth == nil && !self.isTold }
+    var waitsForBirth: Bool { self.epoch == 0 && self.knownState.known.birth == nil && !self.isSaved }
 
     /// Notes that the file has no such circuit, unless another thread has found one.
     func noteMissing() { self.state.change { if $0.known.birth == nil { $0.known.noteMissing() } } }
@@ -214,12 +214,12 @@ final class CircuitCounts: Sendable {
     /// The counters for the circuit as it is known now, if they are made.
     ///
     /// - Parameter board: nil while there is none.
-    func counters(on board: Board?) -> Counters? {
-        let counters = self.state.read(orInAChild: State()) { state -> Counters? in
-            guard let counters = state.counters, counters.made == state.known else { return nil }
-            return counters.board?.board === (state.known.birth == nil ? nil : board) ? counters : nil
+    func pair(on board: Board?) -> CellPair? {
+        let pair = self.state.read(orInAChild: State()) { state -> CellPair? in
+            guard let pair = state.pair, pair.made == state.known else { return nil }
+            return pair.board?.board === (state.known.birth == nil ? nil : board) ? pair : nil
         }
-        return counters?.board?.isLost ?? false ? nil : counters
+        return pair?.board?.isLost ?? false ? nil : pair
     }
 
     /// Makes the counters for the circuit as it is known now, unless they are made.
@@ -227,17 +227,17 @@ final class CircuitCounts: Sendable {
     /// - Parameters:
     ///   - board: nil while there is none.
     ///   - room: how room is made on the board.
-    func makeCounters(on board: Board?, making room: Board.Room) -> Counters {
+    func makeCellPair(on board: Board?, making room: Board.Room) -> CellPair {
         while true {
-            if let counters = self.counters(on: board) { return counters }
+            if let pair = self.pair(on: board) { return pair }
             let state = self.knownState
             let known = state.known
-            var counter: CircuitCounter?
+            var cells: CircuitCells?
             if let board, let birth = known.birth {
-                counter = try? CircuitCounter(ofID: known.id, birth: birth, known.rules, on: board, making: room)
+                cells = try? CircuitCells(ofID: known.id, birth: birth, known.rules, on: board, making: room)
             }
-            Hook.reached("counters.making")
-            var counters: Counters?
+            Hook.reached("cells.making")
+            var pair: CellPair?
             var isBirthNew = false
             var isChanged = false
             self.state.change { state in
@@ -248,24 +248,24 @@ final class CircuitCounts: Sendable {
                 guard known.birth == state.known.birth else { return }
                 // Another thread may have made counters in this moment: the calls that it has counted there must not
                 // be lost.
-                let isSame = known.birth == state.counters?.made.birth || state.counters?.made.birth == nil
-                counters = Counters(board: counter, for: known, after: isSame ? state.counters : nil)
-                state.counters = counters
-                self.countsAlone.store(counter == nil, ordering: .relaxed)
+                let isSame = known.birth == state.pair?.made.birth || state.pair?.made.birth == nil
+                pair = CellPair(board: cells, for: known, after: isSame ? state.pair : nil)
+                state.pair = pair
+                self.countsAlone.store(cells == nil, ordering: .relaxed)
             }
             if isBirthNew { continue }
             // A child of `fork`, which changes nothing here, counts on in its copy of the parent's own.
-            return counters ?? Counters(board: counter, for: known, after: isChanged ? nil : state.counters)
+            return pair ?? CellPair(board: cells, for: known, after: isChanged ? nil : state.pair)
         }
     }
 
     /// Lets go of the board; the windows by which memory guards stay.
     func leaveBoard() {
-        var left: Counters?
+        var left: CellPair?
         self.state.change { state in
-            guard let old = state.counters, old.board != nil else { return }
+            guard let old = state.pair, old.board != nil else { return }
             left = old
-            state.counters = Counters(board: nil, for: old.made, after: old)
+            state.pair = CellPair(board: nil, for: old.made, after: old)
             self.countsAlone.store(true, ordering: .relaxed)
         }
         // The board is unmapped while nothing is locked.
@@ -278,5 +278,5 @@ final class CircuitCounts: Sendable {
     var isPrivate: Bool { self.countsAlone.load(ordering: .relaxed) }
 
     /// The counters that were made last.
-    var madeCounters: Counters? { self.knownState.counters }
+    var madeCellPair: CellPair? { self.knownState.pair }
 }

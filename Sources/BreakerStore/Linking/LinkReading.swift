@@ -152,12 +152,12 @@ final class LinkReading {
     private func readRefusals() throws(BreakerStoreError) {
         // What is known of the present board; what the file has of that board is older.
         let present = self.found.map { self.board.totals(of: $0.row) }
-        var totals = present.map { $0 ?? BlockTotals() }
+        var totals = present.map { $0 ?? CellTotals() }
         var boards = Array(repeating: 0, count: self.found.count)
         try self.forEach(Self.boards) { row, place in
             boards[place] += 1
             if present[place] == nil || row.integer(1) != self.board.number {
-                totals[place].add(BlockTotals(refused: UInt64(clamping: row.integer(2))))
+                totals[place].add(CellTotals(refused: UInt64(clamping: row.integer(2))))
             }
             return boards[place] < Self.mostBoards
         }

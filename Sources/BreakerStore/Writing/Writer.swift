@@ -69,7 +69,7 @@ final class Writer: @unchecked Sendable {
     }
 
     /// Takes the worker out of the file, and closes the file; returns whether the file was told.
-    func leave(telling news: CallCounting.News) -> Bool {
+    func leave(telling news: StoreCounts.News) -> Bool {
         var isTold = false
         if let opened = self.opened {
             do throws(BreakerStoreError) {

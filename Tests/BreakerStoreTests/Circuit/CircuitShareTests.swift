@@ -8,8 +8,8 @@ import Testing
         .forTests(.failureRate(CallShare(share: share, minimumCalls: minimumCalls), window: 10_000_000))
     }
 
-    private static func counted(_ bad: Int64, of calls: Int64) -> Circuit.CountedCalls {
-        Circuit.CountedCalls(failed: CallCounts(calls: calls, bad: bad))
+    private static func counted(_ bad: Int64, of calls: Int64) -> Circuit.WindowCounts {
+        Circuit.WindowCounts(failed: WindowCount(calls: calls, bad: bad))
     }
 
     /// Every share of up to 200 calls is reached when it is reached, and not one call before.
@@ -18,8 +18,8 @@ import Testing
             for bad in 1...calls {
                 let share = CallShare(share: Double(bad) / Double(calls), minimumCalls: 1)
                 let isExact =
-                    share.isReached(by: CallCounts(calls: calls, bad: bad))
-                    && !share.isReached(by: CallCounts(calls: calls, bad: bad - 1))
+                    share.isReached(by: WindowCount(calls: calls, bad: bad))
+                    && !share.isReached(by: WindowCount(calls: calls, bad: bad - 1))
                 if !isExact { Issue.record("\(bad) of \(calls)") }
             }
         }
@@ -46,7 +46,7 @@ import Testing
         var rules = Rules.forTests()
         rules.slow = Rules.Slow(threshold: 2_000_000, share: CallShare(share: 0.5, minimumCalls: 1), window: 60_000_000)
         circuit = TestCircuit(rules: rules, at: StoreTime(0))
-        let slow = Circuit.CountedCalls(slow: CallCounts(calls: 1, bad: 1))
+        let slow = Circuit.WindowCounts(slow: WindowCount(calls: 1, bad: 1))
         #expect(circuit.reach(slow, at: 7) == .tripped)
         #expect(circuit.machine.transitions.last?.reason == "1 of 1 call (100 %) took longer than 2 s within 60 s")
     }
@@ -56,7 +56,7 @@ import Testing
         var rules = Rules.forTests()
         rules.slow = Rules.Slow(threshold: 5, share: CallShare(share: 0.5, minimumCalls: 4), window: 1_000)
         var circuit = TestCircuit(rules: rules, at: StoreTime(0))
-        #expect(circuit.reach(Circuit.CountedCalls(slow: CallCounts(calls: 3, bad: 3)), at: 1) == .counted)
+        #expect(circuit.reach(Circuit.WindowCounts(slow: WindowCount(calls: 3, bad: 3)), at: 1) == .counted)
         #expect(circuit.fail(at: 10, 1) == .counted)
         #expect(circuit.fail(at: 11, 2) == .counted)
         #expect(circuit.fail(at: 12, 3) == .tripped)
@@ -75,7 +75,7 @@ import Testing
         #expect(circuit.reach(all, at: 7) == .stale, "held")
         circuit = TestCircuit(rules: .forTests(), at: StoreTime(0))
         #expect(circuit.reach(all, at: 7) == .counted, "another rule")
-        #expect(circuit.reach(Circuit.CountedCalls(), at: 7) == .counted, "nobody knows")
+        #expect(circuit.reach(Circuit.WindowCounts(), at: 7) == .counted, "nobody knows")
     }
 
     @Test func enoughReportersMustHaveSeenIt() {
@@ -122,7 +122,7 @@ import Testing
 extension TestCircuit {
     /// Says what was counted of the calls.
     fileprivate mutating func reach(
-        _ counted: Circuit.CountedCalls, at now: Int64, epoch: Int64? = nil, reporters: [Int64] = [1],
+        _ counted: Circuit.WindowCounts, at now: Int64, epoch: Int64? = nil, reporters: [Int64] = [1],
         dead: Set<Int64> = []
     ) -> Circuit.ReportAction {
         let failures = reporters.map { Circuit.Failure(at: StoreTime(now), worker: $0, sequence: 0) }

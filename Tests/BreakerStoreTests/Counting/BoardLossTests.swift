@@ -20,7 +20,7 @@ import Darwin
     private final class Scene: Sendable {
         let place: BoardPlace
         let board: Board
-        let counter: CircuitCounter
+        let counter: CircuitCells
         let lanes = Lanes()
 
         init(_ directory: String) throws {
@@ -35,7 +35,7 @@ import Darwin
             self.counter.count(end, lanes: self.lanes) { 20_000_000 }
         }
 
-        var sums: CallCounts? { self.counter.sums(at: 20_000_000).failed }
+        var sums: WindowCount? { self.counter.sums(at: 20_000_000).failed }
 
         func cut() { expect(unsafe truncate(self.place.path, 0) == 0) }
 
@@ -51,7 +51,7 @@ import Darwin
             expect(self.board.isLost && self.sums == nil)
             let board = try self.place.open()
             let counter = try self.place.counter(board, 11)
-            expect(counter.totals == BlockTotals() && !board.isLost)
+            expect(counter.totals == CellTotals() && !board.isLost)
             counter.count(.failed, lanes: self.lanes) { 20_000_000 }
             expect(counter.sums(at: 20_000_000).failed?.bad == 1)
         }

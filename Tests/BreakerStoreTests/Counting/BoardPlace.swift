@@ -40,12 +40,12 @@ struct BoardPlace: Sendable {
     /// - Parameter births: those of the circuits that are in the file.
     func counter(
         _ board: Board, _ birth: Int64, _ rules: CountingRules = Self.rules, among births: Set<Int64>? = nil
-    ) throws -> CircuitCounter {
+    ) throws -> CircuitCells {
         let room = Board.Room(
             alone: { (body) throws(BreakerStoreError) in
                 try self.lock.withGuard(until: Deadline(after: .seconds(20)), body)
             }, mayGrow: { true }, births: { births }, failed: {})
-        return try CircuitCounter(ofID: birth, birth: birth, rules, on: board, making: room)
+        return try CircuitCells(ofID: birth, birth: birth, rules, on: board, making: room)
     }
 
     /// Windows of 16 s: a tick is a second.

@@ -91,7 +91,7 @@ import Darwin
             var (acknowledged, wrong) = (Int64(0), [Int]())
             for number in 0..<born {
                 // Killed before it was on the board, perhaps.
-                let own = totals[Int64(number + 1)] ?? BlockTotals()
+                let own = totals[Int64(number + 1)] ?? CellTotals()
                 let told = { told[number * 3 + $0] }
                 acknowledged += told(Member.acknowledged)
                 let failed = told(Member.acknowledged)...told(Member.begun)
@@ -118,7 +118,7 @@ import Darwin
                     for index in 0..<births {
                         let birth = Int64((index &* 7 + number * 50) % births + 1)
                         let counter = try place.counter(board, birth, CountingRules(failureWindow: 16_000_000))
-                        counter.block.add(1, to: .failed)
+                        counter.totalsCell.add(1, to: .failed)
                     }
                     return 0
                 } catch {
@@ -176,7 +176,7 @@ import Darwin
                         let isStarted = running.start {
                             for index in 0..<births {
                                 if let counter = try? place.counter(board, birth(number, thread, index)) {
-                                    counter.block.add(1, to: .failed)
+                                    counter.totalsCell.add(1, to: .failed)
                                 } else {
                                     failed.withLock { $0 += 1 }
                                 }
@@ -276,12 +276,12 @@ import Darwin
                 guard isPrivate, !board.checkPlace(), let other = try? BoardPlace(directory),
                     let own = try? other.counter(other.open(), 12)
                 else { return 1 }
-                own.block.add(1, to: .failed)
+                own.totalsCell.add(1, to: .failed)
                 return own.totals.failed == 1 ? 0 : 1
             }
             end()
             let isRight =
-                child == .exited(0) && counter.totals == BlockTotals(succeeded: 2, failed: 2)
+                child == .exited(0) && counter.totals == CellTotals(succeeded: 2, failed: 2)
                 && !board.isLost && board.checkPlace()
             exit(isRight ? 0 : 1)
         }

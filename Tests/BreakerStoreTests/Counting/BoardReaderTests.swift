@@ -21,11 +21,11 @@ import Testing
             #expect(totals.count == 300)
             for birth in 1...300 as ClosedRange<Int64> {
                 #expect(reader.totals(CellKey(birth: birth, id: birth)) == totals[birth])
-                #expect(totals[birth] == BlockTotals(succeeded: UInt64(birth), failed: 1))
+                #expect(totals[birth] == CellTotals(succeeded: UInt64(birth), failed: 1))
                 let ticks = WindowTicks(window: 16_000_000)
                 let key = CellKey(birth: birth, .failed, ticks)
                 let sums = reader.sums(key, ticks, inStretch: 1, at: 20_000_000)
-                #expect(sums == CallCounts(calls: birth + 1, bad: 1))
+                #expect(sums == WindowCount(calls: birth + 1, bad: 1))
             }
             #expect(reader.totals(CellKey(birth: 301, id: 301)) == nil)
             #expect(reader.degraded() == [.init(worker: 9, since: 77, reason: .busy)])

@@ -22,8 +22,8 @@ import Darwin
             lanes.add(.succeeded)
             try place.counter(one, 11).publish(lanes) { 20_000_000 }
             try place.counter(other, 11).count(BadEnd(isFailed: true, isSlow: true)) { 20_000_000 }
-            #expect(try place.counter(one, 11).totals == BlockTotals(succeeded: 1, failed: 1, slow: 1))
-            #expect(try place.counter(other, 12).totals == BlockTotals())
+            #expect(try place.counter(one, 11).totals == CellTotals(succeeded: 1, failed: 1, slow: 1))
+            #expect(try place.counter(other, 12).totals == CellTotals())
         }
     }
 
@@ -37,7 +37,7 @@ import Darwin
             for _ in 0..<5 { end(true, true, true) }
             end(false, true, true)
             end(false, true, false)
-            #expect(counter.totals == BlockTotals(succeeded: 2, failed: 6, slow: 8))
+            #expect(counter.totals == CellTotals(succeeded: 2, failed: 6, slow: 8))
             let sums = counter.sums(at: 20_000_000)
             #expect(sums.failed?.bad == 1 && sums.failed?.good == 1)
             // A slow one is never among the good ones of the rule about slow ones.
@@ -52,7 +52,7 @@ import Darwin
             let births = (0..<5_000).map { _ in Int64(random.next() >> 2) | 1 }
             for (index, birth) in births.enumerated() {
                 let board = index.isMultiple(of: 2) ? one : other
-                try place.counter(board, birth, CountingRules()).block.add(UInt64(index + 1), to: .failed)
+                try place.counter(board, birth, CountingRules()).totalsCell.add(UInt64(index + 1), to: .failed)
             }
             let fresh = try place.open()
             for (index, birth) in births.enumerated() {
@@ -60,7 +60,7 @@ import Darwin
                 #expect(totals.failed == UInt64(index + 1))
             }
             // What the kinds have room for that these circuits don't need is no part of the bound.
-            let blocks = try #require(BoardReader(at: place.path)).header.segments.filter { $0.kind == .block }
+            let blocks = try #require(BoardReader(at: place.path)).header.segments.filter { $0.kind == .totals }
             #expect(blocks.reduce(0) { $0 + $1.size } < 5_000 * 200)
         }
     }
@@ -68,12 +68,12 @@ import Darwin
     /// Neither the board of another boot nor that of another file says anything of this one.
     @Test func anothersBoardIsReplaced() throws {
         try BoardPlace.withBoard { place, board in
-            try place.counter(board, 11).block.add(1, to: .failed)
+            try place.counter(board, 11).totalsCell.add(1, to: .failed)
             var board = board
             for (birth, boot) in [(Int64(8), "this boot"), (8, "next boot")] {
                 let other = try place.open(birth: birth, boot: boot)
-                #expect(try place.counter(other, 11).totals == BlockTotals())
-                try place.counter(other, 11).block.add(1, to: .failed)
+                #expect(try place.counter(other, 11).totals == CellTotals())
+                try place.counter(other, 11).totalsCell.add(1, to: .failed)
                 #expect(!board.checkPlace() && board.isLost && !other.isLost)
                 board = other
             }
@@ -106,7 +106,7 @@ import Darwin
                 return
             }
             let board = try place.open()
-            #expect(try place.counter(board, 11).totals == BlockTotals())
+            #expect(try place.counter(board, 11).totals == CellTotals())
             #expect(board.checkPlace())
             if let elsewhere = Files.read(place.path + "-elsewhere") { #expect(elsewhere == whole) }
         }
@@ -116,7 +116,7 @@ import Darwin
     @Test func noBitLeadsOutOfTheFile() throws {
         try BoardPlace.withBoard { place, board in
             let counter = try place.counter(board, 11)
-            counter.block.add(1, to: .failed)
+            counter.totalsCell.add(1, to: .failed)
             let whole = try #require(Files.read(place.path))
             let places = Array(0..<120) + stride(from: 120, to: 4_096, by: 97)
             for place in places {
@@ -190,7 +190,7 @@ import Darwin
             var made = 0
             while made < 20_000, (try? place.counter(board, Int64(made + 1), CountingRules())) != nil { made += 1 }
             #expect(made > 100 && made < 20_000)
-            #expect(try place.counter(board, 1, CountingRules()).totals == BlockTotals())
+            #expect(try place.counter(board, 1, CountingRules()).totals == CellTotals())
             #expect(board.checkPlace())
             // No segment is known that the disk has no room for.
             let segments = try #require(BoardReader(at: place.path)).header.segments

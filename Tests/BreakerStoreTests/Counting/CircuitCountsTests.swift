@@ -25,7 +25,7 @@ import Testing
             }
             for _ in 0..<4 { start.signal() }
             group.wait()
-            let made = counts.madeCounters
+            let made = counts.madeCellPair
             #expect(made?.own?.totals.failed == 4, "round \(round)")
             #expect(made?.own?.sums(at: 1_000_000).failed?.bad == 4, "round \(round)")
         }
@@ -52,8 +52,8 @@ import Testing
             func told(at uptime: Int64, isCommitted: Bool = true) -> [UInt64?] {
                 boards.flatMap { board -> [UInt64?] in
                     guard board.takeTurn(at: uptime, pause: 5_000_000) else { return [] }
-                    let tallies = board.untold(from: 0, atMost: 1_000).tallies
-                    if isCommitted { board.noteTold(tallies) }
+                    let tallies = board.unsaved(from: 0, atMost: 1_000).tallies
+                    if isCommitted { board.noteSaved(tallies) }
                     return tallies.map(\.totals?.failed)
                 }
             }

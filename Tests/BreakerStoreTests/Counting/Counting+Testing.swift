@@ -1,7 +1,7 @@
 @testable import BreakerStore
 
-extension CircuitCounter {
-    var totals: BlockTotals { self.block.totals }
+extension CircuitCells {
+    var totals: CellTotals { self.totalsCell.totals }
 
     /// What a process does each tick.
     func publish(_ lanes: borrowing Lanes, stretch: Int64 = 1, clock: () -> Int64) {
@@ -27,7 +27,7 @@ extension CircuitCounter {
         self.addToTotals(end)
     }
 
-    func sums(stretch: Int64 = 1, at uptime: Int64) -> Circuit.CountedCalls {
+    func sums(stretch: Int64 = 1, at uptime: Int64) -> Circuit.WindowCounts {
         let sums = self.sums(inStretch: stretch, at: uptime)
         guard sums.hasFuture, self.dropTheFuture(inStretch: stretch, { uptime }) else { return sums.calls }
         return self.sums(inStretch: stretch, at: uptime).calls
@@ -46,7 +46,7 @@ extension CircuitCounts {
     /// Counts a failing end of the circuit's fifth epoch.
     func fail(on board: Board? = nil) {
         _ = self.count(
-            .failed, of: .file(epoch: 5), by: 1, in: self.makeCounters(on: board, making: .alone),
+            .failed, of: .file(epoch: 5), by: 1, in: self.makeCellPair(on: board, making: .alone),
             clock: { 1_000_000 }, isPresent: { true })
     }
 }
@@ -68,6 +68,6 @@ extension Board.Room {
     }
 }
 
-extension CallCounts {
+extension WindowCount {
     var good: Int64 { self.calls - self.bad }
 }

@@ -102,9 +102,9 @@ import Darwin
         #expect(!core.counting.isPrivate)
         synchronously { breaker.recordFailure() }
         #expect(Self.failures(in: core.file) == [1])
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         fixture.clock.advance(by: .seconds(5))
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         #expect(await eventually { breaker.totals.failed == 3 })
         let rows = "SELECT group_concat(failed) FROM (SELECT failed FROM tally ORDER BY failed)"
         #expect(Foreign.value(core.file.path, rows) == "1,2")
@@ -118,9 +118,9 @@ import Darwin
         let other = try LockFile(path: core.file.lock, creatingWith: nil, owner: nil)
         try other.withGuard(until: Deadline(after: .seconds(10))) { () throws(BreakerStoreError) in
             synchronously { breaker.recordFailure() }
-            core.tellTalliesIfDue()
+            core.saveTalliesIfDue()
             fixture.clock.advance(by: .seconds(5))
-            core.tellTalliesIfDue()
+            core.saveTalliesIfDue()
         }
         #expect(await eventually { Foreign.value(core.file.path, "SELECT sum(failed) FROM tally") == "1" })
         await breaker.recordFailure()

@@ -69,7 +69,7 @@ import Testing
                 let circuit = try #require(told.circuits[String(birth)])
                 #expect(
                     counter.totals
-                        == BlockTotals(
+                        == CellTotals(
                             succeeded: circuit.succeeded, failed: circuit.failed, slow: circuit.slow,
                             ignored: circuit.ignored, refused: circuit.refused))
                 let durations = try #require(

@@ -79,7 +79,7 @@ import Testing
         let id = try #require(Foreign.value(path, "SELECT id FROM circuit").flatMap { Int64($0) })
         let stretch = try #require(Foreign.value(path, "SELECT stretch FROM circuit").flatMap { Int64($0) })
         // Another program knows the slow rule alone.
-        let other = try CircuitCounter(
+        let other = try CircuitCells(
             ofID: id, birth: birth, CountingRules(slowWindow: 60_000_000), on: board,
             making: Board.Room(
                 alone: { (_) throws(BreakerStoreError) in Issue.record("the cells are there") }, mayGrow: { false },

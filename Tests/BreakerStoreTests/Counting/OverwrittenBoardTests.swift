@@ -89,7 +89,7 @@ import Testing
             try? await a.run { fixture.clock.advance(by: .milliseconds(1_100)) }
             if second % 3 == 0 { try? await a.run { throw Failure() } }
             core.tickCounts()
-            core.tellTalliesIfDue()
+            core.saveTalliesIfDue()
             board.setDegraded(1 << 41, since: Int64(second), isAlive: { _ in false })
             // Circuits that come meanwhile.
             let other = try breaker("circuit-\(second)")

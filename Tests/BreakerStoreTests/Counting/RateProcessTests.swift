@@ -219,7 +219,7 @@ import Darwin
             func number(_ column: String) -> Int64 {
                 Foreign.value(path, "SELECT \(column) FROM circuit").flatMap { Int64($0) } ?? -1
             }
-            let published = try CircuitCounter(
+            let published = try CircuitCells(
                 ofID: number("id"), birth: number("birth"), CountingRules(failureWindow: 60_000_000), on: board,
                 making: .alone)
             let stretch = number("stretch")

@@ -161,9 +161,9 @@ import Testing
         for _ in 0..<10 { await fail() }
         #expect(asked.load(ordering: .relaxed) == 1)
         let core = try #require(self.fixture.core)
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         self.fixture.clock.advance(by: .seconds(5))
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         #expect(await eventually { (try? self.store.circuit(named: "a"))??.lastError == "failure 1 of 1" })
         for _ in 0..<9 { await fail() }
         #expect(asked.load(ordering: .relaxed) == 2)
@@ -194,9 +194,9 @@ import Testing
         await breaker.recordFailure()
         await self.call(breaker, fails: true)
         let core = try #require(self.fixture.core)
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         self.fixture.clock.advance(by: .seconds(5))
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         #expect(await eventually { (try? self.store.circuit(named: "a"))??.lastError?.contains("Failure") == true })
     }
 

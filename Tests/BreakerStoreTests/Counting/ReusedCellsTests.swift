@@ -70,7 +70,7 @@ import Testing
             let old = try place.counter(board, 1, Self.rules)
             old.count(.failed) { 20_000_000 }
             #expect(!old.isLost)
-            var new: [CircuitCounter] = []
+            var new: [CircuitCells] = []
             for birth in 2...600 as ClosedRange<Int64> {
                 new.append(try place.counter(board, birth, Self.rules, among: Set(2...600)))
             }
@@ -78,7 +78,7 @@ import Testing
             let lanes = Lanes()
             for _ in 0..<5 { lanes.add(.succeeded) }
             old.count(.failed, lanes: lanes) { 20_000_000 }
-            #expect(new.allSatisfy { $0.totals == BlockTotals() && $0.sums(at: 20_000_000).failed?.calls == 0 })
+            #expect(new.allSatisfy { $0.totals == CellTotals() && $0.sums(at: 20_000_000).failed?.calls == 0 })
             #expect(old.sums(at: 20_000_000).failed == nil)
         }
     }
@@ -103,7 +103,7 @@ import Testing
                 failed: {})
             var (made, refused) = (0, 0)
             for birth in 1...400 as ClosedRange<Int64> {
-                let counter = try? CircuitCounter(ofID: birth, birth: birth, CountingRules(), on: board, making: room)
+                let counter = try? CircuitCells(ofID: birth, birth: birth, CountingRules(), on: board, making: room)
                 if counter == nil { refused += 1 } else { made += 1 }
             }
             #expect(refused > 0 && made > 240)

@@ -47,7 +47,7 @@ import Testing
         func succeed(_ count: UInt64) { self.ring.addGood(count, at: self.tick) }
         func pass(_ ticks: Int64) { self.now += ticks * self.ticks.length }
 
-        var sums: CallCounts {
+        var sums: WindowCount {
             let sums = self.ring.sums(at: self.tick)
             return sums.hasFuture && self.mends() ? self.ring.sums(at: self.tick).calls : sums.calls
         }
@@ -208,7 +208,7 @@ import Testing
             counts.know(
                 birth: 7, Rules(.init(name: "a", trip: .failureRate(1, minimumCalls: 99, within: .seconds(16)))),
                 epoch: 5)
-            let counters = counts.makeCounters(on: nil, making: .alone)
+            let counters = counts.makeCellPair(on: nil, making: .alone)
             let counter = try #require(counters.own)
             func add(good: UInt64, bad: Int) {
                 // The first stretch of this process.
@@ -228,7 +228,7 @@ import Testing
             }
             // The window of the new tick: its own call, and those of sixteen ticks before.
             let sums = counts.sums(since: 5, of: counter) { bench.now }
-            #expect(sums.failed == CallCounts(calls: 97, bad: 16))
+            #expect(sums.failed == WindowCount(calls: 97, bad: 16))
         }
     }
 
@@ -243,8 +243,8 @@ import Testing
                 bench.succeed(100)
                 bench.fail()
             }
-            #expect(bench.sums == CallCounts(calls: 102, bad: 2))
-            #expect(bench.sums == CallCounts(calls: 103, bad: 3))
+            #expect(bench.sums == WindowCount(calls: 102, bad: 2))
+            #expect(bench.sums == WindowCount(calls: 103, bad: 3))
         }
     }
 
@@ -273,12 +273,12 @@ import Testing
         counts.fail()
         let bench = Bench()
         let sums = counts.sums(
-            since: 5, of: counts.makeCounters(on: nil, making: .alone).own ?? CircuitCounter(privately: .init())
+            since: 5, of: counts.makeCellPair(on: nil, making: .alone).own ?? CircuitCells(privately: .init())
         ) {
             bench.pass(1)
             return bench.now
         }
-        #expect(sums == Circuit.CountedCalls())
+        #expect(sums == Circuit.WindowCounts())
     }
 
     // MARK: - Damage

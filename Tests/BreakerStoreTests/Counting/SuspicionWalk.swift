@@ -44,11 +44,11 @@ struct SuspicionWalk {
     private let minimum: Int
     /// Whether a share trips the circuit without being suspected first.
     private let decidesAtOnce: Bool
-    private let counter: CircuitCounter
+    private let counter: CircuitCells
     private var random: SplitMix64
     private var processes: [Process] = []
     private var now: Int64 = 1_000_000_000
-    private var suspicion: (calls: Circuit.CountedCalls, goodBefore: [WindowSubject: Int64], at: Int64)?
+    private var suspicion: (calls: Circuit.WindowCounts, goodBefore: [WindowSubject: Int64], at: Int64)?
     private var bad: [Int64] = []
     private var good: [Int64] = []
 
@@ -64,7 +64,7 @@ struct SuspicionWalk {
             .init(
                 name: "a",
                 trip: .failureRate(self.share, minimumCalls: self.minimum, within: .microseconds(self.window))))
-        self.counter = CircuitCounter(privately: CountingRules(self.rules))
+        self.counter = CircuitCells(privately: CountingRules(self.rules))
         for _ in 0..<self.random.number(in: 2...5) {
             let first = self.now + Int64(self.random.number(in: 0...Int(self.period)))
             self.processes.append(Process(self.now, publishesAt: first))

@@ -28,14 +28,14 @@ import Darwin
                 counts.fail(on: board)
             }
             measuring.add(duration: 7)
-            measuring.publish(clock: { 1_000_000 }, { measuring.makeCounters(on: board, making: .alone) })
+            measuring.publish(clock: { 1_000_000 }, { measuring.makeCellPair(on: board, making: .alone) })
             let boards = [board, try place.open()]
             var tellings = 0
             for second in 1...60 {
                 for board in boards where board.takeTurn(at: Int64(second) * 6_000_000, pause: 5_000_000) {
-                    let tallies = board.untold(from: 0, atMost: 1_000).tallies
+                    let tallies = board.unsaved(from: 0, atMost: 1_000).tallies
                     tellings += tallies.count
-                    board.noteTold(tallies)
+                    board.noteSaved(tallies)
                 }
             }
             // Totals and durations have a cell each.
@@ -50,11 +50,11 @@ import Darwin
             for birth in births { try place.counter(board, birth, CountingRules()).addToTotals(.failed) }
             var (seen, start) = ([Int64](), 0)
             for _ in 0..<7 {
-                let walk = board.untold(from: start, atMost: 100)
+                let walk = board.unsaved(from: start, atMost: 100)
                 seen += walk.tallies.map(\.birth)
                 start = walk.next ?? 0
                 // Those that were told first change all the time.
-                board.noteTold(walk.tallies)
+                board.noteSaved(walk.tallies)
                 for birth in births.prefix(100) {
                     try place.counter(board, birth, CountingRules()).addToTotals(.failed)
                 }
@@ -81,13 +81,13 @@ import Darwin
             let counts = CircuitCounts()
             counts.know(birth: 7, Self.rules, epoch: 5)
             Hook.install { name in
-                guard name == "counters.making" else { return }
+                guard name == "cells.making" else { return }
                 Hook.install(nil)
                 counts.know(birth: 8, Self.rules, epoch: 6)
             }
             counts.fail()
             #expect(counts.takeOwn(by: 1) == nil)
-            #expect(counts.isTold)
+            #expect(counts.isSaved)
             counts.fail()
             #expect(counts.takeOwn(by: 1)?.totals?.failed == 1)
         }
@@ -99,7 +99,7 @@ import Darwin
             let counts = CircuitCounts()
             counts.know(birth: nil, Self.rules, epoch: 0)
             Hook.install { name in
-                guard name == "counters.making" else { return }
+                guard name == "cells.making" else { return }
                 Hook.install(nil)
                 counts.know(birth: 7, Self.rules, epoch: 5)
                 for _ in 0..<3 { counts.fail() }
@@ -113,13 +113,13 @@ import Darwin
     @Test func afterOneReadInVainNoOtherIsTried() throws {
         let file = try StoreFile(resolving: try Workplace.here.store)
         let circuits = UsedCircuits()
-        let counting = CallCounting(file, StoreClock(SystemHostClock()), circuits)
+        let counting = StoreCounts(file, StoreClock(SystemHostClock()), circuits)
         for name in ["a", "b", "c"] {
             circuits.use(registering: KeptConfig(.init(name: name))).counts.lanes.add(.succeeded)
         }
         for isLast in [false, true] {
             var reads = 0
-            _ = counting.takeNews(by: 1, atMost: 1_000, isLast: isLast) { _ in
+            _ = counting.takeUnsaved(by: 1, atMost: 1_000, isLast: isLast) { _ in
                 reads += 1
                 return false
             }
@@ -139,17 +139,17 @@ import Darwin
         let birth = try #require(
             Foreign.value(path, "SELECT birth FROM circuit WHERE name = 'left'").flatMap { Int64($0) })
         let id = try #require(Foreign.value(path, "SELECT id FROM circuit WHERE name = 'left'").flatMap { Int64($0) })
-        let dead = try CircuitCounter(
+        let dead = try CircuitCells(
             ofID: id, birth: birth, CountingRules(measuresDurations: true), on: board, making: .alone)
         dead.addToTotals(.failed)
         let durations = DurationCell()
         _ = durations.open()
         for _ in 0..<3 { durations.add(2_000) }
         dead.addToTotals(LaneCounts(), durations)
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         let isTold = await eventually {
             fixture.clock.advance(by: .seconds(5))
-            core.tellTalliesIfDue()
+            core.saveTalliesIfDue()
             return Foreign.value(path, "SELECT sum(failed) FROM tally") == "2"
         }
         #expect(isTold)
@@ -186,7 +186,7 @@ import Darwin
         try? await breaker.run { throw Failure() }
         let lock = try WriteLock(fixture.store)
         let hasFailed = await eventually {
-            core.tellTalliesIfDue()
+            core.saveTalliesIfDue()
             fixture.clock.advance(by: .seconds(5))
             return !fixture.isHealthy
         }
@@ -194,7 +194,7 @@ import Darwin
         try lock.release()
         #expect(await eventually { fixture.isHealthy })
         let isTold = await eventually {
-            core.tellTalliesIfDue()
+            core.saveTalliesIfDue()
             fixture.clock.advance(by: .seconds(5))
             return (try? fixture.store.circuit(named: "a"))??.lastError == "the first"
         }
@@ -209,11 +209,11 @@ import Darwin
         let breaker = try fixture.breaker(trip: .failures(100, within: .seconds(600)))
         await breaker.recordFailure()
         #expect(core.counting.isPrivate)
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         let lock = try WriteLock(fixture.store)
         for _ in 0..<4 {
             fixture.clock.advance(by: .seconds(5))
-            core.tellTalliesIfDue()
+            core.saveTalliesIfDue()
         }
         try lock.release()
         let path = fixture.store.backend.file.path

@@ -100,15 +100,15 @@ import Darwin
         let store = try Self.open(path, clock: clock)
         defer { store.close() }
         let core = try #require(store.backend.core)
-        let count = CallCounting.mostAtOnce * 2 + 10
+        let count = StoreCounts.mostAtOnce * 2 + 10
         let breakers = try (0..<count).map { try store.breaker(.init(name: "circuit-\($0)")) }
         for breaker in breakers { try await breaker.run {} }
         core.tickCounts()
         var told: [Int64] = []
         for _ in 0..<4 {
-            let piece = core.counting.takeNews(by: 1, atMost: CallCounting.mostAtOnce, reading: core.learn)
-            #expect(piece.tallies.count <= CallCounting.mostAtOnce)
-            core.counting.noteTold(piece)
+            let piece = core.counting.takeUnsaved(by: 1, atMost: StoreCounts.mostAtOnce, reading: core.learn)
+            #expect(piece.tallies.count <= StoreCounts.mostAtOnce)
+            core.counting.noteSaved(piece)
             told += piece.tallies.map(\.birth)
         }
         #expect(Set(told).count == told.count)
@@ -121,7 +121,7 @@ import Darwin
         // Nothing is left, once the store's own thread has noted what it has told.
         let isNothingLeft = await eventually {
             clock.advance(by: .seconds(5))
-            return core.counting.takeNews(by: 1, atMost: CallCounting.mostAtOnce, reading: core.learn).isEmpty
+            return core.counting.takeUnsaved(by: 1, atMost: StoreCounts.mostAtOnce, reading: core.learn).isEmpty
         }
         #expect(isNothingLeft)
     }

@@ -6,7 +6,7 @@ import BreakerTestSupport
 struct WindowWalk {
     /// What the log says of one failing end, and what the sums say.
     struct Judgement {
-        let sums: CallCounts?
+        let sums: WindowCount?
         /// Failures and successes that may be in the window, at most and at least, by what the promise allows.
         let mostFailures, leastFailures, mostSuccesses, leastSuccesses: Int
 
@@ -44,7 +44,7 @@ struct WindowWalk {
     let window: Int64
     let tick: Int64
     var random: SplitMix64
-    private let counter: CircuitCounter
+    private let counter: CircuitCells
     private var processes: [Process] = []
     private var now: Int64 = 1_000_000_000
     private var stretch: Int64 = 1
@@ -58,7 +58,7 @@ struct WindowWalk {
         self.random = SplitMix64(seed: seed)
         self.window = [1_000_000, 16_000_000, 60_000_000][self.random.number(in: 0...2)]
         self.tick = WindowTicks(window: self.window).length
-        self.counter = CircuitCounter(privately: CountingRules(failureWindow: self.window))
+        self.counter = CircuitCells(privately: CountingRules(failureWindow: self.window))
         for _ in 0..<count {
             self.processes.append(
                 Process(

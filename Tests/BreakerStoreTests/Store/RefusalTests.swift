@@ -35,9 +35,9 @@ import Testing
         func refuse() { #expect(throws: CircuitOpenError.self) { try breaker.admit() } }
         refuse()
         core.tickCounts()
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         fixture.clock.advance(by: .seconds(5))
-        core.tellTalliesIfDue()
+        core.saveTalliesIfDue()
         let path = fixture.store.backend.file.path
         #expect(await eventually { Foreign.value(path, "SELECT sum(refused) FROM tally") == "1" })
         let before = fixture.commits
@@ -45,7 +45,7 @@ import Testing
         core.tickCounts()
         for _ in 0..<4 {
             fixture.clock.advance(by: .seconds(1))
-            core.tellTalliesIfDue()
+            core.saveTalliesIfDue()
         }
         #expect(fixture.commits == before)
         // The board has it all the same.

@@ -227,7 +227,7 @@ final class FleetRound {
             entry.state == "open" && before?.state ?? "closed" == "closed"
         }
         if trips == 0 {
-            self.untold.append(start..<FleetPlace.now)
+            self.unsaved.append(start..<FleetPlace.now)
         } else if trips != 1 {
             self.violated("an outage in which nothing else went wrong had \(trips) trips: \(entries)")
         }
@@ -314,7 +314,7 @@ final class FleetRound {
     // MARK: - Judging
 
     /// Quiet outages in which the fleet did not trip.
-    private var untold: [Range<Int64>] = []
+    private var unsaved: [Range<Int64>] = []
 
     private func judge() throws {
         let drift = abs(Self.clock - self.clockAtFirst)
@@ -322,7 +322,7 @@ final class FleetRound {
         let judge = FleetJudge(
             self.place, hosts: self.plan.hosts, entries, clock: self.clockAtFirst, drift: drift, self.troubles)
         self.violations += judge.violations
-        for outage in self.untold {
+        for outage in self.unsaved {
             // Each host had so many failures at once that its own rule was met before a link had told of them.
             if judge.allTripped(by: outage) {
                 self.report.add(1, "quiet outages that each host found by itself")

@@ -67,7 +67,7 @@ extension Board {
     }
 
     /// What a new board has room for.
-    private static let kinds: [BoardKind] = [.block, .ring, .worker]
+    private static let kinds: [BoardKind] = [.totals, .ring, .worker]
 
     private static func fill(
         _ descriptor: Int32, _ header: BoardHeader, _ path: String

@@ -169,7 +169,7 @@ final class Board: Sendable {
     /// its cells are another circuit's.
     private func free(_ kind: BoardKind, allBut births: Set<Int64>, in segments: [BoardSegment]) -> Bool {
         var freed = 0
-        for segment in segments.filter({ $0.kind == .block }) + segments.filter({ $0.kind != .block })
+        for segment in segments.filter({ $0.kind == .totals }) + segments.filter({ $0.kind != .totals })
         where segment.kind != .worker {
             let count = segment.free(allBut: births)
             if segment.kind == kind { freed += count }

@@ -1,7 +1,7 @@
 /// The kind of the cells of a segment.
 enum BoardKind: UInt8, CaseIterable, Sendable {
     /// A circuit's totals.
-    case block = 1
+    case totals = 1
     /// A circuit's durations by buckets.
     case durations = 2
     /// The window of one rule of a circuit, for one length of tick.
@@ -14,7 +14,7 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
     /// The size of a cell, in words of 8 bytes; those of circuits have a key in front.
     var words: Int {
         switch self {
-        case .block: CountBlock.words
+        case .totals: TotalsCell.words
         case .durations: DurationBuckets.words
         case .ring: CellKey.words + Ring.words
         case .worker: 8
@@ -28,7 +28,7 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
     /// that doubled each time, up to three quarters of a board would be room.
     var firstCapacity: Int {
         switch self {
-        case .block: 256
+        case .totals: 256
         case .durations, .ring, .reporters: 32
         case .worker: 1_024
         }

@@ -27,20 +27,20 @@ final class BoardReader: Sendable {
     }
 
     /// The totals of all circuits, by their births.
-    func totals() -> [Int64: BlockTotals] {
-        var totals: [Int64: BlockTotals] = [:]
-        self.forEach(.block) { cell in totals[CellKey(of: cell).birth] = CountBlock(words: cell).totals }
+    func totals() -> [Int64: CellTotals] {
+        var totals: [Int64: CellTotals] = [:]
+        self.forEach(.totals) { cell in totals[CellKey(of: cell).birth] = TotalsCell(words: cell).totals }
         return totals
     }
 
     /// One circuit's totals; nil if the board does not have the circuit.
-    func totals(_ key: CellKey) -> BlockTotals? { self.withCell(.block, key) { CountBlock(words: $0).totals } }
+    func totals(_ key: CellKey) -> CellTotals? { self.withCell(.totals, key) { TotalsCell(words: $0).totals } }
 
     /// How long one circuit's calls took; nil where nobody measures.
     func durations(_ key: CellKey) -> DurationBuckets? { self.withCell(.durations, key) { DurationBuckets($0) } }
 
     /// The calls in the window that ends now; nil if the board has no such window.
-    func sums(_ key: CellKey, _ ticks: WindowTicks, inStretch stretch: Int64, at uptime: Int64) -> CallCounts? {
+    func sums(_ key: CellKey, _ ticks: WindowTicks, inStretch stretch: Int64, at uptime: Int64) -> WindowCount? {
         self.withCell(.ring, key) { cell in
             Ring(words: cell.from(CellKey.words), ticks: ticks)
                 .sums(at: ticks.tick(at: uptime, inStretch: stretch)).calls

@@ -5,8 +5,8 @@ struct DurationBuckets: Equatable, Sendable {
     /// The word of a cell in which the first bucket is: behind the two by which the cell is found.
     private static let firstWord = 2
     /// How many calls had been measured when the file was told of them last.
-    private static let toldWord = Self.firstWord + Self.count + 1
-    static let words = Self.toldWord + 1
+    private static let savedWord = Self.firstWord + Self.count + 1
+    static let words = Self.savedWord + 1
 
     /// How many calls took at most each bound, and longer than the bound before.
     let calls: [UInt64]
@@ -37,9 +37,9 @@ struct DurationBuckets: Equatable, Sendable {
     }
 
     /// Whether the file has been told these durations.
-    func isTold(in cell: SharedWords) -> Bool { self.count == cell[Self.toldWord] }
+    func isSaved(in cell: SharedWords) -> Bool { self.count == cell[Self.savedWord] }
 
-    func noteTold(in cell: SharedWords) { cell[Self.toldWord] = self.count }
+    func noteSaved(in cell: SharedWords) { cell[Self.savedWord] = self.count }
 
     /// The bound of a bucket in microseconds; nil of the last bucket.
     static func bound(_ bucket: Int) -> Int64? {

@@ -6,35 +6,35 @@ import Synchronization
 /// rise: a good call that is published meanwhile is in the window, or in what has come since, or in both.
 struct Suspicion: Sendable {
     let circuit: SharedCircuit
-    let counter: CircuitCounter
+    let cells: CircuitCells
     let rules: Rules
     let epoch: Int64
     /// What the policy says of the last failure.
     let error: String?
     /// Those of the windows when the suspicion began.
-    let calls: Circuit.CountedCalls
+    let calls: Circuit.WindowCounts
     /// All good calls that the board had before the windows were summed up, as each rule sees them.
     let goodBefore: [WindowSubject: Int64]
     /// When all processes have published.
     let end: ContinuousClock.Instant
 
     /// The bad calls of then, among the good calls of then and of since; none if the board is lost.
-    var counted: Circuit.CountedCalls {
-        let counted = self.calls.with(good: self.counter.goodEver, since: self.goodBefore)
+    var counted: Circuit.WindowCounts {
+        let counted = self.calls.with(good: self.cells.goodEver, since: self.goodBefore)
         // Asked after the numbers are read: those of a lost board are zeros.
-        return self.counter.isLost ? Circuit.CountedCalls() : counted
+        return self.cells.isLost ? Circuit.WindowCounts() : counted
     }
 }
 
-extension Circuit.CountedCalls {
+extension Circuit.WindowCounts {
     /// The same bad calls among the good ones of then and of since.
-    func with(good: [WindowSubject: Int64], since before: [WindowSubject: Int64]) -> Circuit.CountedCalls {
+    func with(good: [WindowSubject: Int64], since before: [WindowSubject: Int64]) -> Circuit.WindowCounts {
         var counted = self
         for (subject, before) in before {
             // Somebody may have written any numbers to the board.
             let since = max(0, (good[subject] ?? 0).subtractingSaturating(before))
             counted[subject] = self[subject].map {
-                CallCounts(calls: $0.calls.addingSaturating(since), bad: $0.bad)
+                WindowCount(calls: $0.calls.addingSaturating(since), bad: $0.bad)
             }
         }
         return counted

@@ -47,7 +47,7 @@ struct Ring: Sendable {
     /// The calls of the window that ends in a tick; and whether there are words of the future.
     ///
     /// The first words may be of a newer tick by the time that the last ones are read: then whoever asks reads again.
-    func sums(at tick: UInt64) -> (calls: CallCounts, hasFuture: Bool) {
+    func sums(at tick: UInt64) -> (calls: WindowCount, hasFuture: Bool) {
         var hasFuture = false
         func sum(from place: Int) -> Int64 {
             var sum: UInt64 = 0
@@ -61,7 +61,7 @@ struct Ring: Sendable {
         let bad = sum(from: Place.bad)
         Hook.reached("ring.summing")
         let good = sum(from: Place.good)
-        return (CallCounts(calls: bad + good, bad: bad), hasFuture)
+        return (WindowCount(calls: bad + good, bad: bad), hasFuture)
     }
 
     // MARK: - Damage

@@ -16,12 +16,12 @@ extension StoreCore {
     }
 
     @discardableResult
-    func makeCounters(for counts: CircuitCounts) -> CircuitCounts.Counters {
+    func makeCellPair(for counts: CircuitCounts) -> CircuitCounts.CellPair {
         // Without a window no rule decides by the board. The caller of a failure has to wait for a commit, too, so this
         // wait is short.
         let deadline = counts.shortestWindow == nil ? Deadline(after: .milliseconds(50)) : self.writer.deadline
         let board = self.isForked ? nil : self.counting.board(until: deadline, openedBy: self.boardOwner)
-        if let counters = counts.counters(on: board) { return counters }
+        if let pair = counts.pair(on: board) { return pair }
         let room = Board.Room(
             alone: { (body) throws(BreakerStoreError) in
                 try self.counting.alone(under: self.answers.lockFile, until: deadline, body)
@@ -29,7 +29,7 @@ extension StoreCore {
             mayGrow: { self.counting.mayGrow },
             births: { try? self.view { (database) throws(BreakerStoreError) in try database.births() } },
             failed: { self.counting.noteNoRoom() })
-        return counts.makeCounters(on: board, making: room)
+        return counts.makeCellPair(on: board, making: room)
     }
 
     // MARK: - Ends of calls
@@ -40,16 +40,16 @@ extension StoreCore {
     func count(
         _ end: BadEnd, of circuit: SharedCircuit, _ admission: CircuitCounts.Admission,
         isPresent: () -> Bool = { false }
-    ) -> Circuit.CountedCalls {
+    ) -> Circuit.WindowCounts {
         circuit.counts.count(
-            end, of: admission, by: self.keys.presentWorker, in: self.makeCounters(for: circuit.counts),
+            end, of: admission, by: self.keys.presentWorker, in: self.makeCellPair(for: circuit.counts),
             clock: { self.clock.uptime }, isPresent: isPresent)
     }
 
     /// Whether the circuit's counters are on the board already, so that to count takes additions alone.
     func hasBoard(for circuit: SharedCircuit) -> Bool {
         guard let board = self.counting.board else { return false }
-        return circuit.counts.madeCounters?.board?.board === board
+        return circuit.counts.madeCellPair?.board?.board === board
     }
 
     /// Moves this process's counts of one circuit to the board, where all processes see them.
@@ -61,7 +61,7 @@ extension StoreCore {
     func publish(_ counts: CircuitCounts) {
         Hook.reached("counts.publishing")
         defer { Hook.reached("counts.published") }
-        counts.publish(clock: { self.clock.uptime }, { self.makeCounters(for: counts) })
+        counts.publish(clock: { self.clock.uptime }, { self.makeCellPair(for: counts) })
     }
 
     /// All calls of a circuit.
@@ -76,20 +76,20 @@ extension StoreCore {
     }
 
     /// Tells the file the numbers of the boards, at most every few seconds.
-    func tellTalliesIfDue() {
-        guard self.counting.beginTelling(at: self.clock.uptime) else { return }
+    func saveTalliesIfDue() {
+        guard self.counting.beginSaving(at: self.clock.uptime) else { return }
         let worker = self.keys.presentWorker
         // Processes that are gone may have left numbers on a board that this one has not needed yet.
         if !self.isForked, FoundFile(self.file.board) != nil {
             _ = self.counting.board(until: self.writer.deadline, openedBy: self.boardOwner)
         }
-        let news = self.counting.takeNews(by: worker, atMost: CallCounting.mostAtOnce, reading: self.learn)
+        let news = self.counting.takeUnsaved(by: worker, atMost: StoreCounts.mostAtOnce, reading: self.learn)
         guard !news.isEmpty else { return }
-        self.counting.noteTelling()
+        self.counting.noteSaving()
         self.post(
             until: self.writer.deadline,
-            then: { self.counting.noteTold(news) },
-            orElse: { _ in self.counting.noteUntold(news) },
+            then: { self.counting.noteSaved(news) },
+            orElse: { _ in self.counting.noteNotSaved(news) },
             { (transaction) throws(BreakerStoreError) in
                 // The file was opened anew meanwhile: under another id this process tells other numbers.
                 guard transaction.worker.id == worker else {

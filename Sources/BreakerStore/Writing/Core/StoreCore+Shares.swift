@@ -48,12 +48,12 @@ extension StoreCore {
     ///
     /// The process that counted the last failing end may have been killed before it acted on the share.
     func actOnShares(of circuit: SharedCircuit) {
-        guard !self.isForked, let counter = circuit.counts.madeCounters?.board, !counter.isLost,
-            circuit.counts.noteBadOfOthers(on: counter)
+        guard !self.isForked, let cells = circuit.counts.madeCellPair?.board, !cells.isLost,
+            circuit.counts.noteBadOfOthers(on: cells)
         else { return }
         // Without calls of its own this process may know of an epoch, or of a window, that is over.
         self.refresh(circuit)
-        self.makeCounters(for: circuit.counts)
+        self.makeCellPair(for: circuit.counts)
         self.suspectOrTrip(circuit, error: nil)
     }
 
@@ -72,18 +72,18 @@ extension StoreCore {
     func suspectUnlessAlone(_ circuit: SharedCircuit, epoch: Int64, error: () -> String?) -> Bool {
         let counts = circuit.counts
         if self.suspicions.isSuspected(circuit, in: epoch) { return true }
-        guard let counter = counts.madeCounters?.board, !counter.isLost, let rules = counts.sharingRules,
+        guard let cells = counts.madeCellPair?.board, !cells.isLost, let rules = counts.sharingRules,
             self.hasCompany(circuit.name), self.publishOften(counts.shortestWindow ?? 0)
         else { return false }
         // Before the windows are summed up.
-        let good = counter.goodEver
+        let good = cells.goodEver
         Hook.reached("suspicion.begins")
-        let calls = self.sums(of: circuit, since: epoch, in: counter)
+        let calls = self.sums(of: circuit, since: epoch, in: cells)
         guard rules.share(reachedBy: calls) != nil else { return true }
         let wait = Self.period(counts.shortestWindow ?? 0) * 2
         self.suspicions.begin(
             Suspicion(
-                circuit: circuit, counter: counter, rules: rules, epoch: epoch, error: error(), calls: calls,
+                circuit: circuit, cells: cells, rules: rules, epoch: epoch, error: error(), calls: calls,
                 goodBefore: good, end: .now + wait))
         self.countingThread.tick(in: wait, self.ticker)
         return true
@@ -105,19 +105,19 @@ extension StoreCore {
     private func suspectOrTrip(_ circuit: SharedCircuit, error: String?) {
         let counts = circuit.counts
         let epoch = counts.epoch
-        guard let counter = counts.madeCounters?.board, !counter.isLost, let rules = counts.sharingRules else { return }
-        let calls = self.sums(of: circuit, since: epoch, in: counter)
+        guard let cells = counts.madeCellPair?.board, !cells.isLost, let rules = counts.sharingRules else { return }
+        let calls = self.sums(of: circuit, since: epoch, in: cells)
         guard rules.share(reachedBy: calls) != nil, !self.suspectUnlessAlone(circuit, epoch: epoch, error: { error })
         else { return }
-        self.trip(circuit, counter, rules, epoch, error, calls) {
-            self.sums(of: circuit, since: epoch, in: counter)
+        self.trip(circuit, cells, rules, epoch, error, calls) {
+            self.sums(of: circuit, since: epoch, in: cells)
         }
     }
 
     private func sums(
-        of circuit: SharedCircuit, since epoch: Int64, in counter: CircuitCounter
-    ) -> Circuit.CountedCalls {
-        circuit.counts.sums(since: epoch, of: counter) { self.clock.uptime }
+        of circuit: SharedCircuit, since epoch: Int64, in cells: CircuitCells
+    ) -> Circuit.WindowCounts {
+        circuit.counts.sums(since: epoch, of: cells) { self.clock.uptime }
     }
 
     /// Looks anew at the shares whose suspicion is over.
@@ -137,18 +137,18 @@ extension StoreCore {
     private func end(_ suspicion: Suspicion) {
         Hook.reached("suspicion.ends")
         let counts = suspicion.circuit.counts
-        guard !suspicion.counter.isLost, counts.epoch == suspicion.epoch else { return }
+        guard !suspicion.cells.isLost, counts.epoch == suspicion.epoch else { return }
         let counted = suspicion.counted
         guard suspicion.rules.share(reachedBy: counted) != nil, suspicion.rules == counts.sharingRules,
-            suspicion.counter === counts.madeCounters?.board
+            suspicion.cells === counts.madeCellPair?.board
         else {
             // Because of the failing ends that have come since, or of rules that have.
             return self.suspectOrTrip(suspicion.circuit, error: suspicion.error)
         }
         // Good calls that come while the commit waits for others are no reason to stay closed.
         self.trip(
-            suspicion.circuit, suspicion.counter, suspicion.rules, suspicion.epoch, suspicion.error, counted
-        ) { suspicion.counter.isLost ? Circuit.CountedCalls() : counted }
+            suspicion.circuit, suspicion.cells, suspicion.rules, suspicion.epoch, suspicion.error, counted
+        ) { suspicion.cells.isLost ? Circuit.WindowCounts() : counted }
     }
 
     // MARK: - Tripping
@@ -159,8 +159,8 @@ extension StoreCore {
     ///   - counted: the calls that have reached a share.
     ///   - recount: counts them again, inside the transaction.
     private func trip(
-        _ circuit: SharedCircuit, _ counter: CircuitCounter, _ rules: Rules, _ epoch: Int64, _ error: String?,
-        _ counted: Circuit.CountedCalls, recount: @escaping @Sendable () -> Circuit.CountedCalls
+        _ circuit: SharedCircuit, _ cells: CircuitCells, _ rules: Rules, _ epoch: Int64, _ error: String?,
+        _ counted: Circuit.WindowCounts, recount: @escaping @Sendable () -> Circuit.WindowCounts
     ) {
         self.post(
             until: self.writer.deadline,
@@ -168,7 +168,7 @@ extension StoreCore {
                 circuit.memory.shareReached(by: counted, .inMemory(rules), error: error, at: self.clock.now)
             },
             { (transaction) throws(BreakerStoreError) in
-                try self.trip(circuit.name, by: recount(), of: counter, epoch: epoch, error, transaction)
+                try self.trip(circuit.name, by: recount(), of: cells, epoch: epoch, error, transaction)
             })
     }
 
@@ -176,23 +176,23 @@ extension StoreCore {
     func tripByShare(
         _ circuit: SharedCircuit, epoch: Int64, error: String?, _ transaction: Transaction
     ) throws(BreakerStoreError) {
-        guard let counter = circuit.counts.madeCounters?.deciding else { return }
+        guard let cells = circuit.counts.madeCellPair?.deciding else { return }
         try self.trip(
-            circuit.name, by: self.sums(of: circuit, since: epoch, in: counter), of: counter, epoch: epoch, error,
+            circuit.name, by: self.sums(of: circuit, since: epoch, in: cells), of: cells, epoch: epoch, error,
             transaction)
     }
 
     private func trip(
-        _ name: String, by counted: Circuit.CountedCalls, of counter: CircuitCounter, epoch: Int64, _ error: String?,
+        _ name: String, by counted: Circuit.WindowCounts, of cells: CircuitCells, epoch: Int64, _ error: String?,
         _ transaction: Transaction
     ) throws(BreakerStoreError) {
         let uptime = self.clock.uptime
         _ = try transaction.change(name) { (stored, moment, _) -> Circuit.ReportAction in
             // If another process has registered another window in this moment, the next end decides by that window.
-            guard CountingRules(stored.rules).hasWindows(of: counter.rules),
+            guard CountingRules(stored.rules).hasWindows(of: cells.rules),
                 let share = stored.rules.share(reachedBy: counted)
             else { return .counted }
-            let workers = counter.reporters(of: share.subject, inStretch: stored.stretch, at: uptime)
+            let workers = cells.reporters(of: share.subject, inStretch: stored.stretch, at: uptime)
             let reporters = FailureList(workers.map { Circuit.Failure(at: moment.now, worker: $0, sequence: 0) })
             return stored.shareReached(
                 by: counted, epoch: epoch, error: error, at: moment, among: reporters, isAlive: transaction.isAlive)

@@ -59,7 +59,7 @@ extension StoreCore {
         // A report may have been refused and kept in the moment in which the file came back.
         self.tellOutbox()
         self.tickCounts()
-        self.tellTalliesIfDue()
+        self.saveTalliesIfDue()
         self.lookForLongTexts()
         if self.tidyUp() { self.tell { $0.lookIsUnfinished(at: .now) } }
     }
@@ -157,11 +157,11 @@ extension StoreCore {
         self.tickCounts()
         // Those who stay tell what is on the board.
         let isAlone = !(self.answers.lockFile?.hasOtherWorkers ?? false)
-        let news = self.counting.takeNews(
-            by: self.keys.presentWorker, atMost: isAlone ? .max : CallCounting.mostAtOnce, isLast: true,
+        let news = self.counting.takeUnsaved(
+            by: self.keys.presentWorker, atMost: isAlone ? .max : StoreCounts.mostAtOnce, isLast: true,
             reading: self.learn)
         self.answers.close()
-        if self.writer.leave(telling: news) { self.counting.noteTold(news) }
+        if self.writer.leave(telling: news) { self.counting.noteSaved(news) }
         self.counting.closeBoard()
         self.answers.leave()
         self.viewer.close()

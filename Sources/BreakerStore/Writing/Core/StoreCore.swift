@@ -40,7 +40,7 @@ final class StoreCore: EventSource {
     let viewer = Viewer()
     let outbox = Outbox()
     let circuits = UsedCircuits()
-    let counting: CallCounting
+    let counting: StoreCounts
     let countingThread = CountingThread()
     let suspicions = Suspicions()
     /// The hub of all streams that begin now.
@@ -67,7 +67,7 @@ final class StoreCore: EventSource {
         self.clock = StoreClock(configuration.clock)
         self.writer = Writer(file, configuration, self.clock, self.random)
         self.answers = Answers(file, self.clock, syncs: configuration.syncs)
-        self.counting = CallCounting(file, self.clock, self.circuits)
+        self.counting = StoreCounts(file, self.clock, self.circuits)
         let life = StoreLife(
             path: file.path,
             firstRetry: configuration.firstRetry,

@@ -59,7 +59,7 @@ struct StoredCircuit: Equatable {
     var row: CircuitRow
     /// Oldest first.
     var failures: [Circuit.Failure] = []
-    var totals = BlockTotals()
+    var totals = CellTotals()
     var durations: DurationBuckets?
     var recent: CallRates?
 

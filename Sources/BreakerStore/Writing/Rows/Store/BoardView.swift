@@ -4,7 +4,7 @@
 final class BoardView {
     private let reader: BoardReader?
     private let uptime: Int64
-    private var all: [Int64: BlockTotals]?
+    private var all: [Int64: CellTotals]?
     private var asked = 0
 
     /// So many circuits are looked for one by one; then all of the board is read.
@@ -26,7 +26,7 @@ final class BoardView {
     /// By which the file knows what this board has told.
     var number: Int64? { self.reader.map { Int64(bitPattern: $0.header.number) } }
 
-    func totals(of row: CircuitRow) -> BlockTotals? {
+    func totals(of row: CircuitRow) -> CellTotals? {
         guard let reader = self.reader else { return nil }
         self.asked += 1
         if self.asked <= Self.few { return reader.totals(CellKey(birth: row.birth, id: row.id)) }
@@ -48,7 +48,7 @@ final class BoardView {
     func rates(of row: CircuitRow) -> CallRates? {
         let rules = CountingRules(row.circuit.rules)
         guard let window = rules.failureWindow ?? rules.slowWindow else { return nil }
-        var counted = Circuit.CountedCalls()
+        var counted = Circuit.WindowCounts()
         for window in rules.windows {
             counted[window.subject] = self.reader?.sums(
                 CellKey(birth: row.birth, window.subject, window.ticks), window.ticks,

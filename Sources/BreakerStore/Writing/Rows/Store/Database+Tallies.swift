@@ -122,14 +122,14 @@ extension Database {
     ///   - board: what is known of the present board; what the file has of it is older.
     ///   - number: the present board's.
     func totals(
-        of circuit: Int64, with board: BlockTotals?, ofBoard number: Int64?
-    ) throws(BreakerStoreError) -> BlockTotals {
-        var totals = board ?? BlockTotals()
+        of circuit: Int64, with board: CellTotals?, ofBoard number: Int64?
+    ) throws(BreakerStoreError) -> CellTotals {
+        var totals = board ?? CellTotals()
         try self.forEach(Self.boards, [.integer(circuit)]) { row in
             if board != nil, row.integer(0) == number { return }
             func count(_ column: Int32) -> UInt64 { UInt64(clamping: row.integer(column)) }
             totals.add(
-                BlockTotals(
+                CellTotals(
                     succeeded: count(1), failed: count(2), slow: count(3), ignored: count(4), refused: count(5)))
         }
         return totals
@@ -157,9 +157,9 @@ extension Database {
     }
 }
 
-extension BlockTotals {
+extension CellTotals {
     /// Adds what another board has counted; numbers of a file may be any.
-    mutating func add(_ other: BlockTotals) {
+    mutating func add(_ other: CellTotals) {
         func sum(_ one: UInt64, _ other: UInt64) -> UInt64 {
             let (sum, overflow) = one.addingReportingOverflow(other)
             return overflow ? .max : sum
@@ -173,7 +173,7 @@ extension BlockTotals {
 }
 
 extension CallTotals {
-    init(_ totals: BlockTotals, _ durations: DurationBuckets?) {
+    init(_ totals: CellTotals, _ durations: DurationBuckets?) {
         self.init(
             succeeded: totals.succeeded, failed: totals.failed, slow: totals.slow, ignored: totals.ignored,
             refused: totals.refused, durations: durations.map { Durations($0) })

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The board that the counts of this process's circuits go to, and what of them the file was told.
-final class CallCounting: Sendable {
+final class StoreCounts: Sendable {
     private let file: StoreFile
     private let clock: StoreClock
     private let circuits: UsedCircuits
@@ -14,7 +14,7 @@ final class CallCounting: Sendable {
     private let nextWait = Atomic<Int64>(.min)
     /// Held while the board is opened: a thread that comes meanwhile waits, as it must not count elsewhere.
     private let opening = Mutex((), rank: .boardOpening)
-    private let lastTold = Atomic<Int64>(.min)
+    private let lastSaved = Atomic<Int64>(.min)
 
     init(_ file: StoreFile, _ clock: StoreClock, _ circuits: UsedCircuits) {
         self.file = file
@@ -47,14 +47,14 @@ final class CallCounting: Sendable {
     /// Whether news wait for their commit.
     ///
     /// The numbers of this process alone are added to those of the file: a second telling would add them twice.
-    private let isTelling = Atomic<Bool>(false)
+    private let isSaving = Atomic<Bool>(false)
 
     /// Begins a telling of the file, if it is time for one and the last one has ended; false if not.
-    func beginTelling(at uptime: Int64) -> Bool {
-        guard !self.isTelling.load(ordering: .acquiring) else { return false }
-        let last = self.lastTold.load(ordering: .relaxed)
+    func beginSaving(at uptime: Int64) -> Bool {
+        guard !self.isSaving.load(ordering: .acquiring) else { return false }
+        let last = self.lastSaved.load(ordering: .relaxed)
         guard last == .min || uptime.subtractingSaturating(last) >= Self.interval else { return false }
-        self.lastTold.store(uptime, ordering: .relaxed)
+        self.lastSaved.store(uptime, ordering: .relaxed)
         // The first question of all begins the first interval.
         return last != .min
     }
@@ -67,13 +67,13 @@ final class CallCounting: Sendable {
     ///   - isLast: whether this process can't tell any later: it tells all that it alone has.
     ///   - read: has counts learn what the file says of their circuit, which this process has not read yet; false if
     ///     the file can't be read just now.
-    func takeNews(
+    func takeUnsaved(
         by worker: Int64, atMost most: Int, isLast: Bool = false, reading read: (SharedCircuit) -> Bool
     ) -> News {
         var news = self.takeOwn(by: worker, atMost: isLast ? .max : most, reading: read)
         let uptime = self.clock.uptime
         guard let board = self.board, isLast || board.takeTurn(at: uptime, pause: Self.interval) else { return news }
-        let found = board.untold(from: self.nextOnBoard.load(ordering: .relaxed), atMost: most)
+        let found = board.unsaved(from: self.nextOnBoard.load(ordering: .relaxed), atMost: most)
         news.tallies += found.tallies
         self.nextOnBoard.store(found.next ?? 0, ordering: .relaxed)
         if found.next != nil {
@@ -116,22 +116,22 @@ final class CallCounting: Sendable {
 
     /// There are more numbers than one transaction takes.
     private func goOnSoon(at uptime: Int64) {
-        self.lastTold.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
+        self.lastSaved.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
     }
 
     /// The news wait for their commit from now on.
-    func noteTelling() { self.isTelling.store(true, ordering: .relaxed) }
+    func noteSaving() { self.isSaving.store(true, ordering: .relaxed) }
 
     /// The file has been told these numbers: the transaction is committed.
-    func noteTold(_ news: News) {
-        defer { self.isTelling.store(false, ordering: .releasing) }
-        for tally in news.tallies where tally.own != nil { news.circuits[tally.birth]?.counts.noteTold(tally) }
-        self.board?.noteTold(news.tallies)
+    func noteSaved(_ news: News) {
+        defer { self.isSaving.store(false, ordering: .releasing) }
+        for tally in news.tallies where tally.own != nil { news.circuits[tally.birth]?.counts.noteSaved(tally) }
+        self.board?.noteSaved(news.tallies)
     }
 
     /// The file could not be told: numbers are taken again by themselves, as they differ from what was told last.
-    func noteUntold(_ news: News) {
-        defer { self.isTelling.store(false, ordering: .releasing) }
+    func noteNotSaved(_ news: News) {
+        defer { self.isSaving.store(false, ordering: .releasing) }
         for (_, birth, error) in news.errors { news.circuits[birth]?.counts.putBack(error, of: birth) }
     }
 

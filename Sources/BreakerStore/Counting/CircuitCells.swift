@@ -3,7 +3,7 @@ import CBreakerStore
 /// The counters of one circuit: on the board for all processes of the host, or in this process's own memory.
 ///
 /// Both keep the same numbers, by the same code.
-final class CircuitCounter: Sendable {
+final class CircuitCells: Sendable {
     /// What is counted for one rule about shares.
     private struct Window {
         let subject: WindowSubject
@@ -25,7 +25,7 @@ final class CircuitCounter: Sendable {
     let rules: CountingRules
     /// The board that has the cells; nil if they are private.
     let board: Board?
-    let block: CountBlock
+    let totalsCell: TotalsCell
     private let durations: SharedWords?
     private let windows: [Window]
     private let birth: Int64
@@ -41,7 +41,7 @@ final class CircuitCounter: Sendable {
         self.board = board
         self.birth = birth
         self.own = []
-        self.block = CountBlock(words: try board.cell(.block, key, making: room))
+        self.totalsCell = TotalsCell(words: try board.cell(.totals, key, making: room))
         self.durations = rules.measuresDurations ? try board.cell(.durations, key, making: room) : nil
         var windows: [Window] = []
         for window in rules.windows {
@@ -60,7 +60,7 @@ final class CircuitCounter: Sendable {
     }
 
     /// Counts in this process's memory, on from what another private counter has: a changed window begins anew.
-    init(privately rules: CountingRules, after old: CircuitCounter? = nil) {
+    init(privately rules: CountingRules, after old: CircuitCells? = nil) {
         // There may be very many circuits: none takes memory for what its rules don't ask for.
         var own = old?.own ?? []
         func cell(_ words: Int) -> SharedWords {
@@ -71,7 +71,7 @@ final class CircuitCounter: Sendable {
         self.rules = rules
         self.board = nil
         self.birth = 0
-        self.block = old?.block ?? CountBlock(words: cell(CountBlock.words))
+        self.totalsCell = old?.totalsCell ?? TotalsCell(words: cell(TotalsCell.words))
         self.durations = old?.durations ?? (rules.measuresDurations ? cell(DurationBuckets.words) : nil)
         self.windows =
             if let old, old.rules.hasWindows(of: rules) {
@@ -95,7 +95,7 @@ final class CircuitCounter: Sendable {
     ///
     /// A thread that is stopped just after this, while its circuit is forgotten and the cell is given away, adds what
     /// it has in hand to another circuit's.
-    private var hasItsCells: Bool { self.board == nil || CellKey(of: self.block.words).birth == self.birth }
+    private var hasItsCells: Bool { self.board == nil || CellKey(of: self.totalsCell.words).birth == self.birth }
 
     // MARK: - Counting
 
@@ -104,13 +104,13 @@ final class CircuitCounter: Sendable {
         self.touching {
             guard self.hasItsCells else { return }
             if let cell = self.durations { durations.publish(to: cell) }
-            self.block.add(counts)
+            self.totalsCell.add(counts)
         }
     }
 
     /// Adds a failing or slow end.
     func addToTotals(_ end: BadEnd) {
-        self.touching { if self.hasItsCells { self.block.add(end) } }
+        self.touching { if self.hasItsCells { self.totalsCell.add(end) } }
     }
 
     /// Adds calls that went well.
@@ -151,7 +151,7 @@ final class CircuitCounter: Sendable {
 
     /// The calls in the windows, and whether there are words of the future.
     struct Sums: Sendable {
-        var calls = Circuit.CountedCalls()
+        var calls = Circuit.WindowCounts()
         var hasFuture = false
     }
 
@@ -201,23 +201,23 @@ final class CircuitCounter: Sendable {
     }
 
     /// How many ends were failing or slow ones; a number that only rises.
-    var bad: UInt64 { self.touching { self.block.bad } }
+    var bad: UInt64 { self.touching { self.totalsCell.bad } }
 
     // MARK: - Telling the file, of private counters
 
-    var ownNumbers: OwnNumbers {
-        OwnNumbers(totals: self.block.totals, durations: self.durations.map { DurationBuckets($0) })
+    var ownCounts: OwnCounts {
+        OwnCounts(totals: self.totalsCell.totals, durations: self.durations.map { DurationBuckets($0) })
     }
 
     /// Whether the file has been told all of these numbers.
-    var isTold: Bool {
-        self.block.isTold(self.block.totals) && self.durations.map { DurationBuckets($0).isTold(in: $0) } ?? true
+    var isSaved: Bool {
+        self.totalsCell.isSaved(self.totalsCell.totals) && self.durations.map { DurationBuckets($0).isSaved(in: $0) } ?? true
     }
 
     /// The file has been told these numbers: the transaction is committed.
-    func noteTold(_ told: OwnNumbers) {
-        self.block.noteTold(told.totals)
-        if let cell = self.durations { told.durations?.noteTold(in: cell) }
+    func noteSaved(_ told: OwnCounts) {
+        self.totalsCell.noteSaved(told.totals)
+        if let cell = self.durations { told.durations?.noteSaved(in: cell) }
     }
 
     // MARK: - Touching the board

@@ -1,5 +1,5 @@
 /// The calls that were counted since the block was begun, by how they ended; late ones included.
-struct BlockTotals: Equatable, Sendable {
+struct CellTotals: Equatable, Sendable {
     var succeeded: UInt64 = 0
     var failed: UInt64 = 0
     /// The slow calls are among the succeeded and the failed, too.
@@ -7,8 +7,8 @@ struct BlockTotals: Equatable, Sendable {
     var ignored: UInt64 = 0
     var refused: UInt64 = 0
 
-    func subtracting(_ other: BlockTotals) -> BlockTotals {
-        BlockTotals(
+    func subtracting(_ other: CellTotals) -> CellTotals {
+        CellTotals(
             succeeded: self.succeeded &- other.succeeded, failed: self.failed &- other.failed,
             slow: self.slow &- other.slow, ignored: self.ignored &- other.ignored,
             refused: self.refused &- other.refused)

@@ -1,7 +1,7 @@
 /// The words that count all calls through one circuit, by how they ended: they only rise.
 ///
 /// On the board, for all processes of the host, or in this process's memory. One line of the cache.
-struct CountBlock: Sendable {
+struct TotalsCell: Sendable {
     enum Word: Int {
         /// Behind the two by which a cell is found.
         case succeeded = 2
@@ -35,9 +35,9 @@ struct CountBlock: Sendable {
     }
 
     /// Read the other way round.
-    var totals: BlockTotals {
+    var totals: CellTotals {
         let slow = self[.slow]
-        return BlockTotals(
+        return CellTotals(
             succeeded: self[.succeeded], failed: self[.failed], slow: slow, ignored: self[.ignored],
             refused: self[.refused])
     }
@@ -48,7 +48,7 @@ struct CountBlock: Sendable {
     /// Whether the file has been told these numbers.
     ///
     /// All of them only rise: another sum means that something has changed.
-    func isTold(_ totals: BlockTotals) -> Bool { totals.sum == self[.told] }
+    func isSaved(_ totals: CellTotals) -> Bool { totals.sum == self[.told] }
 
-    func noteTold(_ totals: BlockTotals) { self.words[Word.told.rawValue] = totals.sum }
+    func noteSaved(_ totals: CellTotals) { self.words[Word.told.rawValue] = totals.sum }
 }

@@ -40,22 +40,22 @@ extension CircuitCounts {
     func takeOwn(by worker: Int64) -> Tally? {
         let state = self.knownState
         // What was counted before the birth was known is this circuit's, too.
-        guard let birth = state.known.birth, let counters = state.counters, counters.made.birth ?? birth == birth,
-            let own = counters.own, !own.isTold
+        guard let birth = state.known.birth, let pair = state.pair, pair.made.birth ?? birth == birth,
+            let own = pair.own, !own.isSaved
         else { return nil }
-        let all = own.ownNumbers
-        let new = all.since(state.told?.value ?? OwnNumbers())
+        let all = own.ownCounts
+        let new = all.since(state.told?.value ?? OwnCounts())
         return Tally(
             id: state.known.id, birth: birth, board: worker, totals: new.totals, durations: new.durations, own: all)
     }
 
     /// The file has been told these numbers: the transaction is committed.
-    func noteTold(_ tally: Tally) {
-        guard let told = tally.own, let counters = self.madeCounters,
-            counters.made.birth ?? tally.birth == tally.birth
+    func noteSaved(_ tally: Tally) {
+        guard let told = tally.own, let pair = self.madeCellPair,
+            pair.made.birth ?? tally.birth == tally.birth
         else { return }
         self.state.change { $0.told = .value(told) }
-        counters.own?.noteTold(told)
+        pair.own?.noteSaved(told)
     }
 
     /// The file could not be told this error, which is told later, unless there is a newer one.
@@ -68,11 +68,11 @@ extension CircuitCounts {
     }
 
     /// Whether no count would be lost with this object: the file has been told all of them, or has no such circuit.
-    var isSettled: Bool { self.isTold || self.knownState.known.isMissing }
+    var isSettled: Bool { self.isSaved || self.knownState.known.isMissing }
 
     /// Whether the file has been told all counts of this process, or will be by whoever looks at the board.
-    var isTold: Bool {
+    var isSaved: Bool {
         guard self.lanes.isEmpty, self.durations.isEmpty else { return false }
-        return self.madeCounters?.own?.isTold ?? true
+        return self.madeCellPair?.own?.isSaved ?? true
     }
 }
