@@ -16,3 +16,13 @@ public enum Verdict: Sendable, Hashable {
     /// than have seen failures, this counts as an ordinary failure.
     case outage(for: Duration?)
 }
+
+extension Verdict {
+    /// Whether the call counts as failed.
+    var isFailure: Bool {
+        switch self {
+        case .failure, .outage: true
+        case .success, .ignored: false
+        }
+    }
+}
