@@ -211,7 +211,8 @@ final class CircuitCells: Sendable {
 
     /// Whether the file has been told all of these numbers.
     var isSaved: Bool {
-        self.totalsCell.isSaved(self.totalsCell.totals) && self.durations.map { DurationBuckets($0).isSaved(in: $0) } ?? true
+        self.totalsCell.isSaved(self.totalsCell.totals)
+            && self.durations.map { DurationBuckets($0).isSaved(in: $0) } ?? true
     }
 
     /// The file has been told these numbers: the transaction is committed.
