@@ -1,5 +1,5 @@
 #pragma once
-// Debian keeps libpq's headers in a folder of their own, other systems beside the rest.
+// Debian has libpq's headers in a folder of their own.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
 #else
@@ -10,11 +10,11 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-// How many bytes have come through a TCP connection since it was made; -1 where the kernel does not say.
+// How many bytes a TCP connection has received since it was made; -1 if the kernel does not report it.
 static inline int64_t bf_bytes_received(int socket) {
 #ifdef __linux__
-    // tcpi_bytes_received of struct tcp_info, which <linux/tcp.h> has and the C library's header may lack; "UAPI": its
-    // place stays. 6 is IPPROTO_TCP, 11 is TCP_INFO.
+    // tcpi_bytes_received of struct tcp_info, from <linux/tcp.h>, which the C library's header may lack. Its place is
+    // part of the UAPI and stays. 6 is IPPROTO_TCP, 11 is TCP_INFO.
     enum { place = 128 };
     char info[256];
     socklen_t length = sizeof info;
@@ -29,12 +29,12 @@ static inline int64_t bf_bytes_received(int socket) {
     return -1;
 }
 
-// How many bytes wait to be read from a socket; 0 where that can't be told.
+// How many bytes wait to be read from a socket; 0 if the system does not report it.
 static inline int bf_bytes_waiting(int socket) {
     int count = 0;
     return ioctl(socket, FIONREAD, &count) == 0 && count > 0 ? count : 0;
 }
 
-// libpq prints the server's notices to stderr unless it is told what else to do with them.
+// By default libpq prints the server's notices to stderr.
 static inline void bf_drop_notice(void *context, const char *message) { (void)context, (void)message; }
 static inline void bf_drop_notices(PGconn *connection) { PQsetNoticeProcessor(connection, bf_drop_notice, 0); }

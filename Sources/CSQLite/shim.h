@@ -20,17 +20,17 @@ static inline int bs_db_config(sqlite3 *db, int option, int value) {
     return sqlite3_db_config(db, option, value, (int *)0);
 }
 
-// SQLITE_TRANSIENT is a cast that Swift can't spell; SQLite copies the text.
+// SQLITE_TRANSIENT, with which SQLite copies the text, is a cast that Swift can't express.
 static inline int bs_bind_text(sqlite3_stmt *statement, int place, const void *text, int count) {
     return sqlite3_bind_text(statement, place, text ? (const char *)text : "", count, SQLITE_TRANSIENT);
 }
 
 // MARK: - What SQLite opens by itself
 
-// SQLite opens the database, its journal, log and wal-index by name, with an open(2) that waits for ever at a pipe that
-// nobody writes to. These VFSes are the system's, but they look at each name directly before SQLite opens it. Those for
-// connections that may write also keep a full disk from ending the process that uses the wal-index, and a limit of the
-// size of files from ending the process that writes.
+// SQLite opens the database, its journal, log and wal-index by name. Its open(2) would wait forever at a pipe that no
+// process writes to. These VFSes are the system's, but check each name directly before SQLite opens it. In the VFSes
+// for connections that may write, neither a full disk ends the process that uses the wal-index, nor a limit of the size
+// of files the process that writes.
 typedef struct {
     sqlite3_vfs vfs;
     sqlite3_vfs *system;
@@ -41,11 +41,11 @@ typedef struct {
     const int64_t *size_limit;
 } bs_vfs;
 
-// 32 KiB each; one holds 4,096 frames of the log.
+// The most regions of a private wal-index: each has 32 KiB and holds 4,096 frames of the log.
 enum { bs_most_regions = 64 };
 
-// The wal-index of a connection that reads a log without one: in its own memory, and no file is made or locked. It lies
-// behind the system's own file object, so that the system's methods find theirs.
+// The wal-index of a connection that reads a log without one: it is in the connection's own memory, so no file is made
+// or locked. It lies behind the system's own file object, so that the system's methods find their fields.
 typedef struct {
     sqlite3_io_methods methods;
     void *regions[bs_most_regions];
@@ -56,7 +56,7 @@ static inline bs_private_index *bs_index_of(sqlite3_file *file) { return (bs_pri
 static inline int bs_private_map(sqlite3_file *file, int region, int size, int extend, void volatile **page) {
     (void)extend;
     *page = 0;
-    // "Large file support is disabled": no other limit of SQLite's has this code.
+    // The code means "large file support is disabled"; no other limit of SQLite has this code.
     if (region < 0 || region >= bs_most_regions) return SQLITE_NOLFS;
     void **place = &bs_index_of(file)->regions[region];
     if (!*place) *place = calloc(1, (size_t)size);
@@ -92,7 +92,7 @@ static inline int bs_private_reserved(sqlite3_file *file, int *is_reserved) {
 static inline void bs_make_private(sqlite3_file *file, bs_private_index *index) {
     memset(index, 0, sizeof *index);
     index->methods = *file->pMethods;
-    // Without xFetch, which version 3 brings: nothing of the file is mapped.
+    // Version 2 has no xFetch, so SQLite maps nothing of the file.
     index->methods.iVersion = 2;
     index->methods.xLock = index->methods.xUnlock = bs_private_lock;
     index->methods.xCheckReservedLock = bs_private_reserved;
@@ -103,12 +103,12 @@ static inline void bs_make_private(sqlite3_file *file, bs_private_index *index) 
     file->pMethods = &index->methods;
 }
 
-// The methods of a file that may be written, which lie behind the system's own file object, too.
+// The methods of a file that may be written; they, too, lie behind the system's own file object.
 typedef struct {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *system;
     const int64_t *size_limit;
-    // One bit for each of the first 64 regions of the wal-index for which the file system was asked.
+    // One bit for each of the first 64 regions of the wal-index, set once the file system has been asked for room.
     uint64_t regions_asked;
 } bs_checked_file;
 
@@ -116,26 +116,26 @@ static inline int bs_is_beyond_limit(const bs_checked_file *checked, int64_t siz
     return size > __atomic_load_n(checked->size_limit, __ATOMIC_RELAXED);
 }
 
-// The kernel ends a process that writes beyond the limit (SIGXFSZ). To SQLite the limit is a full disk.
+// The kernel ends a process that writes beyond the limit (SIGXFSZ). SQLite is given the error of a full disk instead.
 static inline int bs_write_checked(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     const bs_checked_file *checked = (const bs_checked_file *)file->pMethods;
     if (bs_is_beyond_limit(checked, offset + count)) return SQLITE_FULL;
     return checked->system->xWrite(file, bytes, count, offset);
 }
 
-// Maps a region of the wal-index, and lets the file system find room for all of it.
+// Maps a region of the wal-index, and lets the file system reserve room for all of it.
 //
-// SQLite writes one byte of each 4,096, and relies on the file system to keep room for the others. One with smaller
-// blocks does not: on a full disk the kernel ends the process that stores into the rest (SIGBUS). madvise(2) of
+// SQLite writes one byte of each 4,096, and relies on the file system to keep room for the others. A file system with
+// smaller blocks does not: on a full disk the kernel ends the process that stores into the rest (SIGBUS). madvise(2) of
 // MADV_POPULATE_WRITE: "EFAULT: populating page tables failed because a SIGBUS would have been generated on actual
-// memory access". It is told where the kernel knows it, which is Linux 5.14.
+// memory access". Linux knows this advice since 5.14.
 //
 // The file system is asked once for each region. A commit maps the first region four times, and each question would
-// cost it about as much as writing a page.
+// cost about as much as writing a page.
 static inline int bs_map_checked(sqlite3_file *file, int region, int size, int extend, void volatile **page) {
     bs_checked_file *checked = (bs_checked_file *)file->pMethods;
     *page = 0;
-    // Before SQLite makes the index, or lets it grow.
+    // Checked before SQLite makes the wal-index or lets it grow.
     if (bs_is_beyond_limit(checked, ((int64_t)region + 1) * size)) return SQLITE_FULL;
     int rc = checked->system->xShmMap(file, region, size, extend, page);
 #ifdef __linux__
@@ -146,7 +146,7 @@ static inline int bs_map_checked(sqlite3_file *file, int region, int size, int e
         *page = 0;
         return SQLITE_FULL;
     }
-    // Also where the kernel does not know it: then there is nothing more to ask.
+    // Also set if the kernel does not know the advice: then asking again is useless.
     checked->regions_asked |= bit;
 #endif
     return rc;
@@ -173,15 +173,15 @@ static inline void bs_check_file(sqlite3_file *file, bs_checked_file *checked, c
 
 // Makes the wal-index, if there is none, such that btrfs writes it in place.
 //
-// btrfs writes nothing twice to one place: each store into a page of a mapped file needs new room once that page was
-// written out, and on a full disk the kernel ends the process (SIGBUS). Only an empty file can be told to be otherwise.
-// Closing a file that was made just now drops no locks. SQLite gives an empty index the database's mode.
+// By default btrfs never writes twice to one place: once a page of a mapped file was written out, the next store into
+// it needs new room, and on a full disk the kernel ends the process (SIGBUS). Only an empty file can be set otherwise.
+// Closing a file that was just made drops no locks. SQLite gives an empty wal-index the database's mode.
 static inline void bs_make_index(const char *path) {
 #ifdef __linux__
     int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (descriptor < 0) return;
-    // FS_IOC_GETFLAGS, FS_IOC_SETFLAGS and FS_NOCOW_FL: their header and ioctl's would give types of other modules to
-    // this one.
+    // FS_IOC_GETFLAGS, FS_IOC_SETFLAGS and FS_NOCOW_FL, by value: their header and the header of ioctl would bring
+    // types of other modules into this one.
     int flags = 0;
     if (syscall(SYS_ioctl, descriptor, _IOR('f', 1, long), &flags) == 0) {
         flags |= 0x00800000;
@@ -197,7 +197,7 @@ static inline int bs_is_regular_or_absent(const char *path) {
     struct stat info;
     if (lstat(path, &info) != 0) return errno == ENOENT;
     if (S_ISREG(info.st_mode)) return 1;
-    // What opening it with O_NOFOLLOW says of a link, and the caller makes an unsafe path of.
+    // The error of an open with O_NOFOLLOW at a symbolic link, which the caller turns into an unsafe path.
     errno = ELOOP;
     return 0;
 }
@@ -218,21 +218,20 @@ static inline int bs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file 
     bs_vfs *own = (bs_vfs *)vfs;
     char index[1024] = "";
     file->pMethods = 0;
-    // Not SQLITE_CANTOPEN: SQLite takes a journal that can't be opened for one that it must roll back (pager.c,
-    // hasHotJournal).
+    // Not SQLITE_CANTOPEN: SQLite would take an unopenable journal for one to roll back (pager.c, hasHotJournal).
     if (name && !bs_is_regular_or_absent(name)) return SQLITE_IOERR;
     if (name && (flags & SQLITE_OPEN_WAL)) {
-        // The wal-index, which the system's VFS opens next, and by itself.
+        // The system's VFS opens the wal-index next, without a call to this function.
         size_t length = strlen(name);
         if (length < 4 || length >= sizeof index) return SQLITE_IOERR;
         memcpy(index, name, length + 1);
         memcpy(index + length - 4, "-shm", 4);
         if (!bs_is_regular_or_absent(index)) return SQLITE_IOERR;
-        // SQLite asks for a log that it may write to and make, whatever the database is opened for.
+        // SQLite asks to write to the log and to create it, whatever the database is opened for.
         if (own->has_private_index)
             flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
-        // An empty log that came into being here would hide from the process that the real one is gone, and what it
-        // wrote there behind frames that are gone would be lost.
+        // A new, empty log would hide from the process that the real log is gone. Frames that the process then wrote
+        // behind the lost frames would be lost, too.
         if (own->needs_log) flags &= ~SQLITE_OPEN_CREATE;
     }
     int rc = own->system->xOpen(own->system, name, file, flags, flags_out);
@@ -246,14 +245,13 @@ static inline int bs_open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file 
     return rc;
 }
 
-// SQLite deletes the log of an empty database, of one byte say, even for a connection that only reads (pager.c,
-// pagerOpenWalIfPresent).
+// SQLite deletes the log of an empty (or one-byte) database, even if it only reads (pager.c, pagerOpenWalIfPresent).
 static inline int bs_delete_nothing(sqlite3_vfs *vfs, const char *name, int sync_directory) {
     (void)vfs, (void)name, (void)sync_directory;
     return SQLITE_OK;
 }
 
-// Makes the VFS known to SQLite under `name`, which must stay valid. Never freed: SQLite keeps its address.
+// Registers the VFS with SQLite under `name`, which must stay valid. The VFS is never freed: SQLite keeps its address.
 static inline int bs_register_vfs(
     const char *name, int is_for_readers, int has_private_index, int needs_log, const int64_t *size_limit) {
     sqlite3_vfs *system = sqlite3_vfs_find(0);
@@ -281,9 +279,8 @@ static inline int bs_register_vfses(const int64_t *size_limit) {
     return rc == SQLITE_OK ? bs_register_vfs("breaker-store-private", 1, 1, 0, size_limit) : rc;
 }
 
-// Reads the first bytes of a database through SQLite, without a connection. A process that opened the file by itself
-// would drop all its locks on the file with the close. SQLite puts the close off as long as a connection of the process
-// has locks.
+// Reads the first bytes of a database through SQLite, without a connection: if this process itself opened the file, the
+// close would drop all its locks on it. SQLite delays the close while a connection of the process has locks.
 static inline int bs_read_beginning(const char *path, void *buffer, int count) {
     sqlite3_vfs *vfs = sqlite3_vfs_find("breaker-store-reader");
     const char *name = sqlite3_create_filename(path, "", "", 0, 0);
@@ -296,7 +293,7 @@ static inline int bs_read_beginning(const char *path, void *buffer, int count) {
     int cause = errno;
     if (file && file->pMethods) file->pMethods->xClose(file);
     free(file);
-    // The parameter is no constant before SQLite 3.40.
+    // Before SQLite 3.40 the parameter is not const.
     sqlite3_free_filename((char *)name);
     errno = cause;
     return rc;
@@ -312,11 +309,11 @@ static inline const uint64_t *bs_wal_index(sqlite3 *db) {
     if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
     void volatile *page = 0;
     int rc = file->pMethods->xShmMap(file, 0, 32768, 0, &page);
-    // The second one: mapped to be read, by a connection that may not write the wal-index.
+    // SQLITE_READONLY: mapped for reading, by a connection that may not write the wal-index.
     return rc == SQLITE_OK || rc == SQLITE_READONLY ? (const uint64_t *)page : 0;
 }
 
-// Syncs the write-ahead log: what COMMIT wrote is then on the disk.
+// Syncs the log: everything that COMMIT wrote is then on the disk.
 static inline int bs_sync_wal(sqlite3 *db) {
     sqlite3_file *wal = 0;
     int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
@@ -330,14 +327,14 @@ static inline int bs_persist_wal(sqlite3 *db) {
     return sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &on);
 }
 
-// Whether the connection's path leads to another file by now, or to none. Where SQLite can't tell, it does not.
+// Whether the connection's path now leads to another file, or to none; 0 if SQLite can't find out.
 static inline int bs_has_moved(sqlite3 *db) {
     int moved = 0;
     sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
     return moved;
 }
 
-// Reads from the database file through SQLite: to open and close it by hand would drop this process's locks on it.
+// Reads from the database file through SQLite: an open and close by hand would drop this process's locks on the file.
 static inline int bs_read_file(sqlite3 *db, void *buffer, int count, int64_t offset) {
     sqlite3_file *file = 0;
     int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);

@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 extension BreakerStoreError {
-    /// A failed system call.
+    /// The error for a failed system call.
     init(systemError: Int32, doing: String, path: String) {
         let code: Code
         let advice: String

@@ -6,7 +6,7 @@ enum ByteLock {
         bs_set_lock(descriptor, offset, locked ? 1 : 0) == 0
     }
 
-    /// Whether anybody else holds one of these bytes.
+    /// Whether another open file description has a lock on one of these bytes.
     static func isAnyHeldByAnother(_ descriptor: Int32, _ offsets: Range<Int64>) -> Bool {
         bs_is_any_locked(descriptor, offsets.lowerBound, offsets.upperBound - offsets.lowerBound) != 0
     }

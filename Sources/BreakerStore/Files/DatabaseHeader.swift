@@ -1,7 +1,7 @@
-/// What the first bytes of a database file say (https://sqlite.org/fileformat2.html#the_database_header).
+/// The header of a database file (https://sqlite.org/fileformat2.html#the_database_header).
 struct DatabaseHeader: Equatable {
     let userVersion: Int64
-    /// Whether SQLite would write to a file of this format; to others it may do no more than read.
+    /// Whether SQLite can write files of this format; files of a later format it may only read.
     let isWritable: Bool
     let applicationID: Int64
 
@@ -11,7 +11,7 @@ struct DatabaseHeader: Equatable {
     /// 1 is a rollback journal, 2 a write-ahead log.
     private static let newestWriteVersion = 2
 
-    /// Takes the header's bytes apart; nil if they are none of an SQLite database.
+    /// Parses the header; nil if the bytes are not of an SQLite database.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.size, bytes.starts(with: Self.magic) else { return nil }
         func number(at offset: Int) -> Int64 {

@@ -19,8 +19,8 @@ struct FileStamp: Equatable {
         self.log = One(file.log)
     }
 
-    /// Whether both were last written so long before `now`, in Unix time, that a further write shows: the kernel
-    /// stamps files by its tick.
+    /// Whether both files were last written so long before `now` (Unix time, in seconds) that a further write would
+    /// change a time: the kernel's file times advance in ticks of its timer.
     func isSettled(at now: Double) -> Bool {
         [self.database, self.log].compactMap(\.self).allSatisfy {
             now - (Double($0.written.seconds) + Double($0.written.nanoseconds) / 1_000_000_000) > 0.05

@@ -1,16 +1,16 @@
 import CBreakerStore
 
-/// What kind of file system a path is on.
+/// Recognises the file systems that can't hold a store.
 struct FileSystem: Sendable {
-    /// The number that tells the kind; a test puts another in its place.
+    /// Returns the number of the file system's kind; a test replaces this function.
     var number: @Sendable (_ path: String) -> Int64 = { unsafe bs_file_system($0) }
 
-    /// The name of a file system on which locks or shared memory are not shared by all who use the file, or nil.
+    /// The name of the file system if not all users of a file share its locks or its shared memory; nil otherwise.
     ///
     /// https://sqlite.org/wal.html: "All processes using a database must be on the same host computer; WAL does not
     /// work over a network filesystem."
     ///
-    /// Not looked up in a dictionary: a first one costs a third of a millisecond, which opening can do without.
+    /// Not a dictionary: the first dictionary of a type would add a third of a millisecond to the opening.
     func unsuitableKind(of path: String) -> String? {
         switch self.number(path) {
         case 1: "network"

@@ -8,15 +8,15 @@ import Musl
 import Darwin
 #endif
 
-/// What stat(2) tells of a file.
+/// The facts about a file that stat(2) returns.
 ///
-/// It opens nothing, and so drops no lock (`OpenFile`).
+/// A stat opens nothing, and so drops no lock (`OpenFile`).
 struct FoundFile: Hashable, Sendable {
     enum Kind: Sendable {
         case regular, directory, link, other
 
         init(mode: UInt32) {
-            // POSIX leaves these numbers open; Linux and macOS have the same.
+            // POSIX does not define these numbers; Linux and macOS have the same.
             switch mode & 0o170000 {
             case 0o100000: self = .regular
             case 0o040000: self = .directory
@@ -26,13 +26,13 @@ struct FoundFile: Hashable, Sendable {
         }
     }
 
-    /// Which file it is: no other one of this boot has both numbers at the same time.
+    /// The file's number: no two files of one boot have both numbers at the same time.
     struct Number: Hashable, Sendable {
         let device: UInt64
         let inode: UInt64
     }
 
-    /// An instant as the file system stamps files with it, in Unix time.
+    /// A file system's timestamp, in Unix time.
     struct Time: Hashable, Sendable {
         let seconds: Int64
         let nanoseconds: Int64
@@ -50,7 +50,7 @@ struct FoundFile: Hashable, Sendable {
     var modified: Time
     /// When anything about the file was last changed.
     ///
-    /// Nobody can set this time, as `touch` sets the other.
+    /// No program can set this time, as `touch` sets `modified`.
     var changed: Time
 
     private init(_ found: bs_found) {
@@ -65,7 +65,7 @@ struct FoundFile: Hashable, Sendable {
         self.changed = Time(seconds: found.changed_seconds, nanoseconds: found.changed_nanoseconds)
     }
 
-    /// The file that a path leads to; nil if there is none that this process can see.
+    /// The file that a path leads to, through symbolic links; nil if this process can see none.
     init?(_ path: String) {
         var found = bs_found()
         guard unsafe bs_find(path, 1, &found) == 0 else { return nil }
@@ -79,7 +79,7 @@ struct FoundFile: Hashable, Sendable {
         self.init(found)
     }
 
-    /// What is at a path, a symbolic link itself; nil if there is nothing.
+    /// The file at a path, or the symbolic link itself; nil if there is nothing.
     static func itself(at path: String) throws(BreakerStoreError) -> FoundFile? {
         var found = bs_found()
         let error = unsafe bs_find(path, 0, &found)

@@ -8,26 +8,28 @@ import Musl
 import Darwin
 #endif
 
-/// The file `<db>-lock`: its byte 0 guards opening, migration and repair; byte 1 is that of the link to other hosts;
-/// byte *id* is held as long as worker *id* lives.
+/// The file `<db>-lock`, whose locked bytes show what processes do and which workers live.
 ///
-/// The locks belong to the open file description (`F_OFD_SETLK`): POSIX ones are dropped by any close in the process,
-/// and two stores in one process both get the same byte. The threads that use one `LockFile` share its description, so
-/// that the byte alone does not keep them apart.
+/// Byte 0, the guard, covers opening, migration and repair. Byte 1 belongs to the link to other hosts. Byte *id* is
+/// locked as long as worker *id* lives.
+///
+/// The locks belong to the open file description (`F_OFD_SETLK`): any close in the process would drop POSIX locks, and
+/// two stores in one process would both get the same byte. Threads that use one `LockFile` share its description, so
+/// the byte alone does not keep them apart.
 final class LockFile: Sendable {
     static let magic = Array("BreakerStore lock file 1\n".utf8)
 
-    /// Longer than it takes to give a new file its mode.
+    /// How long to wait until another process has set a new file's mode.
     private static let patience = Duration.milliseconds(20)
 
     let path: String
     /// Whether this process has created the file.
     let isNew: Bool
     private let descriptor: Int32
-    /// Whether a thread of this process has byte 0 through this object, or is about to ask for the byte.
+    /// Whether a thread of this process has byte 0 through this object, or is about to ask the kernel for it.
     private let isGuarded = Atomic<Bool>(false)
 
-    /// Opens the file; creates it, with the database's mode and owner, if `creating` names one.
+    /// Opens the file; if `creatingWith` has a mode, creates a missing file with that mode and the owner.
     init(path: String, creatingWith mode: mode_t?, owner: (user: uid_t, group: gid_t)?) throws(BreakerStoreError) {
         var file = OpenFile(path, O_RDWR)
         var isNew = false
@@ -39,7 +41,7 @@ final class LockFile: Sendable {
         }
         let end = Deadline(after: Self.patience)
         while file == nil, errno == EACCES, mode != nil, !end.isOver {
-            // Another user's process may have created the file just now, and may be about to set the mode.
+            // Another user's process may have just created the file, and may be about to set its mode.
             end.pause(atMost: .milliseconds(1))
             file = OpenFile(path, O_RDWR)
         }
@@ -60,32 +62,32 @@ final class LockFile: Sendable {
     }
 
     deinit {
-        // A fork's child has closed its copy, and may have the number in use for something else.
+        // A child of `fork` has closed its copy, and may use the number for another file.
         if ForkRecord.drop(descriptor: self.descriptor) { close(self.descriptor) }
     }
 
-    /// What is at the path of a lock file.
+    /// The kind of file at a lock file's path.
     enum Content: Equatable {
-        /// No lock file of a store, or not a whole one.
+        /// No file, or not a whole lock file of a store.
         case other
         case whole(hasWorkers: Bool)
 
         var hasWorkers: Bool { self == .whole(hasWorkers: true) }
     }
 
-    /// Looks whether a whole lock file of a store is there, and an open store on the file; touches nothing.
+    /// Finds out whether a whole lock file of a store is there, and whether other stores use it; changes nothing.
     static func content(at path: String) -> Content {
         guard let file = OpenFile(path, O_RDONLY), file.read(Self.magic.count + 1) == Self.magic else { return .other }
         return .whole(hasWorkers: ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers))
     }
 
-    /// Whether a whole lock file of a store is there; touches nothing.
+    /// Whether a whole lock file of a store is there; changes nothing.
     static func exists(at path: String) -> Bool { Self.content(at: path) != .other }
 
-    /// Whether an open store may be on the file; touches nothing.
+    /// Whether an open store may use the file; changes nothing.
     static func hasWorkers(at path: String) -> Bool { Self.content(at: path).hasWorkers }
 
-    /// Whether any process has the byte of the link; touches nothing.
+    /// Whether a process has the byte of the link; changes nothing.
     static func isLinkTaken(at path: String) -> Bool {
         guard let file = OpenFile(path, O_RDONLY) else { return false }
         return ByteLock.isHeldByAnother(file.descriptor, Self.link)
@@ -94,8 +96,8 @@ final class LockFile: Sendable {
     private static func requireMagic(of file: borrowing OpenFile, _ path: String) throws(BreakerStoreError) {
         let bytes = file.read(Self.magic.count + 1)
         if bytes == Self.magic { return }
-        // Cut short between its creation and this write: the rest of what was to be written is missing. After a power
-        // cut the file may have its size and none of its bytes: they are zero.
+        // A file whose creation was cut short has only the beginning of the content. After a power cut the file may
+        // have its size but none of its bytes: they are zero.
         guard let bytes, bytes.count <= Self.magic.count,
             Self.magic.starts(with: bytes) || bytes.allSatisfy({ $0 == 0 })
         else {
@@ -110,10 +112,10 @@ final class LockFile: Sendable {
         Hook.reached("lock.written")
     }
 
-    /// Which file it is.
+    /// The number of the open file.
     var number: FoundFile.Number? { FoundFile(descriptor: self.descriptor)?.number }
 
-    /// Whether the path still leads to this file: a cleaner may have removed it.
+    /// Whether the path still leads to this file: another program may have removed it.
     var isInPlace: Bool { self.number.map { $0 == FoundFile(self.path)?.number } ?? false }
 
     /// Takes byte 0 for the calling thread; false if another thread or another process has the byte.
@@ -132,7 +134,7 @@ final class LockFile: Sendable {
 
     /// Runs `body` while no other thread and no other process opens, migrates or repairs.
     ///
-    /// `body` must not ask for the guard again.
+    /// Blocks until the guard is free, and throws `busy` at the deadline. `body` must not ask for the guard again.
     func withGuard<Result>(
         until deadline: Deadline,
         _ body: () throws(BreakerStoreError) -> Result
@@ -152,7 +154,7 @@ final class LockFile: Sendable {
         return try body()
     }
 
-    /// The byte of the link that joins this store to those of other hosts.
+    /// The byte of the link, which joins this store's circuits to those of other hosts.
     static let link: Int64 = 1
 
     /// Takes the byte of the link; false if another link has it.
@@ -160,23 +162,23 @@ final class LockFile: Sendable {
 
     func unlockLink() { _ = ByteLock.set(self.descriptor, Self.link, false) }
 
-    /// The numbers that workers draw, each once: away from the offsets of the lock file's own bytes.
+    /// The range of workers' numbers, far from the offsets of the lock file's own bytes.
     static let workers: Range<Int64> = (1 << 32)..<(1 << 62)
 
-    /// Takes the byte of a worker; false if another has it.
+    /// Takes the byte of a worker; false if another open store has it.
     func lock(worker: Int64) -> Bool { ByteLock.set(self.descriptor, worker, true) }
 
     func unlock(worker: Int64) { _ = ByteLock.set(self.descriptor, worker, false) }
 
-    /// Whether another open store may be on the file.
+    /// Whether another open store may use the file.
     var hasOtherWorkers: Bool { ByteLock.isAnyHeldByAnother(self.descriptor, Self.workers) }
 
     /// Whether another open store holds the worker's byte.
     ///
-    /// If the kernel gives no answer, the worker counts as alive. A slot that is kept too long comes free with its
-    /// lease, but nothing takes back a second probe at the same time.
+    /// If the kernel gives no answer, the worker counts as alive. A slot that is kept too long becomes free when its
+    /// lease ends, but nothing undoes a second probe at the same time.
     func isHeldByAnother(worker: Int64) -> Bool {
-        // No worker has an id outside the range: another program wrote it. The kernel rejects offsets below zero.
+        // An id outside the range was written by another program. The kernel rejects offsets below zero.
         Self.workers.contains(worker) && ByteLock.isHeldByAnother(self.descriptor, worker)
     }
 }

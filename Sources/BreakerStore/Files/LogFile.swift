@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// What the bytes of a log say (https://sqlite.org/fileformat2.html#wal_file_format).
+/// The content of a log (https://sqlite.org/fileformat2.html#wal_file_format).
 struct LogFile: ~Copyable {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
@@ -21,7 +21,7 @@ struct LogFile: ~Copyable {
     private let size: Int64
     private let header: [UInt8]
 
-    /// Nil if there is none; throws if it can't be read, for the database without its log may be no whole one.
+    /// Opens the log; nil if there is none; throws if it can't be read: the database alone may be incomplete.
     static func at(_ path: String) throws(BreakerStoreError) -> LogFile? {
         guard let file = OpenFile(path, O_RDONLY) else {
             if errno == ENOENT { return nil }
@@ -34,33 +34,32 @@ struct LogFile: ~Copyable {
         return LogFile(path: path, file: file, size: size, header: header)
     }
 
-    /// Reads the log, of a large log the beginning; throws if the system can't read it.
+    /// Reads the log, at most `mostToReadThrough` bytes; throws if the system can't read a part of them.
     func readThrough() throws(BreakerStoreError) {
         let count = 65_536
         let size = min(self.size, StoreFile.mostToReadThrough)
         for place in stride(from: 0, to: size, by: count) { _ = try self.read(count, at: place) }
     }
 
-    /// Whether there is anything behind a whole header; SQLite takes a log without one for empty.
+    /// Whether frames follow a valid header; SQLite takes a log without a valid header for empty.
     var hasFrames: Bool { self.size > Self.headerSize && self.isValid }
 
     private var pageSize: UInt32 { Self.word(self.header, 2) }
 
-    /// So many frames are looked at for the schema's version: 1 GiB of a log with pages of 4 KiB.
+    /// The most frames that are searched for the schema's version: 1 GiB of a log with pages of 4 KiB.
     private static let mostFrames = 262_144
 
     /// The schema versions in all copies of the first page in the log, whether or not SQLite counts those frames.
     ///
-    /// Whoever opens the file to write asks for its version again, through SQLite: so frames beyond the bound may be
-    /// left out.
+    /// May leave out frames beyond `mostFrames`: a process that opens the file for writing asks SQLite again.
     static func versions(at path: String) throws(BreakerStoreError) -> [Int64] {
         guard let log = try LogFile.at(path), log.hasFrames else { return [] }
         let frameSize = Int64(Self.frameHeaderSize) + Int64(log.pageSize)
         var versions: [Int64] = []
         for place in stride(from: Int64(Self.headerSize), to: log.size, by: Int(frameSize)).prefix(Self.mostFrames) {
             let frame = try log.read(Self.frameHeaderSize, at: place)
-            // Frames of an earlier round of the log have other salts. No frame is of page 0: SQLite ends there, too,
-            // and a hole in the file reads so.
+            // Frames from before the last restart of the log have other salts. No frame is of page 0, as a hole in the
+            // file reads: SQLite ends there, too.
             guard frame.count == Self.frameHeaderSize, frame[8..<16] == log.header[16..<24], Self.word(frame, 0) != 0
             else { break }
             guard Self.word(frame, 0) == 1 else { continue }
@@ -70,8 +69,10 @@ struct LogFile: ~Copyable {
         return versions
     }
 
-    /// "The checksum is computed by interpreting the input as an even number of unsigned 32-bit integers", in an order
-    /// of bytes that the magic number tells.
+    /// Whether the header is whole and its checksum right.
+    ///
+    /// "The checksum is computed by interpreting the input as an even number of unsigned 32-bit integers", in the byte
+    /// order of the magic number.
     private var isValid: Bool {
         guard self.header.count == Self.headerSize else { return false }
         let magic = Self.word(self.header, 0)

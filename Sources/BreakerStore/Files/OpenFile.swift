@@ -8,22 +8,22 @@ import Musl
 import Darwin
 #endif
 
-/// A regular file that is open, whoever has made it; closed when it goes out of scope.
+/// An open regular file, closed when it goes out of scope; any process may have made it.
 ///
-/// Never the database: where any descriptor of a file is closed, POSIX drops all locks that this process has on the
-/// file, and SQLite would lose those of the database. On log and journal SQLite has no locks.
+/// Never the database: when any descriptor of a file is closed, POSIX drops all locks that this process has on the
+/// file, so SQLite would lose its locks on the database. On log and journal SQLite has no locks.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
 
-    /// Nil with `errno`: follows no link, never waits, and takes nothing but a regular file.
+    /// Opens a regular file, follows no symbolic link, and never waits; nil, with `errno`, on failure.
     ///
-    /// `O_NONBLOCK` changes nothing for a regular file; open(2) of a pipe would wait for whoever writes to it.
+    /// `O_NONBLOCK` changes nothing for a regular file; without it open(2) of a pipe would wait for the other end.
     init?(_ path: String, _ flags: Int32, _ mode: mode_t = 0) {
         let descriptor = unsafe open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
         guard descriptor >= 0 else { return nil }
         guard FoundFile(descriptor: descriptor)?.kind == .regular else {
             close(descriptor)
-            // What open(2) says of a socket.
+            // The error of open(2) for a socket.
             errno = ENXIO
             return nil
         }
@@ -32,25 +32,25 @@ struct OpenFile: ~Copyable {
 
     deinit { close(self.descriptor) }
 
-    /// Leaves the descriptor, and its close, to the caller.
+    /// Hands the descriptor to the caller, which must close it.
     consuming func kept() -> Int32 {
         let descriptor = self.descriptor
         discard self
         return descriptor
     }
 
-    /// Up to `count` bytes, fewer where the file ends before; nil with `errno`.
+    /// Reads up to `count` bytes, fewer if the file ends before; nil, with `errno`, on failure.
     func read(_ count: Int, at place: Int64 = 0) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let found = unsafe pread(self.descriptor, &bytes, count, off_t(place))
         guard found >= 0 else { return nil }
-        // Not `Array(bytes.prefix(found))`: where the caller drops the bytes, the optimizer of Swift 6.3.1 frees that
-        // copy before it is filled.
+        // Not `Array(bytes.prefix(found))`: if the caller drops the bytes, the optimizer of Swift 6.3.1 frees that copy
+        // before it is filled.
         bytes.removeLast(count - found)
         return bytes
     }
 
-    /// Writes all the bytes at the file's beginning; false, with `errno`, if there is no room for them.
+    /// Writes all the bytes at the file's beginning; false, with `errno`, if they could not all be written.
     func write(_ bytes: [UInt8]) -> Bool {
         guard bytes.count <= Self.sizeLimit else {
             errno = EFBIG
@@ -59,13 +59,13 @@ struct OpenFile: ~Copyable {
         return unsafe pwrite(self.descriptor, bytes, bytes.count, 0) == bytes.count
     }
 
-    /// How many bytes this process may let a file have; the look is noted for SQLite's writes, too (limits.h).
+    /// The most bytes that this process may give a file; each use stores the limit for SQLite's writes, too (limits.h).
     static var sizeLimit: Int64 { bs_look_at_size_limit() }
 
     /// Gives a file that this process has made the mode and the owner of the database beside it.
     ///
-    /// The umask may have taken bits away, and the file must be open to the database's owner and group. Only root can
-    /// give a file an owner.
+    /// The umask may have removed bits, but the database's owner and group must be able to open the file. Only root can
+    /// change the owner.
     func take(mode: mode_t, owner: (user: uid_t, group: gid_t)?) {
         fchmod(self.descriptor, mode)
         if let owner { _ = fchown(self.descriptor, geteuid() == 0 ? owner.user : uid_t.max, owner.group) }

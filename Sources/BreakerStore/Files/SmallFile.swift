@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Files that the kernel makes up, read with plain system calls: Foundation's reading costs megabytes of memory.
+/// Reads files that the kernel makes up, with plain system calls: Foundation's reading costs megabytes of memory.
 package enum SmallFile {
     private static let limit = 16 << 20
 
@@ -27,7 +27,7 @@ package enum SmallFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Where a symbolic link leads to; nil if it is none.
+    /// The target of a symbolic link; nil if the path is no symbolic link.
     package static func target(ofLink path: String) -> String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &buffer, buffer.count)

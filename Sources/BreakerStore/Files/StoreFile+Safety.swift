@@ -6,12 +6,12 @@ import Musl
 import Darwin
 #endif
 
-/// Checks the files at the five names of a store, and their owners.
+/// Checks the files at a store's five paths, and their owners.
 extension StoreFile {
-    /// Throws `unsafePath` unless nothing is at each of the five names, or a regular file without a second name that no
-    /// other user can have put there.
+    /// Throws unless each of the five paths has no file, or a regular file with no other name that no other user can
+    /// have put there.
     ///
-    /// A database in memory has no absolute path.
+    /// A database in memory has no absolute path, and needs no check.
     static func requireSafe(_ path: String) throws(BreakerStoreError) {
         guard path.hasPrefix("/") else { return }
         let file = StoreFile(at: path)
@@ -20,18 +20,18 @@ extension StoreFile {
         }
     }
 
-    /// The same for one name.
+    /// Throws unless one path has no file, or a safe one.
     static func requireSafe(name: String, isDatabase: Bool) throws(BreakerStoreError) {
         guard let found = try FoundFile.itself(at: name) else { return }
         let directory = found.isForeign(to: geteuid()) ? FoundFile(Self.directory(of: name)) : nil
         if let refusal = found.refusal(name, isDatabase: isDatabase, user: geteuid(), in: directory) { throw refusal }
     }
 
-    /// Follows a link only as the kernel does with `fs.protected_symlinks` set (proc_sys_fs(5)), whether it is set or
-    /// not: in a directory that everybody may write to, only if it is this user's or the directory's owner's.
+    /// Throws unless a symbolic link may be followed: in a directory that everybody may write to, only a link of this
+    /// user or of the directory's owner.
     ///
-    /// The caller asks after reading the link: only the users whose links are followed could have replaced the link in
-    /// between.
+    /// The kernel has the same rule if `fs.protected_symlinks` is set (proc_sys_fs(5)). The caller asks after reading
+    /// the link: in between, only users whose links are followed could have replaced it.
     static func requireFollowable(_ link: String) throws(BreakerStoreError) {
         guard let found = try FoundFile.itself(at: link), found.kind == .link else {
             throw BreakerStoreError(systemError: EAGAIN, doing: "resolve", path: link)
@@ -61,22 +61,21 @@ extension StoreFile {
 extension FoundFile {
     func isForeign(to user: UInt32) -> Bool { self.owner != user && self.owner != 0 }
 
-    /// Whether it is a directory that everybody may write to, of another owner.
+    /// Whether it is a directory that everybody may write to and that `user` does not own.
     func isOpenToAll(notOf user: UInt32) -> Bool { self.permissions & 0o002 != 0 && self.owner != user }
 
-    /// Why a process of `user` may not use this file as one of a store; nil if it may.
+    /// Why a process of `user` may not use this file as one of a store's files; nil if it may.
     ///
     /// In a directory that everybody may write to, another user may have put the file there to mislead the process.
     /// Elsewhere only the directory's owner and its group make files, and they are trusted with the store
-    /// (`SharingAStore`). The file's group proves nothing: in a directory with the setgid bit each file has the
-    /// directory's group.
+    /// (`SharingAStore`). The file's group proves nothing: a directory with the setgid bit gives all files its group.
     func refusal(
         _ path: String, isDatabase: Bool, user: UInt32, in directory: FoundFile?
     ) -> BreakerStoreError? {
         switch self.kind {
         case .regular: break
         case .directory where isDatabase: return StoreFile.directoryError(path)
-        // A link or a device would lead somebody else to other locks or another log.
+        // A symbolic link or a device would lead another process to other locks or another log.
         case .link, .directory, .other:
             let others = self.kind == .directory ? "a directory" : "not a regular file"
             let word = self.kind == .link ? "a symbolic link" : others

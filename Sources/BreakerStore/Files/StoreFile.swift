@@ -10,26 +10,26 @@ import Darwin
 struct StoreFile: Sendable, Hashable {
     let path: String
 
-    // Kept, not put together each time: every commit looks whether they are still in place.
+    // Kept, since every commit checks whether these files are in place.
     let log: String
     let index: String
     let journal: String
     let lock: String
     let board: String
-    /// What the link to other hosts says of itself.
+    /// Where the link to other hosts reports its state.
     var link: String { self.path + "-link" }
 
     var directory: String { Self.directory(of: self.path) }
 
-    /// Resolves symbolic links first, so that two names of one file are one store, and refuses what can't be a store.
+    /// Resolves symbolic links, so that two names of one file are one store; throws if the path can't be a store.
     init(resolving given: String, on fileSystem: FileSystem = FileSystem()) throws(BreakerStoreError) {
         let path = try Self.resolve(given)
-        // SQLite's own limit, the endings of the files beside it included (os_unix.c, MAX_PATHNAME).
+        // SQLite's own limit, which includes the endings of the files beside the database (os_unix.c, MAX_PATHNAME).
         guard path.utf8.count <= Self.longestPath else {
             throw BreakerStoreError(systemError: ENAMETOOLONG, doing: "open", path: path)
         }
         self.init(at: path)
-        // A file may be mounted by itself.
+        // The file itself may be a mount.
         if let kind = fileSystem.unsuitableKind(of: self.path) ?? fileSystem.unsuitableKind(of: self.directory) {
             throw BreakerStoreError(
                 code: .unsupportedFileSystem,
@@ -41,7 +41,7 @@ struct StoreFile: Sendable, Hashable {
         try Self.requireSafe(self.path)
     }
 
-    /// - Parameter path: is resolved.
+    /// - Parameter path: must be resolved.
     init(at path: String) {
         self.path = path
         self.log = path + "-wal"
@@ -52,7 +52,7 @@ struct StoreFile: Sendable, Hashable {
     }
 
     private static let longestPath = 500
-    /// Of a larger file no more is read to learn whether the disk can read it: others wait meanwhile.
+    /// The most bytes of a file that are read to learn whether the disk can read it: other processes wait meanwhile.
     static let mostToReadThrough: Int64 = 1 << 30
 
     private static func resolve(_ given: String) throws(BreakerStoreError) -> String {
@@ -64,7 +64,7 @@ struct StoreFile: Sendable, Hashable {
             )
         }
         var path = given
-        // A link may point to a file that is still to be created: follow it by hand, as often as the kernel would.
+        // The link's target may not exist yet, so links are followed by hand, as often as the kernel would.
         for _ in 0..<40 {
             guard !path.hasSuffix("/") else { throw Self.directoryError(given) }
             let slash = path.lastIndex(of: "/")
@@ -94,7 +94,7 @@ struct StoreFile: Sendable, Hashable {
         }
     }
 
-    /// Brings new names, renamings and removals in the directory to the disk.
+    /// Syncs new names, renamings and removals in the directory to the disk.
     ///
     /// fsync(2): "Calling fsync() does not necessarily ensure that the entry in the directory containing the file has
     /// also reached disk."
@@ -105,7 +105,7 @@ struct StoreFile: Sendable, Hashable {
         close(descriptor)
     }
 
-    /// The bytes of the database at `path` and its log.
+    /// The size of the database at `path` and its log together.
     static func bytes(at path: String) -> Int64 { (Self.size(path) ?? 0) + (Self.size(path + "-wal") ?? 0) }
 
     /// The size of the file at `path`, or nil if there is none.

@@ -8,18 +8,18 @@ import Musl
 import Darwin
 #endif
 
-/// A directory of a store's own under the temporary directory, until it is removed or the process ends in order.
+/// A temporary directory for one store; it lasts until it is removed or the process exits in order.
 enum TemporaryDirectory {
     private final class Present: Sendable { let paths = Mutex<[String]>([]) }
 
-    /// A child of a fork has none: those are its parent's.
+    /// A child of `fork` starts without any: the directories are its parent's.
     private static let present = PerProcess { Present() }
     private static let isRemovedAtExit = atexit { TemporaryDirectory.removeAll() } == 0
 
     static func make() throws(BreakerStoreError) -> String {
         let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var resolved = base
-        // SQLite is told to follow no link.
+        // SQLite follows no symbolic link (`SQLITE_OPEN_NOFOLLOW`).
         if let real = unsafe realpath(base, nil) {
             resolved = unsafe String(cString: real)
             unsafe free(real)
@@ -40,7 +40,7 @@ enum TemporaryDirectory {
 
     /// Removes the directory and the files in it.
     ///
-    /// The store's thread may be at work yet: under another name it makes no file in the directory.
+    /// The directory is renamed first: the store's thread may still be at work, and can then make no file in it.
     static func remove(_ path: String) {
         Hook.reached("temporary.begin")
         let directory = path + ".gone"

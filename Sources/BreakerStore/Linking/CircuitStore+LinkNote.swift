@@ -1,6 +1,6 @@
-/// What a link says beside its file.
+/// The note that a link leaves beside its file.
 extension CircuitStore {
-    /// Says of this file's link what people are to know; nil: nothing, for the link ends in order.
+    /// Writes the note of this file's link; nil removes the note, because the link ends in order.
     package func note(_ note: LinkNote?) {
         let file = self.backend.file
         guard let note else { return LinkNote.remove(at: file.link) }

@@ -1,23 +1,23 @@
 /// What a link to other hosts asks of a file.
 extension CircuitStore {
-    /// All circuits whose names match a pattern, as of one instant, in the order of their numbers.
+    /// Reads all circuits whose names match a pattern, as of one instant, ordered by their numbers.
     ///
-    /// A circuit is left out whose row can't be read, or whose name no statement can look for. Throws
-    /// `invalidConfiguration`, `closed` or `forked`, or what keeps the file from being read. Reads on the calling
-    /// thread.
+    /// Leaves out a circuit whose row can't be read, or whose name no statement can look for. Throws
+    /// `invalidConfiguration`, `closed` or `forked`, or an error from reading the file. Reads on the calling thread.
     package func linkedCircuits(matching pattern: String) throws(BreakerStoreError) -> [LinkedCircuit] {
         try self.linkedCircuits(matching: pattern, eventsAfter: 0).circuits
     }
 
-    /// The same, of the history only what is newer than an event.
+    /// Reads the same circuits, but only the part of the history that is newer than an event.
     ///
-    /// To read the histories of all circuits costs far more than all else. Who looks often keeps the transitions that
-    /// were seen, and has those that are nil here stay as they were.
+    /// To read the histories of all circuits costs far more than all else. A caller that reads often keeps the
+    /// transitions that it has seen, and takes nil here as unchanged.
+    ///
     /// - Parameters:
-    ///   - pattern: which circuits.
-    ///   - event: the number that the look before has returned. If another file has taken the store's place since,
-    ///     which has not reached this number, all of the history is told.
-    /// - Returns: the circuits, and the number of the newest event at that instant; the file's own number.
+    ///   - pattern: matches the names.
+    ///   - event: the number that the last reading returned. If the file has not reached this number, another file has
+    ///     taken the store's place: then all of the history is read.
+    /// - Returns: the circuits; the number of the newest event at that instant; the file's own number.
     package func linkedCircuits(
         matching pattern: String, eventsAfter event: Int64
     ) throws(BreakerStoreError) -> (circuits: [LinkedCircuit], newestEvent: Int64, file: Int64) {
@@ -30,17 +30,18 @@ extension CircuitStore {
         }
     }
 
-    /// Has the file do to a circuit what other hosts, or people there, have decided, in one transaction.
+    /// Applies a decision of other hosts or their operators to a circuit, in one transaction.
     ///
-    /// Throws as `reset(_:by:reason:)` does, but for `noSuchCircuit`. Commits on the calling thread, which waits at
-    /// most for `busyTimeout`.
+    /// Throws as `reset(_:by:reason:)` does, except `noSuchCircuit`. Commits on the calling thread, and waits at most
+    /// for `busyTimeout`.
+    ///
     /// - Parameters:
-    ///   - order: what is to be done.
+    ///   - order: the decision.
     ///   - name: the circuit's name.
-    ///   - epoch: that of the circuit as the decision knows it.
-    ///   - who: the operator whom the history names: `LinkOrder.fleet`, or `LinkOrder.fleet(for:)` for a person.
+    ///   - epoch: the circuit's epoch when the link decided.
+    ///   - who: the operator for the history: `LinkOrder.fleet`, or `LinkOrder.fleet(for:)` for a person.
     ///   - reason: why.
-    /// - Returns: the circuit's epoch after the order; nil where nothing was done, because there is no such circuit, it
+    /// - Returns: the circuit's epoch after the order; nil if nothing was done, because there is no such circuit, it
     ///   has another epoch by now, or the order does not apply to its state.
     package func obey(
         _ order: LinkOrder, on name: String, ifEpoch epoch: Int64, by who: String?, reason: String?
@@ -48,7 +49,7 @@ extension CircuitStore {
         let (who, reason) = (who.map(LinkText.cut), reason.map(LinkText.cut))
         let asked = ContinuousClock.now
         return try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
-            // Asked first: an order that comes too late must not even count the circuit's failures.
+            // Checked first: an order that comes too late must not even count the circuit's failures.
             guard try transaction.circuit(name)?.epoch == epoch else { return nil }
             switch order {
             case .obey(let word, let leavesTrip):
@@ -57,11 +58,11 @@ extension CircuitStore {
                 if after != epoch { transaction.noteTransition() }
                 return after
             case .stamp(let serverTime, let notBefore):
-                // The words grew older while this waited for the file.
+                // The words grew older while this transaction waited for the file.
                 let waited = asked.duration(to: .now).saturatingMicroseconds
                 let isStamped = try transaction.stampWords(
                     of: name, serverTime: serverTime.addingSaturating(waited), notBefore: notBefore)
-                // On the disk before it is told: a host that loses its power must not stamp the word anew.
+                // On the disk before the link sends it: after a power loss, a host must not stamp the word again.
                 if isStamped { transaction.noteTransition() }
                 return isStamped ? epoch : nil
             default: break

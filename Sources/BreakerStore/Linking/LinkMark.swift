@@ -1,7 +1,7 @@
-/// The sign of change: as long as it stays the same, nobody has committed anything to the file.
+/// A mark of the file's present content: as long as the mark stays equal, no process has committed to the file.
 package struct LinkMark: Equatable, Sendable {
     private let tag: Tag
-    /// Rises with each opening, for another file may have the same header.
+    /// Rises with each opening, because another file may have the same header.
     private let generation: UInt64
 
     fileprivate init(tag: Tag, generation: UInt64) {
@@ -11,11 +11,11 @@ package struct LinkMark: Equatable, Sendable {
 }
 
 extension CircuitStore {
-    /// The sign of change as it is now; taken before the file is read, it says later whether what was read still holds.
+    /// The present mark; a mark taken before the file is read shows later whether the reading still holds.
     ///
     /// Nil while nothing proves that the file is unchanged: the store is degraded, closed or read-only, this process is
-    /// a fork, or the header can't be mapped. Then a caller must look each time. Takes no lock, makes no system call,
-    /// and may be called from any thread.
+    /// a fork, or the header can't be mapped. Then the caller must read the file each time. Takes no lock, makes no
+    /// system call, and may be called from any thread.
     package func changeMark() -> LinkMark? {
         guard !self.gate.isForked, let (tag, generation) = self.gate.tag() else { return nil }
         return LinkMark(tag: tag, generation: generation)

@@ -16,13 +16,13 @@ extension LinkNote {
 
     static func remove(at path: String) { unsafe unlink(path) }
 
-    /// Puts the note in place of whatever is at the path, in one step, with the mode and the owner of the database.
+    /// Replaces any file at the path by the note, in one step, with the mode and the owner of the database.
     ///
-    /// Where that can't be done nobody is told: a full disk keeps no link from its work.
+    /// Ignores errors: a full disk must not keep a link from its work.
     func write(at path: String, likeDatabase database: String) {
         guard let like = FoundFile(database) else { return }
         let new = path + ".new"
-        // Left by a process that was killed here.
+        // A process that was killed here has left this file.
         unsafe unlink(new)
         let mode = mode_t(like.permissions & 0o777)
         guard let file = OpenFile(new, O_WRONLY | O_CREAT | O_EXCL, mode) else { return }

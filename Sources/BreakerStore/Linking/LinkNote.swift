@@ -4,16 +4,16 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What a file's link says of itself, for people: `<db>-link`, a file of one line.
+/// The status that a link writes for people: `<db>-link`, a file of one line beside the database.
 ///
-/// Nobody decides anything by it. It lies outside the database, so that to tell of a lost server costs no commit.
+/// No program decides anything by it. As it lies outside the database, a lost server costs no commit.
 package struct LinkNote: Sendable, Hashable {
-    /// Whether the link reads and tells what all hosts know.
+    /// Whether the link exchanges its circuits with the server.
     package var isJoined: Bool
     package var since: Date
     /// The process that the link runs in.
     package var pid: Int32
-    /// What keeps the link from the others.
+    /// Why the link can't reach the other hosts.
     package var reason: String
 
     package init(isJoined: Bool, since: Date, pid: Int32, reason: String = "") {
@@ -31,7 +31,7 @@ package struct LinkNote: Sendable, Hashable {
         return words.joined(separator: " ") + "\n"
     }
 
-    /// Nil for anything that no link has written: anybody who may write to the directory may have.
+    /// Nil for a text that no link has written: any process that may write to the directory may have written it.
     init?(line: String) {
         let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
         guard words.count == 4, line.hasSuffix("\n"), let seconds = Int64(words[1]),
@@ -47,15 +47,15 @@ package struct LinkNote: Sendable, Hashable {
     private static let latest: Int64 = 10_413_792_000
 }
 
-/// How a file's circuits are joined with those of other hosts just now.
+/// How a file's circuits are joined with those of other hosts now.
 package enum LinkStanding: Sendable, Hashable {
-    /// No link is there, nor was one that did not end in order.
+    /// No link runs, and the last one, if any, ended in order.
     case none
-    /// A link was there, and was killed; no other one has taken its place.
+    /// The last link was killed, and no other link has taken its place.
     case gone(LinkNote)
-    /// A link has begun, and has not said yet whether there is a way to the others.
+    /// A link runs, and has not reported yet whether it reaches the other hosts.
     case begun
-    /// What the link has said last.
+    /// The last report of a link that runs.
     case told(LinkNote)
 
     init(at file: StoreFile) {

@@ -1,26 +1,26 @@
-/// What a link has the file do to a circuit: one transaction each, if the circuit's epoch is the one that was read.
+/// A change that a link makes to a circuit: one transaction, if the circuit still has the epoch that the link read.
 package enum LinkOrder: Sendable, Hashable {
-    /// Opens the circuit for so many microseconds from now: an event, a new epoch.
+    /// Opens the circuit for this many microseconds from now, with an event and a new epoch.
     ///
-    /// An open circuit is opened anew, as after a failed probe. A hold stays over the state.
+    /// An open circuit opens again, as after a failed probe. A hold stays over the state.
     case open(for: Int64, trips: Int)
-    /// An open circuit stays open for so many microseconds from now: no event, and the epoch stays.
+    /// Keeps an open circuit open for this many microseconds from now, without an event, and in the same epoch.
     case extend(for: Int64)
     /// Closes the circuit and forgets its failures; a hold stays.
     case close
-    /// What a person has said on another host; `leavesTrip` if the circuit has opened after a reset was said.
+    /// Applies a word from another host; `leavesTrip` if the circuit has opened since a reset was said.
     case obey(LinkWord, leavesTrip: Bool)
-    /// What was said on this host gets its place among the words of all hosts, by the server's time as it is now.
+    /// Stamps the words of this host with their place among those of all hosts, by the server's present time.
     ///
-    /// The words were said after the host had obeyed what the server had by the time `notBefore`.
+    /// This host had obeyed the words that the server had at `notBefore`, so its own words are later.
     case stamp(serverTime: Int64, notBefore: Int64)
-    /// An open circuit lets its probes through from now on: no event, but a new epoch.
+    /// Makes an open circuit let its probes through from now on, without an event, but with a new epoch.
     case probe
 
-    /// The operator whom the history names for what links did.
+    /// The operator in the history for the orders of links.
     package static let fleet = OperatorName.fleet
 
-    /// The operator whom the history names for what a person on another host did.
+    /// The operator in the history for the words of a person on another host.
     package static func fleet(for who: String?) -> String { who.map { "\(self.fleet): \($0)" } ?? self.fleet }
 
     /// Whether an event's operator says that a link made the event.

@@ -1,19 +1,19 @@
 /// Reads circuits for a link by a few statements, however many circuits there are.
 ///
-/// One value serves one look at the file, inside one transaction.
+/// One value serves one reading of the file, inside one transaction.
 final class LinkReading {
-    /// More of each circuit is not read, whatever somebody has written into the file.
+    /// Further rows of a circuit are not read, however many a program has written into the file.
     private static let mostFailures = 100_000
     private static let mostBoards = 10_000
-    /// So many rows of a circuit that is not wanted are stepped over one by one.
+    /// At most this many rows of a circuit that is not wanted are stepped over one by one.
     private static let mostStrangeRows = 1_000
-    /// So many of the newest events of a circuit are looked at.
+    /// How many of the newest events of a circuit are read.
     private static let mostEvents = 64
 
     private struct Found {
         let row: CircuitRow
         var circuit: LinkedCircuit
-        /// Whether what is older in the history befell another circuit of this name.
+        /// Whether older events of the history belong to an earlier circuit of this name.
         var isHistoryOver = false
     }
 
@@ -24,11 +24,11 @@ final class LinkReading {
     /// The file's own number.
     let birth: Int64?
     private let board: BoardView
-    /// In the order of their numbers.
+    /// Ordered by the circuits' numbers.
     private var found: [Found] = []
     private var places: [Int64: Int] = [:]
 
-    /// - Parameter start: the number of the event behind which the history is read.
+    /// Prepares to read circuits, and the events after number `start`.
     init(_ view: StoreView, eventsAfter start: Int64) throws(BreakerStoreError) {
         self.start = start
         self.view = view
@@ -79,10 +79,10 @@ final class LinkReading {
 
     // MARK: - What other tables have of them
 
-    /// Hands over the rows of a statement with the place of their circuit, as long as `body` wants more of the circuit.
+    /// Passes the rows of a statement, with the place of their circuit, as long as `body` wants more of that circuit.
     ///
     /// The first column is the circuit's number, and the highest number comes first. The first two parameters are the
-    /// highest and the lowest number that is wanted: a look at one circuit of thousands reads the rows of that one.
+    /// highest and the lowest wanted number: to read one circuit of thousands steps through its rows alone.
     private func forEach(
         _ sql: SQL, _ values: SQLValue..., body: (Row, Int) -> Bool
     ) throws(BreakerStoreError) {
@@ -99,7 +99,7 @@ final class LinkReading {
                     strange = (id, strange.id == id ? strange.rows + 1 : 1)
                     if strange.rows < Self.mostStrangeRows { return true }
                 }
-                // SQLite finds the next circuit by the index, and need not step through what is left of this one.
+                // SQLite finds the next circuit by the index, without stepping through the other rows of this circuit.
                 next = id > .min ? id - 1 : nil
                 return false
             }
@@ -129,7 +129,7 @@ final class LinkReading {
         min(Self.mostFailures, Int(clamping: Database.mostFailures(under: self.found[place].row.circuit.rules)))
     }
 
-    /// - Parameter failures: the newest first.
+    /// Takes over a circuit's failures, which come newest first.
     private func take(_ failures: [Circuit.Failure], at place: Int) {
         let circuit = self.found[place].row.circuit
         guard circuit.rules.keepsFailures else { return }
@@ -141,7 +141,7 @@ final class LinkReading {
         }
     }
 
-    /// What lies ahead counts as now.
+    /// The age of a time; a time ahead counts as now.
     private func age(of time: StoreTime) -> Int64 { max(0, self.now.microseconds(since: time)) }
 
     private static let boards: SQL = """
@@ -150,7 +150,7 @@ final class LinkReading {
         """
 
     private func readRefusals() throws(BreakerStoreError) {
-        // What is known of the present board; what the file has of that board is older.
+        // The counts of the present board; the file's counts of that board are older.
         let present = self.found.map { self.board.totals(of: $0.row) }
         var totals = present.map { $0 ?? CellTotals() }
         var boards = Array(repeating: 0, count: self.found.count)
@@ -179,7 +179,7 @@ final class LinkReading {
 
     // MARK: - The history
 
-    // The inner query reads the index alone, so that a long history costs no more than one of so many events.
+    // The inner query reads the index alone, so that a long history costs no more than `mostEvents` events.
     private static let events: SQL = """
         SELECT circuit.id, event.kind, event.at, event.operator
         FROM circuit CROSS JOIN event ON event.id IN (
@@ -206,7 +206,7 @@ final class LinkReading {
         WHERE circuit = ?1 AND kind = 'tripped' ORDER BY id DESC LIMIT 1
         """
 
-    /// Looks further back for the beginning of a long outage: each probe that failed has left two events since.
+    /// Searches further back for the beginning of a long outage: each failed probe has left two events since then.
     private func readTrip(_ place: Int) throws(BreakerStoreError) {
         guard !self.found[place].isHistoryOver else { return }
         let name = self.found[place].circuit.name
@@ -215,7 +215,7 @@ final class LinkReading {
         }
     }
 
-    /// Takes an event over; the newest comes first.
+    /// Takes an event over, called with the newest event first.
     private func take(
         _ kind: CircuitEvent.Kind, at time: StoreTime, by who: @autoclosure () -> String?, _ place: Int
     ) {

@@ -1,27 +1,26 @@
-/// The right to be the link between one file and other hosts: at most one link of the host has it, and others stand by.
+/// The right to be the link between one file and other hosts; at most one link of the host has it.
 ///
-/// The right is byte 1 of the lock file, on a descriptor of this seat's own, so that two links of one process exclude
-/// each other too. The kernel takes it away when the process ends, however that ends. In a child of `fork` the seat is
-/// nobody's: the child has closed the descriptor.
+/// Other links stand by. The right is byte 1 of the lock file, on this seat's own descriptor, so that two links of one
+/// process exclude each other too. The kernel releases the byte whenever the process ends. A child of `fork` does not
+/// have the seat: the child has closed the descriptor.
 package final class LinkSeat: Sendable {
     private let path: String
     private let held = ForkSafeLock<LockFile?>(nil, rank: .seat)
     private let forks = ForkRecord.forks
 
-    /// Opens nothing.
+    /// Makes a seat that is not taken; opens no file.
     package init(of store: CircuitStore) { self.path = store.backend.file.lock }
 
     deinit {
         guard self.forks != ForkRecord.forks else { return self.leave() }
-        // Never let go of: the number of the closed descriptor may be that of the child's own lock file by now.
+        // Never released: the number of the closed descriptor may belong to the child's own lock file by now.
         if let lock = self.held.value(orInAChild: nil) { _ = unsafe Unmanaged.passRetained(lock) }
     }
 
-    /// Takes the seat, or says whether this link still has it.
+    /// Takes the seat, unless this link has it already; returns whether this link has it now.
     ///
-    /// False while another link has it, and while no lock file of a store is there. A lock file that was removed or
-    /// replaced is noticed: others take their seats by the file that the path leads to. Never waits, and may be called
-    /// from any thread.
+    /// False while another link has the seat, or the store has no lock file. Notices a lock file that was removed or
+    /// replaced: other links take their seats by the file at the path. Never waits, and may be called from any thread.
     package func take() -> Bool {
         var isTaken = false
         self.held.change { held in
@@ -36,20 +35,20 @@ package final class LinkSeat: Sendable {
         return isTaken
     }
 
-    /// Lets another link have the seat.
+    /// Releases the seat for another link.
     package func leave() {
         self.held.change { held in
-            // To close the descriptor does not free the byte while a child, just forked, has not closed its copy yet.
+            // Closing the descriptor does not free the byte while a newly forked child has not closed its copy yet.
             held?.unlockLink()
             held = nil
         }
     }
 
     private func lock() -> LockFile? {
-        // To open a lock file that was cut short would write to it. That is for those who open the store.
+        // Opening a lock file that was cut short would write to it. Only a process that opens the store may do so.
         guard LockFile.exists(at: self.path),
             let lock = try? LockFile(path: self.path, creatingWith: nil, owner: nil),
-            // A file that was replaced before its byte was locked is not the one by which others take their seats.
+            // Other links do not take their seats by a file that was replaced before its byte was locked.
             lock.lockLink(), lock.isInPlace
         else { return nil }
         return lock

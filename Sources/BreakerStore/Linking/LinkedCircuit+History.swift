@@ -1,14 +1,14 @@
-/// The part of the history that a link has to know, taken over from the newest event to the oldest.
+/// The part of the history that a link needs, taken over from the newest event to the oldest.
 extension LinkedCircuit {
     private static let transitions: [CircuitEvent.Kind] = [.tripped, .reopened, .closed, .probing, .reset]
 
-    /// Whether an event of this kind may have a place yet, now that all newer ones were taken.
+    /// Whether an event of this kind is still needed, after all newer events.
     func lacks(_ kind: CircuitEvent.Kind) -> Bool {
         self.transition == nil && Self.transitions.contains(kind)
             || self.lacksTrip && kind == .tripped
     }
 
-    /// Whether there is an outage whose beginning was not found.
+    /// Whether an outage lasts whose trip was not found.
     var lacksTrip: Bool {
         switch self.state {
         case .open, .halfOpen: self.trip == nil
@@ -16,7 +16,7 @@ extension LinkedCircuit {
         }
     }
 
-    /// Takes an event that `lacks` has asked for.
+    /// Takes an event for which `lacks` was true.
     mutating func take(_ event: Event) {
         var event = event
         event.by = event.by.map(LinkText.cut)

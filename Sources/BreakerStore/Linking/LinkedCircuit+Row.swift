@@ -1,5 +1,5 @@
 extension LinkedCircuit {
-    /// What a circuit's row says as of `now`.
+    /// Describes a circuit by its row, as of `now`.
     init(_ row: CircuitRow, named name: String, at now: StoreTime) {
         var circuit = row.circuit
         circuit.takeStampsAhead(for: now)
@@ -20,7 +20,7 @@ extension LinkedCircuit {
         )
     }
 
-    /// The calls that were counted within the windows of the rules.
+    /// Takes over the calls within the windows of the rules.
     mutating func take(_ rates: CallRates?) {
         guard let rates else { return }
         func sum(_ calls: UInt64, _ bad: UInt64) -> Sum {

@@ -1,17 +1,17 @@
-/// What a link to other hosts knows of a circuit: one look at the file, in microseconds.
+/// A circuit as a link reads it from the file.
 ///
-/// All times are durations, so that no clock of this host is ever compared with another host's.
+/// All times are durations in microseconds, so that no clock of this host is ever compared with another host's.
 package struct LinkedCircuit: Sendable, Hashable {
     package enum State: Sendable, Hashable {
         case closed
-        /// Calls are refused for so long yet; 0 where probes are let through.
+        /// Calls are refused for `left` from now; 0 where probes are let through.
         case open(left: Int64)
         case halfOpen
         /// A state of a later version.
         case unknown
     }
 
-    /// What opens the circuit, where each failure counts by itself.
+    /// A rule that counts single failures.
     package struct Counting: Sendable, Hashable {
         package var failures: Int
         /// Nil for a rule about failures in a row.
@@ -23,7 +23,7 @@ package struct LinkedCircuit: Sendable, Hashable {
         }
     }
 
-    /// What opens the circuit, where a share of the calls counts.
+    /// A rule about a share of the calls.
     package struct Share: Sendable, Hashable {
         package var share: Double
         package var minimumCalls: Int
@@ -39,7 +39,7 @@ package struct LinkedCircuit: Sendable, Hashable {
     /// The calls of this host within a rule's window.
     package struct Sum: Sendable, Hashable {
         package var calls: Int64
-        /// Those that failed, or were slow.
+        /// The calls that failed, or were slow.
         package var bad: Int64
 
         package init(calls: Int64, bad: Int64) {
@@ -48,7 +48,7 @@ package struct LinkedCircuit: Sendable, Hashable {
         }
     }
 
-    /// By which a row is known wherever it comes to: no two failures, and no two events, have the same.
+    /// Identifies a failure on every host: no two failures have the same key.
     package struct Key: Sendable, Hashable {
         package var worker: Int64
         package var number: Int64
@@ -72,7 +72,7 @@ package struct LinkedCircuit: Sendable, Hashable {
     package struct Hold: Sendable, Hashable {
         package var state: HoldState
         package var age: Int64
-        /// For how long yet; nil for until it is released.
+        /// How long the hold still lasts; nil until an operator releases it.
         package var left: Int64?
         package var by: String?
         package var reason: String?
@@ -86,7 +86,6 @@ package struct LinkedCircuit: Sendable, Hashable {
         }
     }
 
-    /// A row of the history.
     package struct Event: Sendable, Hashable {
         package var kind: CircuitEvent.Kind
         package var age: Int64
@@ -106,29 +105,29 @@ package struct LinkedCircuit: Sendable, Hashable {
     /// The hold that is in force.
     package var hold: Hold?
     package var tripsInARow: Int
-    /// How many calls decide just now whether a half-open circuit closes.
+    /// How many probes run now, whose ends decide whether a half-open circuit closes.
     package var liveProbes: Int
-    /// Nil where no failure counts by itself.
+    /// Nil where no rule counts single failures.
     package var counting: Counting?
     package var failureShare: Share?
     package var slowShare: Share?
     package var isObserving: Bool
-    /// For how long a trip now would open the circuit, jitter apart.
+    /// How long a trip now would open the circuit, without jitter.
     package var recovery: Int64
-    /// The file takes no circuit for open for longer than this.
+    /// The longest time for which the file keeps a circuit open.
     package var longestRecovery: Int64
     /// The failures that count, oldest first.
     package var failures: [Failure]
     package var failed: Sum?
     package var slow: Sum?
-    /// How many calls were refused since the circuit came into the file.
+    /// How many calls were refused since the circuit was created in the file.
     package var refusals: UInt64
     package var lastError: String?
     /// The newest event that is a transition of the state beneath a hold.
     package var transition: Event?
-    /// The trip that began the outage; nil where there is none, and where the history no longer has it.
+    /// The trip that began the outage; nil where no outage lasts, or the history no longer has the trip.
     package var trip: Event?
-    /// What people have said of the circuit, on this host or another: the newest word of each kind.
+    /// The newest word of each kind about the circuit, from operators of all hosts.
     package var words: [LinkWord]
 
     package init(

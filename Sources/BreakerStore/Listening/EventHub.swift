@@ -6,13 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Hands events over to its listeners, each event once and in order.
+/// Hands events to its listeners, each event once and in order.
 ///
-/// A listener that may hold the others up has a hub of its own: a handler, which may block, and a stream that begins in
-/// the past.
+/// A listener that may delay other listeners has a hub of its own: a handler, which may block, and a stream that begins
+/// in the past.
 ///
-/// The hub's thread looks at the header of the wal-index ten times a second. When that has changed, the thread reads
-/// the history on from where it stopped, whichever process wrote the events. There is no thread while nobody listens.
+/// The hub's thread looks at the header of the wal-index ten times a second. When the header has changed, the thread
+/// reads the history on from where it stopped, whichever process wrote the events. Without listeners there is no
+/// thread.
 final class EventHub: Sendable {
     /// A listener: a handler, or a stream with its buffer.
     final class Listener: Sendable {
@@ -20,7 +21,7 @@ final class EventHub: Sendable {
             case handler(@Sendable (CircuitEvent) -> Void)
             case stream(AsyncStream<CircuitEvent>.Continuation)
 
-            /// Whether to tell may take as long as the user's code likes.
+            /// Whether a delivery may take as long as the user's code likes.
             var mayBlock: Bool {
                 switch self {
                 case .handler: true
@@ -29,7 +30,7 @@ final class EventHub: Sendable {
             }
         }
 
-        /// Events that a slow reader has lost since the last one that it was told of, and the newest of them.
+        /// The events that a slow reader has lost since it was last sent their number, and the newest of them.
         private struct Loss {
             var count: Int
             var newest: CircuitEvent
@@ -38,10 +39,10 @@ final class EventHub: Sendable {
         private let target: Target
         /// Only the hub's thread changes this value.
         ///
-        /// The thread holds no lock while it yields an event, for that resumes the reader of the stream.
+        /// The thread holds no lock while it yields an event, because the yield resumes the reader of the stream.
         private let loss = Mutex<Loss?>(nil)
         private let start: HistoryPosition?
-        /// The newest event that was there before the listener came and that it asked for: up to this one nothing is
+        /// The newest event that the listener has asked for and that was there before it: up to this event nothing is
         /// lost, however slow the reader is.
         private let newestAskedFor: Int64
 
@@ -51,7 +52,7 @@ final class EventHub: Sendable {
             self.newestAskedFor = newestAskedFor
         }
 
-        /// Whether the event came after this listener was added.
+        /// Whether the event comes after the place where this listener begins.
         func wants(_ id: Int64, of file: UInt64) -> Bool {
             guard let start = self.start, start.file == file else { return true }
             return id > start.id
@@ -59,7 +60,7 @@ final class EventHub: Sendable {
 
         /// Hands over an event; false if the event must be handed over later.
         ///
-        /// - Parameter count: how many events are lost if the stream has no room for this one.
+        /// - Parameter count: how many events are lost if the stream has no room for this event.
         func deliver(_ event: CircuitEvent, standingFor count: Int = 1) -> Bool {
             switch self.target {
             case .handler(let handler): handler(event)
@@ -80,7 +81,7 @@ final class EventHub: Sendable {
             return true
         }
 
-        /// Says how many events were lost, as soon as there is room again.
+        /// Sends the number of lost events, as soon as the stream has room again.
         func tellOfLoss() {
             guard case .stream(let continuation) = self.target, let known = self.loss.withLock({ $0 }) else { return }
             let missed = CircuitEvent.missed(known.count, id: known.newest.id, at: known.newest.at)
@@ -139,7 +140,7 @@ final class EventHub: Sendable {
         _ = done.wait(for: deadline.remaining)
     }
 
-    /// Takes the signals of the callers of `flush`; the thread calls this before it reads, and raises them after.
+    /// Takes the signals of the callers of `flush`; the thread takes them before it reads, and raises them afterwards.
     func takeWaiters() -> [Signal] {
         self.state.withLock { state in
             defer { state.waiters.removeAll() }
@@ -147,7 +148,7 @@ final class EventHub: Sendable {
         }
     }
 
-    /// Called by the thread, which must end if this is true: nobody listens any longer.
+    /// Called by the thread, which must end if this is true: the hub has no listeners left.
     func endIfIdle() -> Bool {
         let waiters: [Signal]? = self.state.withLock { state in
             guard state.listeners.isEmpty else { return nil }
@@ -162,14 +163,14 @@ final class EventHub: Sendable {
 }
 
 extension EventHub {
-    /// Hands a part of the history over, and says how many events are gone from it.
+    /// Hands over a part of the history, and the number of events that are gone from it.
     ///
     /// - Parameters:
-    ///   - id: the event behind which the part begins.
+    ///   - id: the event after which the part begins.
     ///   - file: the file that has the history.
     ///   - event: makes the event that listeners get.
-    /// - Returns: where to go on, and whether a reader has no room for what it has asked for. Such a reader has a hub
-    ///   of its own, so that nobody is told twice.
+    /// - Returns: where to go on, and whether a reader has no room for events that it has asked for. Such a reader has
+    ///   a hub of its own, so no other listener gets an event twice.
     static func tell(
         _ page: Database.HistoryPage,
         after id: Int64,

@@ -1,22 +1,22 @@
-/// What tells a store of events and of its health: a core that it may share, or a look at a file that it only reads.
+/// The source of a store's events and health: a core that stores may share, or a follower of a file only read.
 protocol EventSource: AnyObject, Sendable {
     var health: StoreHealth { get }
 
-    /// Adds a listener, which is told of each event from now on.
+    /// Adds a listener, which gets each event from now on.
     ///
-    /// - Parameter id: the event behind which to begin, instead of now. A number that the file has not reached is that
-    ///   of an event in a file that is gone: then the listener is told all that stands in this one.
+    /// - Parameter id: the event after which to begin, instead of now. A number that the file has not reached belongs
+    ///   to a file that is gone: then the listener gets all events of the present file.
     func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Hearing
 
     func remove(_ hearing: Hearing)
 
-    /// Tells the listener of the health now, unless the listener asks for changes alone, and of each change.
+    /// Reports the present health to the listener, unless the listener asks for changes alone, and then each change.
     func add(_ listener: HealthListener, withPresent: Bool)
 
     func remove(_ listener: HealthListener)
 }
 
-/// Who listens, and which hub tells.
+/// A listener, and the hub that serves it.
 struct Hearing: Sendable {
     let listener: EventHub.Listener
     let hub: EventHub

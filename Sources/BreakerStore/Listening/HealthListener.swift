@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells somebody of a store's health, each change once and in order, on a thread of its own: what it calls may block.
+/// Reports each change of a store's health, once and in order, on a thread of its own: a closure of the user may block.
 final class HealthListener: Sendable {
     private struct State {
         var waiting: [StoreHealth] = []
@@ -8,7 +8,7 @@ final class HealthListener: Sendable {
         var isOver = false
     }
 
-    /// Of more changes than these that wait the oldest are dropped: the newest say what is.
+    /// If more changes than these wait, the oldest are dropped: the newest show the present health.
     private static let mostWaiting = 1_000
 
     private let state = Mutex(State())
@@ -16,7 +16,7 @@ final class HealthListener: Sendable {
 
     /// - Parameters:
     ///   - tell: called with each change.
-    ///   - end: called after the last one.
+    ///   - end: called after the last change.
     init(_ tell: @escaping @Sendable (StoreHealth) -> Void, atEnd end: @escaping @Sendable () -> Void = {}) {
         let isStarted = self.thread.start { [self] in
             while let changes = self.take() {
@@ -28,7 +28,7 @@ final class HealthListener: Sendable {
         if !isStarted { end() }
     }
 
-    /// Adds a change; what is the same as before is none.
+    /// Adds a change; the same health as before is no change.
     ///
     /// Takes some instructions, and may be called under a lock.
     func add(_ health: StoreHealth) {
@@ -42,16 +42,16 @@ final class HealthListener: Sendable {
         if isNew { self.thread.wake() }
     }
 
-    /// What is known already is no change.
+    /// Notes the present health, which is no change.
     func know(_ health: StoreHealth) { self.state.withLock { $0.last = health } }
 
-    /// Nothing more will be added; what waits is still told.
+    /// Ends the listener, once it has reported the changes that wait.
     func finish() {
         self.state.withLock { $0.isOver = true }
         self.thread.wake()
     }
 
-    /// What is to be told next; nil when all has been told.
+    /// Takes the changes to report next; nil after the end, when no change is left.
     private func take() -> [StoreHealth]? {
         self.state.withLock { state in
             if state.waiting.isEmpty, state.isOver { return nil }

@@ -5,11 +5,11 @@ struct ConnectedOpening {
     /// Whether this opening has made the lock file.
     private let isLockNew: Bool
     private let deadline: Deadline
-    /// The files that were there when it was decided to open them.
+    /// The files that were there when the plan decided to open them.
     private let found: FileIdentity
     private let writer: Database
 
-    /// Connects to the file that was found, and to no other.
+    /// Connects to the file that was found; throws `moved` if the path leads to another file.
     init(
         _ opening: Opening, _ found: FileIdentity, _ lock: LockFile, isLockNew: Bool, _ deadline: Deadline
     ) throws(BreakerStoreError) {
@@ -26,7 +26,7 @@ struct ConnectedOpening {
 
     private var file: StoreFile { self.opening.file }
 
-    /// - Parameter looksThrough: whether SQLite looks through the whole file before anything is written.
+    /// - Parameter looksThrough: whether SQLite checks the whole file before this process writes to it.
     func run(looksThrough: Bool, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
         try self.requireStore(looksThrough: looksThrough)
         let lost = try Schema.migrate(self.writer.connection, self.file, mayCreate: self.opening.mayCreate)
@@ -36,7 +36,7 @@ struct ConnectedOpening {
         try Reserve(self.writer, facts, self.deadline).fill(syncs: self.opening.configuration.syncs)
         let mended = Self.note(lostTriggers: lost) + (try self.mendNumbers())
         let (worker, healed, answersCount) = try self.join()
-        // If files were renamed while SQLite opened them, the paths lead to other files than SQLite has open.
+        // If another process renamed files meanwhile, the paths lead to other files than SQLite has open.
         guard FileIdentity(of: self.file) == facts.identity, self.lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
             writer: self.writer,
@@ -49,12 +49,12 @@ struct ConnectedOpening {
         )
     }
 
-    /// Throws unless the log and the index are those of this database, no later program's, and whole where that is
-    /// looked at.
+    /// Throws unless log and wal-index belong to this database, this build knows its version, and the file is whole
+    /// (checked only if `looksThrough`).
     private func requireStore(looksThrough: Bool) throws(BreakerStoreError) {
         let version = try self.writer.connection.integer("PRAGMA user_version")
         try self.requireUnchanged()
-        // SQLite reads the schema only after this: it may not understand a later program's.
+        // SQLite reads the schema only after this check: it may not understand a later program's schema.
         try Schema.requireKnownVersion(version, self.file.path)
         try self.writer.connection.configureForWriting()
         guard version != 0 else { return }
@@ -66,7 +66,7 @@ struct ConnectedOpening {
     private func requireUnchanged() throws(BreakerStoreError) {
         let now = FileIdentity(of: self.file)
         if now.hasAll(of: self.found) { return }
-        // Somebody has removed the log just now, and the index that is left tells of that log.
+        // Another program has just removed the log, and the wal-index that is left describes that log.
         if self.found.hasLostLog(in: now) { try self.opening.deleteIndex() }
         throw .moved(self.file.path)
     }
@@ -77,13 +77,13 @@ struct ConnectedOpening {
                 code: .unavailable, message: "SQLite can't keep a write-ahead log here", path: self.file.path)
         }
         Hook.reached("open.logged")
-        // Nothing is written to tables that have not been compared with the library's.
+        // Compares the tables with the library's before anything is written to them.
         _ = try self.writer.connection.schemaVersion()
-        // The first read makes a log and an index where there were none.
+        // The first read creates a missing log and wal-index.
         if !self.found.isComplete { _ = try self.writer.connection.integer("SELECT count(*) FROM clock") }
     }
 
-    /// The files as SQLite has them open; gives log and index their group.
+    /// The files that SQLite has open; gives the log and the wal-index the database's group.
     private func allFiles() throws(BreakerStoreError) -> OpeningFacts {
         let facts = OpeningFacts(of: self.file)
         guard facts.identity.isComplete, facts.identity.hasAll(of: self.found) else { throw .moved(self.file.path) }

@@ -11,18 +11,19 @@ struct Joining {
     let writer: Database
     let lock: LockFile
     let clock: StoreClock
-    /// The worker's number that this process has had; nil at first.
+    /// The number that this process already had as a worker; nil at its first opening.
     let previous: Int64?
     let name: String?
     let deadline: Deadline
 
-    /// How long living workers may take to move to a new lock file; they look once a second whether theirs is in place.
+    /// How long living workers may take to lock their bytes in a new lock file, for which they look once a second.
     private static let grace = Duration.seconds(2)
 
-    /// Waits for the living workers to lock their bytes in a new lock file, after somebody has removed the old one.
+    /// Waits for the living workers to lock their bytes in a new lock file, after another program has removed the old
+    /// file.
     ///
-    /// Without the wait, the slots of workers that probe would be given to others. No other process makes a lock file
-    /// meanwhile, for this process has the guard. A worker that does not come counts as dead.
+    /// Without the wait, this process would give away the slots of workers whose probes are running. No other process
+    /// makes a lock file meanwhile, for this process has the guard. A worker that is late counts as dead.
     func waitForTheLiving() throws(BreakerStoreError) {
         let others = try self.writer.workers().map(\.worker.id).filter { $0 != self.previous }
         let end = Deadline(after: Self.grace)
@@ -31,7 +32,7 @@ struct Joining {
         }
     }
 
-    /// Writes this process's row; returns what had to be mended for it.
+    /// Writes this process's row; returns notes about the rows that had to be mended first.
     func register() throws(BreakerStoreError) -> (Worker, healed: [StoreNote]) {
         let worker = Worker(
             id: try self.lockByte(), name: self.name ?? Worker.processName, pid: getpid(), version: Versions.library)
@@ -51,10 +52,10 @@ struct Joining {
         }
     }
 
-    /// Locks the byte of a worker: before its row is written, since a row whose byte is free is a dead worker's.
+    /// Locks the byte of a worker, before its row is written: a row whose byte is free is a dead worker's.
     private func lockByte() throws(BreakerStoreError) -> Int64 {
         var id = self.previous ?? Int64.random(in: LockFile.workers)
-        // Locking it again does no harm.
+        // This process may have the byte already; locking the byte again does no harm.
         while !self.lock.lock(worker: id) {
             guard !self.deadline.isOver else {
                 throw BreakerStoreError(code: .busy, message: "no lock can be had", path: self.lock.path)
@@ -96,7 +97,7 @@ struct Joining {
         }
     }
 
-    /// Throws if the file is of another boot while another worker lives: two kernels would share the file.
+    /// Throws if another boot wrote the file last while another worker lives: two kernels would share the file.
     private func requireSameBoot() throws(BreakerStoreError) {
         guard let row = try ClockRow.read(self.writer), row.boot != self.clock.host.bootID else { return }
         throw BreakerStoreError(

@@ -12,13 +12,13 @@ import Musl
 import Darwin
 #endif
 
-/// A file that was given another name beside its own.
+/// A file that this process has renamed within its directory.
 struct MovedFile {
     let name: String
-    /// What the file is called now.
+    /// The file's new name.
     let kept: String
 
-    /// Gives the file at `name` a name that ends with a word and the time.
+    /// Renames the file at `name`; the new name ends with the word and the time.
     init(_ name: String, as word: String, at time: Date) throws(BreakerStoreError) {
         let stem = "\(name).\(word)-\(Int64(time.timeIntervalSince1970))"
         var kept = stem
@@ -33,7 +33,7 @@ struct MovedFile {
         (self.name, self.kept) = (name, kept)
     }
 
-    /// Gives the file its name back, unless another file has that name now.
+    /// Renames the file back, unless another file has the old name now.
     func giveBack() {
         if StoreFile.size(self.name) == nil { _ = unsafe rename(self.kept, self.name) }
     }

@@ -1,29 +1,27 @@
-/// What opening a store's file yields.
+/// The result of opening a store's file.
 struct Opened: Sendable {
     let writer: Database
     let lock: LockFile
     let worker: Worker
     let identity: FileIdentity
-    /// What a broken file that was here is called now.
+    /// The new name of a broken file that was set aside; nil if there was none.
     let quarantined: String?
-    /// What was wrong with the file and has been mended; the history is to tell of it.
+    /// Notes for the history about what was wrong with the file and has been mended.
     let mended: [StoreNote]
-    /// Whether answers may be compared with the header of the wal-index.
+    /// Whether the wal-index's header shows if a kept answer still counts.
     let answersCount: Bool
 }
 
-/// Opens a store's file for reading and writing; creates and migrates the file if the configuration allows it.
-///
-/// `OpeningFacts` says what is there, `OpeningPlan` what is to be done, and this type does it.
+/// `OpeningFacts` describes the files, `OpeningPlan` decides the next step, and this type carries the step out.
 struct Opening {
     let file: StoreFile
     let configuration: CircuitStore.Configuration
     let clock: StoreClock
-    /// The lock file and the worker that this process had before it reopens the store; nil at first.
+    /// The lock file and worker's number that this process had before it reopens the store; nil at its first opening.
     var previous: Membership?
     /// The files that this process had open last; another database may have taken their place beside their log.
     var left: FileIdentity?
-    /// Whether SQLite has called the file broken; the opening looks through it first then.
+    /// Whether SQLite has called the file broken; then the opening first checks the file.
     var isSuspect = false
 
     /// A worker's byte in a lock file.
@@ -32,7 +30,7 @@ struct Opening {
         let worker: Int64
     }
 
-    /// How long an opening may take: a hundred processes that start together open one after the other, under the guard.
+    /// How long an opening may take: a hundred processes that start together open the store one after the other.
     static let patience = Duration.seconds(10)
 
     func run() throws(BreakerStoreError) -> Opened {
@@ -42,7 +40,7 @@ struct Opening {
             return try self.open(until: deadline, isSuspect: self.isSuspect, &quarantined)
         } catch {
             guard self.mayBeBroken(error), self.mayCreate else { throw error }
-            // Another process may have moved the file aside in the meantime, so the opening tries again in any case.
+            // Tries again in any case: another process may have moved the broken file aside meanwhile.
             return try self.open(until: deadline, isSuspect: true, &quarantined)
         }
     }
@@ -98,17 +96,17 @@ struct Opening {
         deadline.pause(atMost: .milliseconds(1))
     }
 
-    /// Whether nothing can be lost by a second try, after a file was replaced while it was opened.
+    /// Whether a second try can lose nothing, after a file was replaced during the opening.
     ///
-    /// A log that lies beside another database than before may be of either. So that is for people to see.
+    /// A log beside a new database may belong to either database, which only an operator can decide.
     private func mayBeginAnew(after facts: OpeningFacts) -> Bool {
         let now = FileIdentity(of: self.file)
         return now.database == facts.identity.database || now.log == nil
     }
 
-    /// The lock file to take byte 0 of, or nil if that has gone just now; throws a refusal.
+    /// The lock file whose byte 0 is to be taken; nil if another program has just removed the file; throws a refusal.
     ///
-    /// Before the file is known to be a store, or new, nothing is written.
+    /// Writes nothing before the files are known to be a store or new.
     private func chooseLockFile(_ plan: inout OpeningPlan) throws(BreakerStoreError) -> LockFile? {
         switch plan.nextStep() {
         case .refuse(let error): throw error
@@ -119,12 +117,12 @@ struct Opening {
                 guard error.code == .notFound, !mayMakeLockFile else { throw error }
                 return nil
             }
-        // The others are steps under the guard.
+        // All other steps need the guard.
         default: throw .moved(self.file.path)
         }
     }
 
-    /// Does what the facts ask for, one step after the other; nil if all must begin anew.
+    /// Carries out the plan's steps one after the other; returns nil if the opening must start over.
     private func carryOut(
         _ plan: inout OpeningPlan, _ lock: LockFile, _ deadline: Deadline, _ quarantined: inout String?
     ) throws(BreakerStoreError) -> Opened? {
@@ -132,7 +130,7 @@ struct Opening {
             switch plan.nextStep() {
             case .refuse(let error): throw error
             case .beginAnew: return nil
-            // These are steps without the guard, and of looks that are still due.
+            // `takeGuard` is a step without the guard, and `nextStep` has examined all that the plan asked for.
             case .takeGuard, .look: return nil
             case .create: try self.createFile()
             case .moveStraysAside: try self.moveStraysAside(beside: plan.facts.identity)
@@ -147,14 +145,14 @@ struct Opening {
                     self, plan.facts.identity, lock, isLockNew: plan.guarding?.isNew == true, deadline)
                 return try connected.run(looksThrough: looksThrough, quarantined)
             }
-            // Somebody who undoes each step keeps nobody waiting for the guard.
+            // A program that undoes each step must not keep the guard taken forever.
             if deadline.isOver { return nil }
         }
     }
 }
 
 extension OpeningPlan {
-    /// Looks at the files anew, and then decides, after each look that the step asks for.
+    /// Examines the files again, with each further fact that the plan asks for, and returns the plan's step.
     mutating func nextStep() -> Step {
         self.facts.lookAnew()
         while case .look(let what) = self.step { self.facts.look(at: what) }

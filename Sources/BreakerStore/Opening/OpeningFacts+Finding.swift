@@ -1,17 +1,17 @@
-/// What the files are, by the facts alone.
+/// Decides from the facts alone whether the files are a store.
 extension OpeningFacts {
-    /// What lies at the names of a store.
+    /// The kind of files at a store's paths.
     enum Finding: Equatable {
         /// Nothing, an empty file, or a store whose creation was cut short.
         case new
         case store
         case refused(BreakerStoreError)
-        /// More must be known.
+        /// The decision needs a fact that is not known yet.
         case unknown(Look)
     }
 
-    /// - Parameter trustsHeader: whether the version in the first page is enough while a worker has the store open: the
-    ///   caller asks SQLite for the version once more, through the log's index, before it writes anything. To read the
+    /// - Parameter trustsHeader: whether the version in the database's first page suffices while a worker has the store
+    ///   open. The caller then asks SQLite for the version again, through the wal-index, before it writes. Reading the
     ///   log of a busy store frame by frame takes long.
     func finding(trustsHeader: Bool) -> Finding {
         if let refusal = self.refusal { return .refused(refusal) }
@@ -27,7 +27,7 @@ extension OpeningFacts {
             }
             return self.findingByLog(else: "it is the database of another program")
         case .zeros, .other:
-            // A power cut in a creation may leave a file that has its size and none of its bytes; SQLite empties it.
+            // A power cut during a creation may leave a file with its size but none of its bytes; SQLite empties it.
             if self.content == .zeros, self.hasJournal {
                 guard let startsFromNothing = self.startsFromNothing else { return .unknown(.journal) }
                 if startsFromNothing { return .new }
@@ -36,7 +36,7 @@ extension OpeningFacts {
         }
     }
 
-    /// Why a name may not be used, or could not be looked at.
+    /// Why this process may not use the file at a path, or could not examine that file.
     var refusal: BreakerStoreError? {
         for (path, found) in self.names {
             let isDatabase = path == self.file.path
@@ -47,16 +47,16 @@ extension OpeningFacts {
         return self.failure
     }
 
-    /// The file says that it is a store: whether its version is known.
+    /// Whether this build knows the version of a file whose header names a store.
     private func finding(of header: DatabaseHeader, trustsHeader: Bool) -> Finding {
         if trustsHeader, self.hasIndex {
             guard let lock = self.lockContent else { return .unknown(.lock) }
             if lock.hasWorkers, Schema.isKnown(header.userVersion) { return .store }
         }
-        // What a journal is to roll back can't be read as it is.
+        // Before SQLite has rolled back a journal, no version but the header's can be read.
         if self.hasJournal || !self.hasLog { return self.store(of: header.userVersion) }
-        // A connection that only reads would have to go through the whole log, where nobody else has it open: it is
-        // asked which page counts where one of them is of a later version.
+        // If no process has the log open, a read-only connection must read the whole log. So SQLite is asked which copy
+        // of the first page counts only if one copy has a later version.
         guard let versions = self.logVersions else { return .unknown(.logVersions) }
         if (versions + [header.userVersion]).allSatisfy(Schema.isKnown) { return .store }
         guard let version = self.version else { return .unknown(.version) }
@@ -67,12 +67,11 @@ extension OpeningFacts {
         Schema.isKnown(version) ? .store : .refused(Schema.newer(version, self.file.path))
     }
 
-    /// Whether the log makes a whole store of the file: a checkpoint that was cut short may have torn the first page in
-    /// the database.
+    /// Whether log and database together are a whole store: a checkpoint cut short may have torn the first page.
     ///
-    /// The first page alone says nothing: somebody else's file may have taken the place of a store whose log was left.
+    /// The first page alone proves nothing: another program's file may have replaced a store whose log was left.
     private func findingByLog(else what: String) -> Finding {
-        // SQLite takes a file of one byte for an empty one, whose log it deletes (`OpeningPlan`).
+        // To SQLite a file of one byte is empty, and SQLite deletes the log of an empty file (`OpeningPlan`).
         if self.hasLog, self.hasLock, let database = self.database, database.size > 1 {
             guard let lock = self.lockContent else { return .unknown(.lock) }
             if lock != .other {
@@ -83,9 +82,9 @@ extension OpeningFacts {
         return .refused(Schema.stranger(self.file, what))
     }
 
-    /// Whether the files are a store or new, once all is known that this takes; throws a refusal.
+    /// Whether the files are a store, not new; throws a refusal.
     ///
-    /// Changes nothing.
+    /// Examines what the decision needs, and changes nothing.
     static func isStore(_ file: StoreFile, trustsHeader: Bool = false) throws(BreakerStoreError) -> Bool {
         var facts = OpeningFacts(of: file)
         while true {

@@ -6,17 +6,18 @@ import Musl
 import Darwin
 #endif
 
-/// What lies at the names of a store: all that is known when it is decided what to do there.
+/// The files at a store's paths, and all that is known of them when an opening decides.
 ///
-/// The names are looked at when the value is made. The rest costs more, and is looked at once a decision asks for it.
+/// A new value has found the files with `stat`. The other facts cost more; each is examined once a decision asks for
+/// it.
 struct OpeningFacts: Equatable, Sendable {
-    /// What is looked at only when a decision asks for it.
+    /// A fact that is examined only when a decision asks for it.
     enum Look: CaseIterable {
         /// The first bytes of the database.
         case content
-        /// The bytes of the lock file, and who has locked some of them.
+        /// The bytes of the lock file, and whether workers have locked bytes.
         case lock
-        /// What a rollback journal says of the database before it.
+        /// Whether a rollback journal says that the database was empty before.
         case journal
         /// The versions in all copies of the first page in the log.
         case logVersions
@@ -32,10 +33,10 @@ struct OpeningFacts: Equatable, Sendable {
         case damage
     }
 
-    /// What the first bytes of a database are.
+    /// The kind of the first bytes of a database.
     enum Content: Equatable {
         case header(DatabaseHeader)
-        /// As many zeros as a header has bytes, or more.
+        /// Nothing but zeros, as many as a header has bytes.
         case zeros
         case other
     }
@@ -43,24 +44,24 @@ struct OpeningFacts: Equatable, Sendable {
     let file: StoreFile
     /// The effective user of this process.
     var user: UInt32
-    /// The directory, which is looked at where a file is another user's.
+    /// The directory; examined only if one of the files belongs to another user.
     var directory: FoundFile?
     var database: FoundFile?
     var log: FoundFile?
     var index: FoundFile?
     var journal: FoundFile?
     var lock: FoundFile?
-    /// What could not be looked at.
+    /// Why a file could not be examined.
     var failure: BreakerStoreError?
 
-    // What is nil here was not looked at.
+    // Each of these facts is nil until it has been examined.
     var content: Content?
     var lockContent: LockFile.Content?
     var startsFromNothing: Bool?
     var logVersions: [Int64]?
     var version: Int64?
     var isEmpty: Bool?
-    /// The version of the whole store; `.some(nil)` if there is none.
+    /// The version if log and database are a whole store; `.some(nil)` if they are not.
     var versionByLog: Int64??
     var access: Access?
     var isBroken: Bool?
@@ -70,13 +71,13 @@ struct OpeningFacts: Equatable, Sendable {
         case refused(BreakerStoreError)
     }
 
-    /// Looks at nothing.
+    /// Examines nothing.
     init(unexamined file: StoreFile, user: UInt32 = geteuid()) {
         self.file = file
         self.user = user
     }
 
-    /// Looks at the names.
+    /// Finds the files at the paths.
     init(of file: StoreFile) {
         self.init(unexamined: file)
         do throws(BreakerStoreError) {
@@ -93,7 +94,7 @@ struct OpeningFacts: Equatable, Sendable {
         }
     }
 
-    /// What is there, with its path.
+    /// The files that exist, with their paths.
     var names: [(path: String, found: FoundFile)] {
         [
             (self.file.path, self.database), (self.file.log, self.log), (self.file.index, self.index),
@@ -101,7 +102,7 @@ struct OpeningFacts: Equatable, Sendable {
         ].compactMap { path, found in found.map { (path, $0) } }
     }
 
-    /// Looks at the names anew, and keeps that this process may write to files of which nothing has changed.
+    /// Finds the files again; keeps write access as granted if database, log and wal-index are unchanged.
     mutating func lookAnew() {
         let earlier = self
         self = OpeningFacts(of: self.file)
@@ -113,10 +114,10 @@ struct OpeningFacts: Equatable, Sendable {
         FileIdentity(database: self.database?.number, log: self.log?.number, index: self.index?.number)
     }
 
-    /// The bytes of the database and its log.
+    /// The size of the database and its log together.
     var bytes: Int64 { (self.database?.size ?? 0) + (self.log?.size ?? 0) }
 
-    // Not by key paths: the first ones of a process cost an opening a tenth of a millisecond.
+    // Not through key paths: the first key paths of a process cost an opening a tenth of a millisecond.
     var hasDatabase: Bool { self.database?.size ?? 0 > 0 }
     var hasLog: Bool { self.log?.size ?? 0 > 0 }
     var hasIndex: Bool { self.index?.size ?? 0 > 0 }
@@ -125,7 +126,7 @@ struct OpeningFacts: Equatable, Sendable {
 
     // MARK: - Looking
 
-    /// Looks at what a decision asks for.
+    /// Examines the fact that a decision asks for.
     mutating func look(at what: Look) {
         do throws(BreakerStoreError) {
             switch what {
@@ -151,8 +152,8 @@ struct OpeningFacts: Equatable, Sendable {
         return bytes.allSatisfy { $0 == 0 } ? .zeros : .other
     }
 
-    /// Whether the journal is of a database that had no page: the "initial size of the database in pages"
-    /// (https://sqlite.org/fileformat2.html#the_rollback_journal).
+    /// Whether the database had no page before the transaction of the journal: the "initial size of the database in
+    /// pages" (https://sqlite.org/fileformat2.html#the_rollback_journal).
     private static func startsFromNothing(_ journal: String) -> Bool {
         let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
         guard let file = OpenFile(journal, O_RDONLY), let bytes = file.read(28), bytes.count == 28 else { return false }
@@ -185,8 +186,7 @@ struct OpeningFacts: Equatable, Sendable {
     private static func access(to file: StoreFile) -> Access {
         for path in [file.directory, file.path, file.log, file.index] {
             let needed = path == file.directory ? W_OK | X_OK : R_OK | W_OK
-            // One system call, not a look for the file first: another process may move a broken store's files aside
-            // just now.
+            // Not preceded by a search for the file: another process may be moving a broken store's files aside.
             guard !mayUse(path, needed), errno != ENOENT else { continue }
             return .refused(BreakerStoreError(systemError: errno, doing: "write", path: path))
         }
@@ -194,5 +194,5 @@ struct OpeningFacts: Equatable, Sendable {
     }
 }
 
-// The type's own member hides the function of C.
+// The type's member `access` hides the C function of that name.
 private func mayUse(_ path: String, _ mode: Int32) -> Bool { unsafe access(path, mode) == 0 }

@@ -1,12 +1,12 @@
-/// Looks through SQLite whether a file is broken.
+/// Asks SQLite whether a file is broken.
 extension Quarantine {
-    /// Whether the file itself is broken, not just a row of it.
+    /// Whether the file itself is broken, not just one of its rows.
     ///
     /// Reads the whole file through a connection of its own that changes nothing.
     static func isBroken(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
         guard try Self.seemsBroken(file) else { return false }
         try Self.requireBytes(file)
-        // The first failure may have come from the system, and be over.
+        // The first failure may have come from the system, and may have passed.
         return try Self.seemsBroken(file)
     }
 
@@ -19,7 +19,7 @@ extension Quarantine {
             guard isWhole else { return true }
             return try Self.isSchemaMalformed(file)
         } catch {
-            // Only damage counts, not that the file can't be read just now, nor texts that SQLite understands.
+            // Only damage counts: not a file that can't be read just now, nor a foreign schema that SQLite understands.
             if error.code == .foreignSchema, try Self.isSchemaMalformed(file) { return true }
             guard error.code == .corrupt else { throw error }
             return true
@@ -28,8 +28,8 @@ extension Quarantine {
 
     /// Whether SQLite can't use the schema.
     ///
-    /// A connection that only reads leaves CHECKs unread (build.c, sqlite3AddCheckConstraint). One that may write, as a
-    /// service has it, finds the schema malformed where a CHECK in any table has a function that may do harm.
+    /// A read-only connection does not parse CHECKs (build.c, sqlite3AddCheckConstraint). A connection that may write,
+    /// as a service has it, finds the schema malformed if a CHECK in any table has a function that may do harm.
     private static func isSchemaMalformed(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
         let connection = try Connection(path: file.path, access: .readWrite)
         do throws(BreakerStoreError) {
@@ -43,8 +43,8 @@ extension Quarantine {
 
     /// Throws if the system can't read the bytes of the files.
     ///
-    /// SQLite calls such a failure damage, too: vdbe.c makes SQLITE_CORRUPT of SQLITE_IOERR_CORRUPTFS, and the
-    /// integrity check makes a line of any error. A disk that fails for a while does not make the file broken.
+    /// SQLite reports such a failure as damage, too: vdbe.c turns SQLITE_IOERR_CORRUPTFS into SQLITE_CORRUPT, and the
+    /// integrity check turns any error into a line. A disk that fails for a while does not make the file broken.
     private static func requireBytes(_ file: StoreFile) throws(BreakerStoreError) {
         try Connection(path: file.path, access: .immutable).readThrough()
         try LogFile.at(file.log)?.readThrough()

@@ -11,11 +11,11 @@ struct Quarantine {
     let file: StoreFile
     let wallTime: Date
 
-    /// Renames the database, then its log, then the index; returns the new name of the first, or nil if another file
-    /// has come to its place.
+    /// Renames the database, then its log, then the wal-index; returns the database's new name, or nil if it was
+    /// replaced.
     ///
-    /// The database goes first: if this process is killed, the next opening moves the log that is left aside as a
-    /// stray. A whole file that somebody puts back meanwhile keeps its name, and its log.
+    /// The database goes first: if this process is killed, the next opening moves the log aside as a stray. A whole
+    /// database that another program puts back meanwhile keeps its name and its log.
     ///
     /// - Parameter broken: the files that were found broken.
     func setAside(_ broken: FileIdentity) throws(BreakerStoreError) -> String? {
@@ -33,7 +33,7 @@ struct Quarantine {
             Hook.reached("quarantine.side")
         }
         if StoreFile.size(self.file.path) != nil { for side in sides { side.giveBack() } }
-        // After a power cut the next store's files must not lie beside the broken one's.
+        // Without this, after a power cut the next store's files could lie beside the broken store's files.
         self.file.syncDirectory()
         Hook.reached("quarantine.done")
         return database.kept

@@ -1,6 +1,6 @@
-/// Free pages in the database, and as many blocks in the log: the store works on a full disk.
+/// Keeps free pages in the database and as many blocks in the log, so that the store works on a full disk.
 struct Reserve {
-    /// How many free pages the database keeps, and at least as many blocks the log.
+    /// How many free pages the database keeps; the log keeps at least as many blocks.
     static let pages: Int64 = 256
     private static let table = "CREATE TABLE reserve (filler BLOB NOT NULL) STRICT"
 
@@ -8,19 +8,19 @@ struct Reserve {
     private let facts: OpeningFacts
     private let deadline: Deadline
 
-    /// - Parameter facts: has the files that `writer` has open.
+    /// - Parameter facts: the facts of the files that `writer` has open.
     init(_ writer: Database, _ facts: OpeningFacts, _ deadline: Deadline) {
         (self.writer, self.facts, self.deadline) = (writer, facts, deadline)
     }
 
     /// Fills the pages and the log once, so that the files own their blocks from then on.
     ///
-    /// Without room for them the store works, until the disk is full.
+    /// If the disk has no room for the reserve, the store works without it.
     func fill(syncs: Bool) throws(BreakerStoreError) {
         let pageSize = try self.writer.connection.integer("PRAGMA page_size")
         guard self.isDue(Self.pages * pageSize), try self.isTableOurs() else { return }
         do throws(BreakerStoreError) {
-            // Two transactions: SQLite never writes pages that one transaction fills and frees.
+            // Two transactions: SQLite would not write pages that one transaction both fills and frees.
             try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 try self.makeTable(pageSize)
             }
@@ -37,18 +37,18 @@ struct Reserve {
         }
     }
 
-    /// Whether a killed process has left its table, or one of the files is shorter than it must be.
+    /// Whether a killed process has left its table, or database or log is too short.
     ///
-    /// The sqlite3 shell deletes the log if it closes the file last. A process that is killed while it fills the pages
-    /// leaves them in the log alone.
+    /// The sqlite3 shell deletes the log if the shell is the last to close the file. A process that is killed while it
+    /// fills the pages leaves them in the log alone.
     private func isDue(_ size: Int64) -> Bool {
         self.writer.connection.hasTable("reserve")
             || self.facts.database?.size ?? 0 < size || self.facts.log?.size ?? 0 < size
     }
 
-    /// Whether the table that fills the pages may be made, and one of this name dropped.
+    /// Whether nothing but the reserve's own table has the name `reserve`, so that the table may be made and dropped.
     ///
-    /// Where somebody else has used its name the store works without the reserve, as long as the disk is not full.
+    /// If another program has used the name, the store works without the reserve until the disk is full.
     private func isTableOurs() throws(BreakerStoreError) -> Bool {
         try self.writer.connection.integer(
             """
@@ -59,9 +59,9 @@ struct Reserve {
     }
 
     private func makeTable(_ pageSize: Int64) throws(BreakerStoreError) {
-        // A killed process may have left its own.
+        // A killed process may have left its table.
         try self.writer.connection.changeSchema("DROP TABLE IF EXISTS reserve; \(Self.table)")
-        // One page a row: no row may be longer than the limit of the connection.
+        // One page a row, since the connection limits the length of a row.
         try self.writer.connection.changeSchema("INSERT INTO reserve VALUES (zeroblob(\(pageSize)))")
         var pages: Int64 = 1
         while pages < Self.pages {

@@ -4,16 +4,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Looks at a store's file again whenever it has changed, and changes nothing on the disk.
+/// Reads a store's file again whenever it has changed, without changing anything on the disk.
 ///
 /// The watch compares the files at the store's paths and the header of the wal-index, which every commit changes; while
 /// both are the same, no statement runs. Not Sendable: one thread uses the watch.
 package final class ChangeWatch {
-    /// Evidence that the file is as it was.
+    /// Evidence that the file is unchanged.
     private struct Proof: Equatable {
         var identity: FileIdentity
         var tag: Tag?
-        /// Where nobody has the store open, no wal-index can be mapped.
+        /// Replaces the tag where no process has the store open, so that no wal-index can be mapped.
         var stamp: FileStamp?
         var isSettled = true
 
@@ -34,14 +34,15 @@ package final class ChangeWatch {
         self.clock = clock
     }
 
-    /// What `body` reads; nil if the file is as it was at the last time that this succeeded.
+    /// Reads the file by `body`; nil if the file is unchanged since this last succeeded.
     ///
     /// Throws if the file can't be read; the next call tries again. Reads on the calling thread.
-    /// - Parameter body: is told, too, whether another file has taken the place of the one that was read last.
+    ///
+    /// - Parameter body: also gets whether another file has taken the place of the last one that was read.
     package func inspectIfChanged<Value>(
         _ body: (StoreInspection, _ isAnotherFile: Bool) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value? {
-        // The proof is taken before the file is read, so what is read is at least as new.
+        // The proof is taken before the file is read, so the result is at least as new.
         let proof = self.proof()
         if proof.counts, proof == self.seen { return nil }
         self.looks += 1

@@ -6,13 +6,13 @@ package enum CircuitSelector: Sendable, Hashable {
     case namedIfPresent(String)
     /// All circuits whose names match an SQLite GLOB pattern.
     case pattern(String)
-    /// The circuit of this name; if there is none, all circuits that match the text, if it can be a pattern.
+    /// The circuit of this name; if there is none and the text can be a pattern, all circuits that match the text.
     case nameOrPattern(String)
 
-    /// How many bytes a pattern has at most.
+    /// The most bytes that a pattern may have.
     package static var longestPattern: Int { Validation.longestPattern }
 
-    /// Whether a text has one of the characters by which a pattern is recognised.
+    /// Whether a text has a character that makes it a pattern.
     package static func isPattern(_ text: String) -> Bool { text.utf8.contains { "*?[".utf8.contains($0) } }
 
     /// A pattern that matches this name alone.

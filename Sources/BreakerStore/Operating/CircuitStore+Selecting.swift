@@ -1,11 +1,11 @@
-/// An operator's actions on several circuits: in one transaction, all or none.
+/// Applies an operator's action to several circuits in one transaction: to all or none.
 extension CircuitStore {
-    /// Does the same to all selected circuits, which are matched in the transaction that changes them.
+    /// Applies an action to all selected circuits, which are matched in the transaction that changes them.
     ///
-    /// A circuit to which there is nothing to do, such as one that is to be released and is not held, is left out of
-    /// the answer. So is a circuit that a pattern found and whose name is no UTF-8. A row that can't be read is healed
-    /// first, as for a call. Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)` does;
-    /// then nothing is changed. Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// The answer leaves out a circuit to which there is nothing to do, such as the release of a circuit that is not
+    /// held. It also leaves out a circuit that a pattern found and whose name is not UTF-8. A row that can't be read is
+    /// healed first, as for a call. Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)`
+    /// does; then nothing is changed. Commits on the calling thread, and waits at most for `busyTimeout`.
     @_disfavoredOverload
     package func perform(
         _ action: OperatorAction,
@@ -26,7 +26,7 @@ extension CircuitStore {
         }
     }
 
-    /// The same, without blocking a thread.
+    /// Does the same without blocking a thread.
     func perform(
         _ action: OperatorAction,
         on selection: [CircuitSelector],
@@ -41,13 +41,14 @@ extension CircuitStore {
 
     /// Deletes all selected circuits; their history stays.
     ///
-    /// Whether live workers have them registered is asked in the transaction that deletes them. Throws `noSuchCircuit`
-    /// for a name that must be there, `inUse` for one that is registered, else as `forget(_:by:reason:)` does; then
-    /// nothing is changed. Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// The transaction that deletes them checks whether live workers have them registered. Throws `noSuchCircuit` for a
+    /// name that must be there, `inUse` for a registered circuit, else as `forget(_:by:reason:)` does; then nothing is
+    /// changed. Commits on the calling thread, and waits at most for `busyTimeout`.
+    ///
     /// - Parameters:
-    ///   - selection: which circuits.
-    ///   - isForced: whether those in use go, too.
-    ///   - who: who does it.
+    ///   - selection: the circuits.
+    ///   - isForced: whether to delete circuits in use, too.
+    ///   - who: the operator.
     ///   - reason: why.
     package func forget(
         _ selection: [CircuitSelector],
@@ -59,7 +60,7 @@ extension CircuitStore {
             (transaction) throws(BreakerStoreError) -> [StateChange] in
             var changes: [StateChange] = []
             for found in try transaction.select(selection) {
-                // The operator may delete the circuit because the row can't be read.
+                // The operator may delete a circuit because its row can't be read.
                 let circuit = try? transaction.circuit(found.name)
                 if !isForced { try transaction.requireUnused(found) }
                 let from = circuit?.word(at: transaction.now) ?? StateChange.unreadable
@@ -80,7 +81,7 @@ extension OperatorAction {
 }
 
 extension Transaction {
-    /// What was changed, with the end of the hold that a circuit has got.
+    /// Applies an action; returns the changes, each with the end of the circuit's new hold.
     fileprivate func perform(
         _ action: OperatorAction, on selection: [CircuitSelector], by who: String?, reason: String?
     ) throws(BreakerStoreError) -> [(change: StateChange, holdEnd: StoreTime?)] {
@@ -93,7 +94,7 @@ extension Transaction {
                 guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
                 return (StateChange(name: name, from: from, to: circuit.word(at: moment.now)), circuit.hold?.until)
             }
-            // A name that is no UTF-8 was found by its shown form. A statement can't look for the real name.
+            // A name that is not UTF-8 was found by its shown form. No statement can look for the real name.
             if change == nil, found.isNamed { throw .noSuchCircuit(name, self.path) }
             if case let change?? = change {
                 changes.append(change)
@@ -134,10 +135,10 @@ extension Transaction {
 }
 
 extension Circuit {
-    /// The word for the state that people read; a hold whose time is over counts no more.
+    /// The word for the state that users see; a hold that is over does not count.
     fileprivate func word(at now: StoreTime) -> String { self.hold(at: now) == nil ? self.state.word : self.word }
 
-    /// Returns whether there was anything to do.
+    /// Applies an action; returns whether there was anything to do.
     fileprivate mutating func apply(
         _ action: OperatorAction,
         at now: StoreTime,

@@ -1,19 +1,19 @@
-/// Finding the circuits that an operator names.
+/// Finds the circuits that an operator names.
 extension Database {
     /// The circuits that selectors name: each once, in no order.
     struct Selected {
         struct Circuit {
-            /// The row's number, which finds the circuit even if the name is no UTF-8.
+            /// The row's number, which finds the circuit even if its name is not UTF-8.
             var id: Int64
             var name: String
-            /// Whether its name was given, not a pattern alone.
+            /// Whether a selector gave its name, not only a pattern.
             var isNamed: Bool
         }
 
         var circuits: [Circuit] = []
-        /// Whether a pattern found some of them.
+        /// Whether a pattern found at least one circuit.
         var isBroad = false
-        /// Names that must be there and are not.
+        /// Names that must be there but are not.
         var missing: [String] = []
     }
 
@@ -52,11 +52,11 @@ extension Database {
     private static let matching: SQL = "SELECT id, name FROM circuit WHERE name GLOB ?1"
     private static let all: SQL = "SELECT id, name FROM circuit ORDER BY name"
 
-    /// The names of all circuits, in their order.
+    /// The names of all circuits, in order.
     func names() throws(BreakerStoreError) -> [String] { try self.identified(Self.all).map(\.name) }
 
-    /// The circuit of this name, or those that are shown as it: with characters spelled out that can't be seen, or
-    /// because their names are no UTF-8.
+    /// The circuit of this name or, if there is none, the circuits that are shown under this name: their real names
+    /// have invisible characters, or are not UTF-8.
     private func circuits(called name: String) throws(BreakerStoreError) -> [(id: Int64, name: String)] {
         let found = try self.identified(Self.called, .text(name))
         guard found.isEmpty, name.unicodeScalars.contains("\u{FFFD}") || name.contains("\\u{") else { return found }

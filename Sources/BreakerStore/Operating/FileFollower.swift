@@ -6,16 +6,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Follows a file that a store only reads: each listener has a thread, which looks ten times a second whether the file
-/// has changed.
+/// Watches a file that a store only reads: each listener has a thread, which checks for changes ten times a second.
 final class FileFollower: EventSource {
-    /// What the looks of one watcher have found: since when and why the file can't be read.
+    /// The findings of one watcher: since when and why the file can't be read.
     ///
-    /// Each watcher has its own: two that look at the same time may find different things.
+    /// Each watcher has its own: two that read at the same time may find different things.
     private struct Findings {
         var loss: (since: Date, error: BreakerStoreError)?
 
-        /// The health after a look at the file.
         mutating func health(_ error: BreakerStoreError?, at now: Date) -> StoreHealth {
             guard let error else {
                 self.loss = nil
@@ -28,13 +26,13 @@ final class FileFollower: EventSource {
     }
 
     private struct State {
-        /// Those of whoever asks for the health.
+        /// The findings of the property `health`.
         var findings = Findings()
         var healthWatches: [(listener: HealthListener, hearing: Hearing)] = []
     }
 
     private static let watchInterval = Duration.milliseconds(100)
-    /// A part of the history, which begins behind an event.
+    /// The part of the history that follows an event.
     private struct Part {
         let start: Int64
         let page: Database.HistoryPage
@@ -58,7 +56,7 @@ final class FileFollower: EventSource {
 
     // MARK: - Health
 
-    /// Whether the file can be read; reads it.
+    /// Reads the file, and returns whether it can be read.
     var health: StoreHealth {
         var failure: BreakerStoreError?
         do throws(BreakerStoreError) {
@@ -81,7 +79,7 @@ final class FileFollower: EventSource {
             if case .degraded(let since, let error) = health { findings.loss = (since, error) }
             while !hearing.hub.endIfIdle() {
                 do throws(BreakerStoreError) {
-                    // A file that is as it was when it could be read can be read again.
+                    // A file that could be read once can be read again if it has not changed.
                     _ = try watch.inspectIfChanged { _, _ in }
                     listener.add(findings.health(nil, at: self.clock.wallTime))
                 } catch {
@@ -115,7 +113,7 @@ final class FileFollower: EventSource {
     private func watch(_ hub: EventHub, _ listener: EventHub.Listener, from start: Int64, _ thread: StoreThread) {
         let watch = ChangeWatch(self.file, self.clock)
         var last = start
-        // A reader has no room for what it has asked for, or there may be more than was read at once.
+        // Whether a stream had no room for all events, or the file may have more events than were read at once.
         var isMore = false
         while !hub.endIfIdle() {
             let waiters = hub.takeWaiters()
@@ -139,7 +137,7 @@ final class FileFollower: EventSource {
                     isMore = told.isHeldUp || last != found.start
                 }
             } catch {
-                // The store's health says so; the next look may succeed.
+                // The store's health reports the error; the next reading may succeed.
             }
             // The slow reader of a stream may have made room meanwhile.
             listener.tellOfLoss()

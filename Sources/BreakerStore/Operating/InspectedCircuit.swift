@@ -4,18 +4,16 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A circuit with what operators ask for beside a snapshot.
+/// A circuit's snapshot, with further facts for operators.
 package struct InspectedCircuit: Sendable, Hashable {
     package var snapshot: CircuitSnapshot
-    /// When the failures ended that tripped the circuit, oldest first; nil where no outage lasts, or its trip is not
-    /// known.
+    /// When the failures ended that tripped the circuit, oldest first; nil if no outage lasts or its trip is unknown.
     package var tripFailures: [Date]?
-    /// Why it tripped then.
+    /// Why the circuit tripped.
     package var tripReason: String?
-    /// The time of the look.
+    /// The moment as of which the circuit is described.
     ///
-    /// It is made as the dates of the snapshot are: the time between the two is right also after somebody has set the
-    /// wall clock.
+    /// Converted like the snapshot's dates, so that the time between them is right even after the wall clock was set.
     package var now: Date
 
     package init(snapshot: CircuitSnapshot, tripFailures: [Date]? = nil, tripReason: String? = nil, now: Date) {
@@ -28,15 +26,15 @@ package struct InspectedCircuit: Sendable, Hashable {
 
 /// A circuit whose row no version of this library can have written.
 package struct UnreadableCircuit: Sendable, Hashable {
-    /// The name, with U+FFFD for bytes that are no UTF-8.
+    /// The name, with U+FFFD for bytes that are not UTF-8.
     package var name: String
-    /// Whether its name was given, not a pattern alone.
+    /// Whether a selector gave its name, not only a pattern.
     package var isNamed: Bool
     /// How many live workers have registered it.
     package var workers: Int
 }
 
-/// A circuit as it stands in the file, to be looked at as of any moment.
+/// A circuit as the file has it, to be described as of any moment.
 struct CircuitRecord {
     var name: String
     var stored: StoredCircuit
@@ -50,7 +48,7 @@ struct CircuitRecord {
         return self.stored.failures.map(\.at).filter { time in start.map { time >= $0 } ?? true }
     }
 
-    /// The state as people see it, for less than the whole snapshot costs.
+    /// The state as users see it, for less than the whole snapshot costs.
     func state(by reading: ReadingMoment) -> CircuitState {
         var circuit = self.stored.row.circuit
         circuit.takeStampsAhead(for: reading.now)
@@ -74,11 +72,10 @@ struct CircuitRecord {
     }
 }
 
-/// One moment at which records are looked at.
+/// A moment at which records are described.
 struct ReadingMoment {
     let now: StoreTime
     let date: (StoreTime) -> Date
-    /// The date of this moment.
     let today: Date
     let isAlive: (Int64) -> Bool
 
@@ -86,7 +83,7 @@ struct ReadingMoment {
         self.now = clock.now
         self.date = clock.dates()
         self.today = self.date(self.now)
-        // The kernel is asked once about each worker, so that all circuits of this moment see the same answer.
+        // Asks the kernel only once about each worker, so that all circuits of this moment see the same answer.
         let liveness = Liveness(isAlive)
         self.isAlive = { liveness[$0] }
     }

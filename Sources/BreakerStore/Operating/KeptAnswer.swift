@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A kept answer, for test programs that compare such answers with the reports that the store has acknowledged.
+/// A kept answer, for test programs that compare kept answers with the reports that the store has acknowledged.
 ///
-/// `@testable` would show the same, but no release build allows it.
+/// `@testable` would expose the same, but no release build allows it.
 package struct KeptAnswer: Sendable {
-    /// The word for what a call gets without asking the file.
+    /// The word for the answer that a call gets without asking the file.
     package let verdict: String
     package let epoch: Int64
 }
@@ -16,9 +16,7 @@ extension CircuitBreaker {
         return answer.kind == .unknown ? nil : KeptAnswer(verdict: "\(answer.kind)", epoch: answer.epoch)
     }
 
-    /// Whether an asynchronous call is let through without asking the file.
-    ///
-    /// Throws the refusal if that is kept.
+    /// Throws the refusal if the kept answer is one.
     package var hasFreePass: Bool {
         get throws(CircuitOpenError) { try self.freePass() != nil }
     }
@@ -30,12 +28,12 @@ extension CircuitBreaker {
 }
 
 extension CircuitStore {
-    /// Makes memory guard, as after an error of the file, until the store's thread has looked at the file.
+    /// Makes memory guard, as after an error of the file, until the store's thread has tried the file again.
     package func pretendLoss() {
         guard let core = try? self.usableCore() else { return }
         core.lose(BreakerStoreError(code: .unavailable, message: "made up"))
     }
 
-    /// Whether the store's paths lead to the files that it has open.
+    /// Whether the store's paths lead to the files that the store has open.
     package var isInPlace: Bool { (try? self.usableCore())?.answers.isInPlace ?? false }
 }

@@ -4,14 +4,14 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What an operator can do to a circuit's state.
+/// An action of an operator on a circuit's state.
 package enum OperatorAction: Sendable, Hashable {
     case reset
     case hold(HoldState, for: Duration?)
     case release
     case probe
 
-    /// What the links of other hosts are told.
+    /// The word about this action for the links of other hosts.
     func word(by who: String?, reason: String?) -> LinkWord {
         switch self {
         case .hold(let state, let duration):
@@ -23,7 +23,7 @@ package enum OperatorAction: Sendable, Hashable {
     }
 }
 
-/// What an operator's action did to one circuit, in the words of the history.
+/// The effect of an operator's action on one circuit, in the words of the history.
 package struct StateChange: Sendable, Hashable {
     /// The word for the state of a deleted circuit.
     package static let forgotten = "forgotten"
@@ -33,7 +33,7 @@ package struct StateChange: Sendable, Hashable {
     package var name: String
     package var from: String
     package var to: String
-    /// When the hold ends that the circuit has got; nil without one, and for one that lasts until it is released.
+    /// When the circuit's new hold ends; nil without a new hold, and for a hold that lasts until it is released.
     package var holdEnd: Date?
 
     package init(name: String, from: String, to: String, holdEnd: Date? = nil) {

@@ -4,11 +4,11 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The findings of reading a store's file, for a diagnosis.
+/// The findings in a store's file, for a diagnosis.
 package struct StoreExamination: Sendable {
     package struct Probe: Sendable, Hashable {
         package var circuit: String
-        /// The name and process of its worker, if that is known.
+        /// The worker, if it lives and is known.
         package var owner: WorkerSnapshot?
         package var since: Date
         package var isLeaseOver: Bool
@@ -18,14 +18,14 @@ package struct StoreExamination: Sendable {
     package struct Degraded: Sendable, Hashable {
         package var worker: WorkerSnapshot
         package var since: Date
-        /// Nil where the board does not tell.
+        /// Nil where the board does not have the reason.
         package var reason: BreakerStoreError.Code?
     }
 
-    /// What stands in place of the board, on which all processes count calls.
+    /// The state of the file of the board.
     package enum Board: Sendable {
         case missing
-        /// Another thing than a board is there.
+        /// A file that is no board.
         case unusable
         /// The board of another boot or of another file.
         case ofAnother
@@ -34,9 +34,9 @@ package struct StoreExamination: Sendable {
 
     /// Major × 1000 + minor.
     package var schema: Int64
-    /// What SQLite finds wrong with the file; empty if nothing is.
+    /// SQLite's complaints about the file; empty if it finds none.
     package var damage: [String]
-    /// What SQLite finds wrong with values of rows, which harms those rows alone.
+    /// SQLite's complaints about values of rows, which harm only those rows.
     package var badRows: [String]
     /// Whether the clock's row is missing or can't be read, so that it gives no store time.
     package var isClockUnreadable: Bool
@@ -45,20 +45,20 @@ package struct StoreExamination: Sendable {
     package var circuits: Int
     /// The names of circuits whose rows can't be read.
     package var unreadable: [String]
-    /// The names of circuits whose rows could not be read and were made anew, and which nobody has reset or held since.
+    /// The names of circuits whose rows were made again after damage, and which no operator has reset or held since.
     package var madeAnew: [String]
     /// Frames of the log that are not yet in the database; nil where there is no wal-index.
     package var pendingFrames: Int?
-    /// Whether somebody has written since the host was booted.
+    /// Whether a process has written since the host was booted.
     package var isOfThisBoot: Bool
     /// How far store time is ahead of the wall clock.
     package var ahead: Duration
     package var board: Board
-    /// The circuits that a living worker has counted by itself, as there was no board, or no room on it.
+    /// The circuits that a living worker counts off the board, because there is no board or no room on it.
     package var countedAlone: [String]
     package var living: [WorkerSnapshot]
     package var dead: [WorkerSnapshot]
-    /// Those of the living that can't use the file, the first one first.
+    /// The living workers that can't use the file, ordered by when that began.
     package var degraded: [Degraded]
     package var probes: [Probe]
 
@@ -87,7 +87,7 @@ package struct StoreExamination: Sendable {
         self.circuits = circuits
         self.stampsAhead = stampsAhead.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         self.unreadable = unreadable.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        // Only such an event of a circuit says nothing of the state before (Healing).
+        // Only the event of a healed circuit has no state before (`Healing`).
         self.madeAnew = try database.all(
             """
             SELECT DISTINCT circuit FROM event AS made JOIN circuit ON circuit.name = made.circuit

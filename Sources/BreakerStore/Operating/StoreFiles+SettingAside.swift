@@ -9,18 +9,18 @@ import Darwin
 extension StoreFiles {
     /// Why a store's file may be moved away.
     package enum Standing: Sendable {
-        /// Services that have it open can't use it, for this reason, and guard in memory.
+        /// Services have the store open but can't use it, for this reason, and guard in memory.
         case refused(BreakerStoreError)
         /// Nothing is wrong with its tables, and no service has it open.
         case unused
     }
 
-    /// Looks whether the file may be moved away; changes nothing.
+    /// Checks whether the file may be moved away; changes nothing.
     ///
-    /// Throws `inUse` while a service uses it, and what keeps it from being taken for a store.
+    /// Throws `inUse` while a service uses the file, and throws if the file can't be taken for a store.
     package func standing() throws(BreakerStoreError) -> Standing {
         guard try OpeningFacts.isStore(self.file) else { throw Schema.missing(self.file) }
-        // SQLite would take such a journal for the next database's.
+        // SQLite would take such a journal for the journal of the next database.
         guard StoreFile.size(self.file.journal) ?? 0 == 0 else {
             throw BreakerStoreError(
                 code: .unavailable, message: "a transaction that was cut short is to be rolled back first",
@@ -42,14 +42,12 @@ extension StoreFiles {
         return .unused
     }
 
-    /// Moves the database aside, then its log and its index, as services do with a broken one; returns the database's
-    /// new name.
+    /// Moves database, log and index aside, in this order, as services do; returns the database's new name.
     ///
-    /// Services that guard in memory may run on: within a second they find the file gone and start a new one.
-    ///
-    /// Throws what `standing` does, and `busy` if the store is opened or repaired elsewhere for long.
+    /// Services that guard in memory may keep running: within a second they find the file gone and start a new one.
+    /// Throws as `standing` does, and `busy` if another process opens or repairs the store for too long.
     package func setAside(_ clock: any HostClock) throws(BreakerStoreError) -> String {
-        // Before a lock file is made beside the database of somebody else.
+        // Checked first, so that no lock file is made beside a database that is no store.
         _ = try self.standing()
         let database = self.database.map { (mode: mode_t($0.mode), owner: ($0.owner, $0.group)) }
         let lock = try LockFile(path: self.file.lock, creatingWith: database?.mode, owner: database?.owner)
@@ -62,6 +60,6 @@ extension StoreFiles {
         }
     }
 
-    /// A service that starts keeps others out for less.
+    /// Longer than a starting service keeps other processes out.
     private static let patience = Duration.seconds(3)
 }

@@ -6,12 +6,12 @@ import Musl
 import Darwin
 #endif
 
-/// What can be said of a store's files without reading what is in them, for a diagnosis.
+/// Facts about a store's files without their content, for a diagnosis.
 package struct StoreFiles: Sendable {
-    /// Whether a path leads to a file of the store: the database or one beside it, by whatever name.
+    /// Whether a path leads to a file of the store: to the database or a file beside it, under any name.
     package static func has(_ path: String, ofStore store: String) -> Bool {
         guard let number = FoundFile(path)?.number else { return false }
-        // A path that can be no store's may lead to the file all the same.
+        // A path that no store can have may lead to the database all the same.
         if FoundFile(store)?.number == number { return true }
         guard let file = try? StoreFile(resolving: store) else { return false }
         return [file.path, file.log, file.index, file.journal, file.lock, file.board]
@@ -41,11 +41,11 @@ package struct StoreFiles: Sendable {
             self.isWritable = unsafe access(path, W_OK) == 0
         }
 
-        /// Whether Linux' /proc/locks means this file by `08:01:2097`: the device in hexadecimal digits, and the inode.
+        /// Whether `08:01:2097` in Linux' /proc/locks means this file: the device in hexadecimal, and the inode.
         package func isNamed(inLocks name: Substring) -> Bool {
             let parts = name.split(separator: ":")
             guard parts.count == 3, UInt64(parts[2]) == self.number.inode else { return false }
-            // To stat(2) the files of btrfs have other devices than to /proc/locks.
+            // For files of btrfs, stat(2) and /proc/locks have different devices.
             if FileSystem().number(self.path) == 0x9123_683E { return true }
             let device = self.number.device
             return UInt64(parts[0], radix: 16) == (device >> 8 & 0xFFF | device >> 32 & ~0xFFF)
@@ -55,7 +55,7 @@ package struct StoreFiles: Sendable {
 
     /// The kind of the file system, if a store can't be kept there.
     package var unsuitableFileSystem: String?
-    /// Whether the file system has no room left, but what it keeps back for root.
+    /// Whether the file system has no room left, except the room that it reserves for root.
     package var isFull: Bool
     package var directory: File?
     package var database: File?
@@ -63,12 +63,12 @@ package struct StoreFiles: Sendable {
     package var index: File?
     package var lock: File?
     package var board: File?
-    /// Whether the lock file is one of a store.
+    /// Whether the lock file is a whole lock file of a store.
     package var isLockFileWhole: Bool
 
     let file: StoreFile
 
-    /// Throws if the path can't be that of a store, on whatever file system.
+    /// Throws if no store can have the path, on any file system.
     package init(path: String) throws(BreakerStoreError) {
         let file = try StoreFile(resolving: path, on: FileSystem(number: { _ in 0 }))
         let fileSystem = FileSystem()
@@ -86,10 +86,9 @@ package struct StoreFiles: Sendable {
         self.isLockFileWhole = LockFile.exists(at: file.lock)
     }
 
-    /// How the file is joined with those of other hosts.
     package var link: LinkStanding { LinkStanding(at: self.file) }
 
-    /// Reads the file, and nothing else; throws if it is no store, or can't be read.
+    /// Reads the file and changes nothing; throws if it is no store, or can't be read.
     package func examine(_ clock: any HostClock) throws(BreakerStoreError) -> StoreExamination {
         guard try OpeningFacts.isStore(self.file) else { throw Schema.missing(self.file) }
         return try StoreView.ofFile(self.file, clock, patience: .milliseconds(250)) {

@@ -1,17 +1,17 @@
-/// Circuits as the file had them at one time.
+/// Circuits as the file had them at one instant.
 package struct StoreImage {
     let records: [CircuitRecord]
-    /// Those whose rows can't be read, by name.
+    /// The circuits whose rows can't be read, by name.
     package let unreadable: [UnreadableCircuit]
     /// The workers of the store, dead or alive.
     let workers: [Int64]
     let clock: StoreClock
     let file: StoreFile
-    /// The number that the file was born with, by which its board is known.
+    /// The file's own number, which the file's board has too.
     let birth: Int64?
     let isAlive: (Int64) -> Bool
 
-    /// The circuits at one moment, by name; each is made when somebody asks for it.
+    /// The circuits at one moment, by name; each is made when a caller asks for it.
     package struct Moment {
         fileprivate let records: [CircuitRecord]
         fileprivate let reading: ReadingMoment
@@ -21,7 +21,7 @@ package struct StoreImage {
 
         package var count: Int { self.records.count }
 
-        /// A circuit, with its rates as they are now: calls that are counted on the board don't change the file.
+        /// A circuit, with its present rates: a call that is counted on the board does not change the file.
         package subscript(index: Int) -> InspectedCircuit {
             var record = self.records[index]
             record.stored.recent = self.board.rates(of: record.stored.row)
@@ -30,18 +30,17 @@ package struct StoreImage {
 
         package func state(at index: Int) -> CircuitState { self.records[index].state(by: self.reading) }
 
-        /// Whether the circuit only observes.
         package func mode(at index: Int) -> CircuitMode {
             self.records[index].stored.row.circuit.rules.isObserving ? .observing : .enforcing
         }
 
-        /// How many live workers can't use the file just now.
+        /// How many live workers can't use the file now.
         package var degradedWorkers: Int { self.board.degraded().count { self.reading.isAlive($0.worker) } }
 
         package func group(at index: Int) -> String? { self.records[index].stored.row.label }
     }
 
-    /// The circuits now: the time and the living workers are taken anew.
+    /// The circuits now: reads the time, the living workers and the board again.
     package func now() -> Moment {
         let reading = ReadingMoment(self.clock, isAlive: self.isAlive)
         return Moment(
@@ -49,7 +48,7 @@ package struct StoreImage {
             board: BoardView(of: self.file, birth: self.birth, self.clock))
     }
 
-    /// All circuits now, by name; their rates are those of the last look at the file.
+    /// All circuits now, by name, with the rates of the last reading of the file.
     package func circuits() -> [InspectedCircuit] {
         let reading = ReadingMoment(self.clock, isAlive: self.isAlive)
         return self.records.map { $0.inspected(by: reading) }

@@ -1,4 +1,4 @@
-/// Names for somebody who begins to type one: few statements that read few pages, however large the store is.
+/// Completes names that an operator types: a few statements read few pages, however large the store is.
 extension StoreInspection {
     private static let from: SQL = "SELECT name FROM circuit WHERE name >= ?1 AND name <= ?2 ORDER BY name LIMIT ?3"
     private static let upTo: SQL = """
@@ -7,16 +7,16 @@ extension StoreInspection {
     private static let groups: SQL = """
         SELECT DISTINCT label FROM (SELECT label FROM circuit ORDER BY id DESC LIMIT ?1) WHERE label IS NOT NULL
         """
-    /// How many of the last names are read, beside the first.
+    /// How many of the last names are read, beside the first names.
     private static let last = 16
-    /// How many circuits, the newest, are asked for their group: those have no index.
+    /// How many circuits are asked for their group, the newest first: groups have no index.
     private static let newest: Int64 = 2_000
 
-    /// The first names that begin with a text; if there are more than `limit`, the very last ones, too.
+    /// The first names that begin with a text and, if there are more than `limit`, the last ones too.
     ///
-    /// What all of these names have in common at their beginning, all names have that begin with the text.
+    /// A beginning that all returned names share is shared by all names that begin with the text.
     package func names(from prefix: String, limit: Int) throws(BreakerStoreError) -> [String] {
-        // No text that begins so comes behind this one.
+        // No name that begins with the prefix comes after this text.
         let end = prefix + String(repeating: "\u{10FFFF}", count: 4)
         let database = self.view.database
         var names = try database.all(Self.from, .text(prefix), .text(end), .integer(Int64(limit))) { $0.text(0) }

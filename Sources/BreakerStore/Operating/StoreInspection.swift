@@ -4,7 +4,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Reads the store for an operator: all of it as of one instant, without changing anything.
+/// Reads the store for an operator, as of one instant, without changing anything.
 package struct StoreInspection {
     let view: StoreView
     private let reading: ReadingMoment
@@ -14,20 +14,20 @@ package struct StoreInspection {
         self.reading = ReadingMoment(view.clock, isAlive: view.isAlive)
     }
 
-    /// The time of this look; see `InspectedCircuit.now`.
+    /// The time of this reading; see `InspectedCircuit.now`.
     package var now: Date { self.reading.today }
 
-    /// What a search for circuits found.
+    /// The result of a search for circuits.
     package struct Found<Value> {
         package var value: Value
-        /// Those whose rows can't be read, by name.
+        /// The circuits whose rows can't be read, by name.
         package var unreadable: [UnreadableCircuit] = []
-        /// Whether some of them were found by a pattern, or because all circuits were selected.
+        /// Whether a pattern found at least one circuit, or all circuits were selected and there is at least one.
         package var isBroad: Bool
-        /// A name that must be there and is not; then nothing was looked at.
+        /// A name that must be there but is not; then no circuit was read.
         package var missing: String?
 
-        /// The same, with the unreadable circuits in the order of their names.
+        /// This result, with the unreadable circuits ordered by name.
         fileprivate var sorted: Self {
             var sorted = self
             sorted.unreadable.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -35,14 +35,14 @@ package struct StoreInspection {
         }
     }
 
-    /// Hands over the selected circuits one by one, each once, so that many of them take no memory.
+    /// Passes the selected circuits to `body` one by one, each once, so that many take no memory.
     ///
-    /// In no order: by name, SQLite would read most pages of a large file again and again.
+    /// The order is undefined: by name, SQLite would read most pages of a large file again and again.
     ///
     /// - Parameters:
-    ///   - selectors: which; nil for all.
-    ///   - countsWorkers: whether it matters how many workers have registered each.
-    ///   - initial: what `body` adds to.
+    ///   - selectors: the circuits; nil for all.
+    ///   - countsWorkers: whether to count the workers that have registered each circuit.
+    ///   - initial: the value to which `body` adds.
     package func circuits<Value>(
         _ selectors: [CircuitSelector]?,
         countingWorkers countsWorkers: Bool = true,
@@ -54,7 +54,7 @@ package struct StoreInspection {
         }
     }
 
-    /// The selected circuits, to be looked at again later without a look at the file.
+    /// The selected circuits, to be described again later without reading the file.
     package func image(of selectors: [CircuitSelector]?) throws(BreakerStoreError) -> Found<StoreImage> {
         let found = try self.records(selectors, withWorkers: true, into: [CircuitRecord]()) { $0.append($1) }
         let records = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -70,12 +70,10 @@ package struct StoreInspection {
         try !self.view.database.select([.namedIfPresent(name)]).circuits.isEmpty
     }
 
-    /// The names of all circuits.
     package func names() throws(BreakerStoreError) -> [String] {
         try self.view.database.names()
     }
 
-    /// How the file is joined with those of other hosts.
     package var link: LinkStanding { LinkStanding(at: self.view.file) }
 
     /// The workers that live.
@@ -93,14 +91,14 @@ package struct StoreInspection {
         return self.events(try database.events(of: try self.called(name), after: start, limit: limit).events)
     }
 
-    /// The name of the one circuit that has or is shown by this name; the text itself if there is none.
+    /// The name of the only circuit that has this name or is shown under it; else the text itself.
     private func called(_ name: String?) throws(BreakerStoreError) -> String? {
         guard let name else { return nil }
         let found = try self.view.database.select([.namedIfPresent(name)]).circuits
         return found.count == 1 ? found.first?.name : name
     }
 
-    /// How many events a circuit has had of each kind, in programs that know schema 1.1.
+    /// How many events of each kind a circuit has had; only programs that know schema 1.1 count them.
     package func transitions(of name: String) throws(BreakerStoreError) -> [(kind: CircuitEvent.Kind, count: Int64)] {
         try self.view.database.transitions(of: name)
     }
@@ -110,10 +108,9 @@ package struct StoreInspection {
         Versions.text(ofSchema: try self.view.database.connection.integer("PRAGMA user_version"))
     }
 
-    /// The database's bytes, without its log.
+    /// The size of the database in bytes, without its log.
     package var fileSize: Int64 { StoreFile.size(self.view.file.path) ?? 0 }
 
-    /// The number of the newest event of all.
     package func newestEvent() throws(BreakerStoreError) -> Int64 {
         try self.view.database.newestEvent()
     }
@@ -160,7 +157,7 @@ package struct StoreInspection {
         found.missing = selected.missing.first
         if found.missing != nil { return found }
         found.isBroad = selected.isBroad
-        // In the order of the file: in another order, SQLite would read pages of a large file again and again.
+        // Ordered by number, as in the file: in another order, SQLite would read pages of a large file again and again.
         for circuit in selected.circuits.sorted(by: { $0.id < $1.id }) {
             try database.records(of: circuit.id, withWorkers: withWorkers) { (finding) throws(BreakerStoreError) in
                 self.take(try counted(finding), isNamed: circuit.isNamed, into: &found, body)
@@ -185,17 +182,17 @@ package struct StoreInspection {
 }
 
 extension Database {
-    /// The number behind which somebody goes on who was told of all events up to `id`.
+    /// The number after which to read on, for a caller that knows all events up to `id`.
     ///
-    /// Another file has taken the store's place if this one has not reached that number: its events begin anew.
+    /// If the file has not reached `id`, another file has taken the store's place: all of its events are new.
     func start(after id: Int64) throws(BreakerStoreError) -> Int64 { try id <= self.newestEvent() ? id : 0 }
 }
 
 extension CircuitStore {
-    /// Runs `body` with the file as of one instant; again, from the start, if somebody changed it meanwhile in a way
-    /// that this reading would not notice.
+    /// Runs `body` on the file as of one instant.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    /// Runs it again from the start if a process changed the file meanwhile in a way that this reading would not
+    /// notice. Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
     package func inspect<Value>(
         _ body: (StoreInspection) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
@@ -203,7 +200,7 @@ extension CircuitStore {
     }
 }
 
-/// What stands in the row of a circuit.
+/// The result of reading a circuit's row.
 enum FoundCircuit {
     case record(CircuitRecord)
     /// A row that no version of this library can have written, with the workers that have registered the circuit.
@@ -223,7 +220,7 @@ extension Database {
         }
     }
 
-    /// Hands over the circuit of this number, or all of them in no order.
+    /// Passes the circuit of this number to `body`, or all circuits in no order.
     func records(
         of id: Int64?,
         withWorkers: Bool,
@@ -238,12 +235,12 @@ extension Database {
     private func finding(_ row: Row, withWorkers: Bool) throws(BreakerStoreError) -> FoundCircuit {
         let extra = CircuitRow.columnCount
         let name = row.text(extra)
-        // A name that is no UTF-8 could not be given back to SQLite.
+        // A name that is not UTF-8 can't be given back to SQLite.
         guard row.isUTF8(name, extra),
             let found = try? CircuitRow(row, name: name, in: self)
         else { return .unreadable(name: name, registered: try self.registered(row.integer(0))) }
         var record = CircuitRecord(name: name, stored: StoredCircuit(row: found), registered: [])
-        // Most circuits have no failures and no probes: then no statement looks for them.
+        // Most circuits have neither failures nor probes: then no statement looks for them.
         if row.integer(extra + 1) != 0 {
             record.stored.failures = try self.failures(of: found)
         }

@@ -8,31 +8,30 @@ import Musl
 import Darwin
 #endif
 
-/// Answers SQLite, which asks about each part of a statement that it compiles: only what the library itself does is
-/// allowed (https://sqlite.org/c3ref/set_authorizer.html).
+/// Allows SQLite only what the library itself does: SQLite asks about each part of a statement that it compiles
+/// (https://sqlite.org/c3ref/set_authorizer.html).
 ///
-/// SQLite does not ask about the expressions that a file's own tables and indexes bring along, such as a CHECK or the
-/// value of a generated column. Therefore no statement may touch the tables before their texts have been compared with
-/// those of the library, and again whenever SQLite compiles a statement anew by itself: then somebody has changed the
-/// schema.
+/// SQLite does not ask about the expressions in a file's own tables and indexes, such as a CHECK or the value of a
+/// generated column. So no statement may touch the tables before their texts have been compared with the library's. If
+/// SQLite itself compiles a statement again, another program has changed the schema: the texts are compared again.
 ///
-/// Used by the one thread that uses the connection.
+/// Used only by the thread that uses the connection.
 final class Authorizer {
     private enum Mode {
-        /// SQLite is not to compile anything: if it does, somebody has changed the schema.
+        /// SQLite should compile nothing: if it does, another program has changed the schema.
         case none
-        /// A statement of the library is compiled.
+        /// SQLite compiles a statement of the library.
         case using
         /// The library makes or changes tables itself.
         case changingSchema
     }
 
-    /// Whether a file of an older major version will do: to be moved to this one, or to be looked through.
+    /// Whether a file of an older major version is accepted: to be migrated, or to be checked.
     let acceptsOlder: Bool
     private var mode = Mode.none
-    /// Whether the tables were found to be those of the library, and nobody has changed them since.
+    /// Whether the tables were found to be the library's, and no program has changed them since.
     private var isVerified = false
-    /// The version of the schema, as it was found when the tables were compared; nil before that.
+    /// The version of the schema when the tables were compared; nil before that.
     private(set) var version: Int64?
     /// Whether a statement was refused only because the tables have not been compared yet.
     private(set) var wantsVerification = false
@@ -44,14 +43,14 @@ final class Authorizer {
 
     /// Runs `body`, in which SQLite compiles statements of the library that change the schema.
     ///
-    /// Meanwhile SQLite may read a schema that somebody else has changed: the tables must be looked at anew.
+    /// Meanwhile SQLite may read a schema that another program has changed, so the tables must be compared again.
     func changingSchema(_ body: () -> Int32) -> Int32 {
         self.isVerified = false
         self.version = nil
         return self.within(.changingSchema, body)
     }
 
-    /// Notes that the tables are those of the library, of this version of the schema.
+    /// Records that the tables are the library's, and the version of their schema.
     func verified(version: Int64) {
         self.isVerified = true
         self.version = version
@@ -99,11 +98,11 @@ final class Authorizer {
         }
     }
 
-    /// Also what SQLite does by itself when a table is altered.
+    /// Whether a change of the schema may need this action, be it one that SQLite itself adds when it alters a table.
     ///
-    /// No database can be attached, and nothing can be made that runs by itself.
+    /// No database can be attached, and nothing can be created that SQLite would run on its own.
     private static func isSchemaChange(_ action: Int32) -> Bool {
-        // Not a set: for the first one of a type the runtime looks for conformances in all libraries that are loaded.
+        // Not a set: for the first set of a type, the runtime searches all loaded libraries for conformances.
         switch action {
         case SQLITE_SELECT, SQLITE_TRANSACTION, SQLITE_PRAGMA, SQLITE_FUNCTION, SQLITE_READ, SQLITE_INSERT,
             SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_TABLE,
@@ -126,7 +125,7 @@ final class Authorizer {
 
     private static func names(_ known: [StaticString], include name: UnsafePointer<CChar>?) -> Bool {
         guard let name = unsafe name else { return false }
-        // A literal ends with a zero byte, as a text of C does.
+        // A StaticString literal ends with a zero byte, as a C string does.
         return known.contains {
             unsafe strcmp(name, UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self)) == 0
         }

@@ -6,22 +6,21 @@ import Musl
 import Darwin
 #endif
 
-/// Reads a database without changing a byte of it or of its neighbours, whoever has it open.
+/// Reads a database without changing a byte of it or of the files beside it, even while other processes use them.
 ///
-/// Which way is right depends on the files that are there (tried on SQLite 3.40.1):
+/// The right way to read depends on the files that are there (tried on SQLite 3.40.1):
 /// - a log and a wal-index: through both, read-only;
-/// - no log, or one without frames: the file alone;
-/// - a log without a wal-index, or with one that can't be used as it is: through an index in this process's memory, for
-///   SQLite would write the file.
+/// - no log, or a log without frames: the database alone;
+/// - a log without a usable wal-index: through a wal-index in this process's memory, for SQLite would write the file.
 final class BystanderReader {
     let database: Database
-    /// Whether commits of other processes do no harm to a read that is under way.
+    /// Whether a read that is under way is safe from other processes' commits.
     private let isShared: Bool
 
     init(
         _ file: StoreFile, trustingIndex: Bool = true, acceptsOlder: Bool = false
     ) throws(BreakerStoreError) {
-        // SQLite's own error would not say which file can't be read, and why.
+        // SQLite's own error would not name the file that can't be read, nor the reason.
         for path in [file.path, file.log, file.index] where StoreFile.size(path) != nil {
             try StoreFile.requireReadable(path)
         }
@@ -48,23 +47,22 @@ final class BystanderReader {
         )
     }
 
-    /// Whether the file is to be read through its log and its wal-index.
+    /// Whether the database is to be read through its log and its wal-index.
     static func sharesLog(_ file: StoreFile) -> Bool {
         (try? self.hasFrames(file)) == true && StoreFile.size(file.index) != nil
     }
 
-    /// Without a whole header and frames, a reader that may not write the wal-index would try for ten seconds to find
-    /// in the log what the index promises.
+    /// Whether the log has a whole header and frames; without them a reader that may not write the wal-index would
+    /// search the log for ten seconds for the frames that the wal-index names.
     private static func hasFrames(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
         guard let log = try LogFile.at(file.log) else { return false }
         return log.hasFrames
     }
 
-    /// Reads what `body` reads, again if somebody has changed the files meanwhile in a way that this way of reading
-    /// does not notice.
+    /// Runs `body`; repeats it if another process has changed the files and this way of reading would not notice.
     ///
     /// - Parameters:
-    ///   - acceptsOlder: whether a file of an older major version will do, of which no row is read.
+    ///   - acceptsOlder: whether a file of an older major version is accepted, of which no row is read.
     ///   - patience: how long to wait while another process recovers the wal-index, or takes the log away.
     static func read<Value>(
         _ file: StoreFile,
@@ -85,13 +83,12 @@ final class BystanderReader {
             } catch {
                 failure = SQLiteCode.isOfALongLog(error.sqliteCode) ? Self.tooLong(file) : error
                 if trustsIndex, let code = error.sqliteCode, SQLiteCode.isOfTheIndex(code) {
-                    // A writer was killed while it wrote the index, and only a process that writes the database makes
-                    // the index anew.
+                    // A killed writer left the wal-index half written, and only a process that writes rebuilds it.
                     trustsIndex = false
                     continue
                 }
                 if FileStamp(of: file) == before { break }
-                // The error may come from the change of the files alone.
+                // The change of the files may have caused the error.
                 failure = nil
             }
         }

@@ -1,9 +1,9 @@
 import CBreakerStore
 import CSQLite
 
-/// Reading values and bytes that may be long.
+/// Reads values and bytes that may be long.
 extension Connection {
-    /// Runs `body`, for which a text may be as long as `longestKey`.
+    /// Runs `body` with the limit of texts and rows raised to `longestKey`.
     func withLongTexts<Value>(_ body: () throws(BreakerStoreError) -> Value) throws(BreakerStoreError) -> Value {
         unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestKey)
         defer { unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText) }
@@ -12,7 +12,7 @@ extension Connection {
 
     /// Runs `body`, which reads one value of a row, however long the row is; nil if the value itself is too long.
     ///
-    /// SQLite 3.37 holds a whole row against the limit of a text when it reads any of its columns.
+    /// When SQLite 3.37 reads any column, it compares the length of the whole row with the limit of a text.
     func reading<Value>(
         _ column: String,
         of table: String,
@@ -21,14 +21,14 @@ extension Connection {
     ) throws(BreakerStoreError) -> Value? {
         var value: OpaquePointer?
         let code = unsafe self.openValue(column, table, row, &value)
-        // A number and NULL can't be opened so, and are short.
+        // A number or NULL can't be opened like this, and is short.
         let size = code == SQLITE_OK ? unsafe sqlite3_blob_bytes(value) : 0
         unsafe sqlite3_blob_close(value)
         guard size <= Self.longestText else { return nil }
         return try self.withoutLimit(body)
     }
 
-    /// Opens a value, of which nothing is read by that.
+    /// Opens a value without reading it.
     private func openValue(
         _ column: String,
         _ table: String,
@@ -38,14 +38,14 @@ extension Connection {
         self.withoutLimit { unsafe sqlite3_blob_open(self.handle, "main", table, column, row, 0, &value) }
     }
 
-    /// Runs `body`, which must not read a value that may be long, however long its rows are.
+    /// Runs `body` without a limit of texts and rows; `body` must not read a value that may be long.
     func withoutLimit<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, .max)
         defer { unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText) }
         return try body()
     }
 
-    /// Reads the database file, of a large one the beginning, and throws if the system does not hand that out.
+    /// Reads the database file, at most `mostToReadThrough` bytes; throws if the system can't read a part of them.
     func readThrough() throws(BreakerStoreError) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let size = min(StoreFile.size(self.path) ?? 0, StoreFile.mostToReadThrough)

@@ -14,21 +14,21 @@ import Darwin
 struct Connection: ~Copyable {
     enum Access {
         case readWrite
-        /// The same beside another connection of this process, whose log must be there.
+        /// Reads and writes beside another connection of this process; the log must exist.
         case sharing
-        /// Reads the file alone, without locks, as if nobody wrote to it.
+        /// Reads the database alone, without locks, as if no process wrote to it.
         case immutable
-        /// Reads through the wal-index that is there, and changes neither it nor anything else.
+        /// Reads through the existing wal-index, and changes no file.
         case sharedReader
-        /// Reads the file and its log through a wal-index in its own memory: makes no file, takes no lock, and sees no
-        /// commit from then on.
+        /// Reads the database and its log through a wal-index in its own memory: makes no file, takes no lock, and sees
+        /// no commit after its first read.
         case privateReader
     }
 
-    /// The frames that a private reader's index has room for.
+    /// How many frames of the log a private reader's wal-index has room for.
     static let mostPrivateFrames = 4_096 * Int64(bs_most_regions)
 
-    /// Whether SQLite knows the ways to files by which it looks at each name before it opens it (shim.h).
+    /// Whether the VFSes are registered that check each name before SQLite opens it (shim.h).
     private static let looksBeforeOpening = unsafe bs_register_vfses(bs_size_limit()) == SQLITE_OK
 
     let handle: OpaquePointer
@@ -37,11 +37,11 @@ struct Connection: ~Copyable {
     let path: String
     private let syncs: Bool
 
-    /// Opens `path`, which must have been resolved: no part of it may be a symbolic link.
+    /// Opens `path`, which must be resolved: no part of it may be a symbolic link.
     ///
     /// - Parameters:
-    ///   - syncs: whether what must survive a power loss is synced; false for a file that nobody keeps.
-    ///   - acceptsOlder: whether a file of an older major version will do.
+    ///   - syncs: whether to sync what must survive a power loss; false for a file that is not kept.
+    ///   - acceptsOlder: whether a file of an older major version is accepted.
     init(
         path: String, access: Access, syncs: Bool = true, acceptsOlder: Bool = false
     ) throws(BreakerStoreError) {
@@ -50,7 +50,7 @@ struct Connection: ~Copyable {
         self.access = access
         self.authorizer = Authorizer(acceptsOlder: acceptsOlder || access == .readWrite)
         try Self.requireUsable(path)
-        // What was right a moment ago may have been replaced.
+        // Another process may have replaced a file since the last check.
         try StoreFile.requireSafe(path)
         _ = OpenFile.sizeLimit
         let name: String
@@ -63,7 +63,8 @@ struct Connection: ~Copyable {
             name = Self.uri(path, "immutable=1")
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
         case .sharedReader:
-            // https://sqlite.org/wal.html#read_only_databases: plain read-only opening creates or rewrites the -shm.
+            // A plain read-only opening creates or rewrites the -shm file
+            // (https://sqlite.org/wal.html#read_only_databases).
             name = Self.uri(path, "readonly_shm=1")
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
         case .privateReader:
@@ -85,14 +86,14 @@ struct Connection: ~Copyable {
             throw error
         }
         unsafe self.handle = handle
-        // A file may come from anywhere: nothing in it may run code or write the schema
+        // A file may come from any source: nothing in it may run code or write the schema
         // (https://sqlite.org/security.html#untrusted_sqlite_database_files).
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
-        // SQLite would make a checkpoint when the last connection is closed, without the guard that keeps writers away.
+        // Otherwise closing the last connection makes a checkpoint, without the guard that keeps writers away.
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         for (limit, value) in Self.limits { unsafe sqlite3_limit(handle, limit, value) }
         unsafe self.authorizer.attach(to: handle)
@@ -107,14 +108,14 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// The first bytes of a database, read without a lock, or nil if the file is shorter.
+    /// The first bytes of a database, read without a lock; nil if the file is shorter.
     ///
-    /// The caller has looked at the path; SQLite opens nothing but a regular file (shim.h).
+    /// The caller has checked the path; SQLite opens only a regular file (shim.h).
     static func firstBytes(_ count: Int, of path: String) throws(BreakerStoreError) -> [UInt8]? {
         try Self.requireUsable(path)
         var bytes = [UInt8](repeating: 0, count: count)
         let code = unsafe bs_read_beginning(path, &bytes, Int32(count))
-        // Not SQLITE_IOERR_SHORT_READ, which is a macro of macros.
+        // Swift does not import SQLITE_IOERR_SHORT_READ, a macro made of macros.
         let shortRead = SQLITE_IOERR | 2 << 8
         guard code == SQLITE_OK || code == shortRead else {
             throw BreakerStoreError(code: code, systemError: errno, path: path)
@@ -122,14 +123,14 @@ struct Connection: ~Copyable {
         return code == SQLITE_OK ? bytes : nil
     }
 
-    /// How many bytes a text, and a row, may have: more than people write, and few enough to be read into memory.
+    /// The most bytes of a text and of a row: more than people write, and few enough to be read into memory.
     static let longestText: Int32 = 1 << 20
-    /// To delete a row, SQLite reads the keys in it as a whole; one that is longer than this can't be deleted.
+    /// The most bytes of a key: SQLite can't delete a row with a longer key, since it reads the row's keys whole.
     static let longestKey: Int32 = 16 << 20
 
-    /// More than the library ever needs, and no more than does no harm (https://sqlite.org/limits.html).
+    /// Limits above the library's needs, and low enough to be harmless (https://sqlite.org/limits.html).
     private static let limits: [(Int32, Int32)] = [
-        // A text or a row that is longer is an error of its row, not gigabytes of memory.
+        // A longer text or row causes an error for its row instead of taking gigabytes of memory.
         (SQLITE_LIMIT_LENGTH, Self.longestText),
         (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
         (SQLITE_LIMIT_VARIABLE_NUMBER, 64),
@@ -140,31 +141,31 @@ struct Connection: ~Copyable {
 
     deinit { unsafe sqlite3_close_v2(self.handle) }
 
-    /// Compiles a statement of the library; throws if it touches tables that are not those of the library.
+    /// Compiles a statement of the library; throws if it touches tables that are not the library's.
     func prepare(_ sql: String) throws(BreakerStoreError) -> Statement {
         try unsafe Statement(sql, on: self.handle, self.authorizer, path: self.path)
     }
 
-    /// The version of the file's schema; the tables have been compared with those of the library.
+    /// The version of the file's schema; compares the tables with the library's unless that was done already.
     func schemaVersion() throws(BreakerStoreError) -> Int64 {
         if let known = self.authorizer.version { return known }
         try self.verifySchema()
         return self.authorizer.version ?? 0
     }
 
-    /// Compares the file's tables with those of the library, as they are now; returns whether others have made any.
+    /// Compares the file's tables with the library's now; returns whether other programs have added to the schema.
     @discardableResult
     func verifySchema() throws(BreakerStoreError) -> Bool {
         try unsafe Schema.verify(self.handle, self.authorizer, path: self.path)
     }
 
-    /// Whether there is a table of this name, as far as the connection knows: another process may have changed that
-    /// since the connection last read the schema.
+    /// Whether the connection knows a table of this name: another process may have made or dropped it since the
+    /// connection last read the schema.
     func hasTable(_ name: String) -> Bool {
         unsafe sqlite3_table_column_metadata(self.handle, "main", name, nil, nil, nil, nil, nil, nil) == SQLITE_OK
     }
 
-    /// Runs all statements of `sql`, which touch no table, and throws their rows away.
+    /// Runs all statements of `sql`, which must touch no table, and discards their rows.
     func execute(_ sql: String) throws(BreakerStoreError) {
         let code = self.authorizer.compiling { unsafe sqlite3_exec(self.handle, sql, nil, nil, nil) }
         guard code == SQLITE_OK else { throw self.error(code) }
@@ -176,7 +177,7 @@ struct Connection: ~Copyable {
         guard code == SQLITE_OK else { throw self.error(code) }
     }
 
-    /// The number that a pragma or another one-value query returns.
+    /// The number that a pragma or another query for one value returns.
     func integer(_ sql: String) throws(BreakerStoreError) -> Int64 {
         try self.prepare(sql).first { $0.integer(0) } ?? 0
     }
@@ -185,11 +186,11 @@ struct Connection: ~Copyable {
         try self.prepare(sql).first { $0.text(0) } ?? ""
     }
 
-    /// Sets what every connection that shares a store's file is used with, for which the schema may stay unread.
+    /// Sets the pragmas of every connection to a shared file; none of them makes SQLite read the schema.
     ///
-    /// Where a system's SQLite overwrites what it deletes, a long text that is deleted would be written to the log once
-    /// more, under the write lock. With `FAST`, SQLite "will overwrite deleted content with zeros only if doing so does
-    /// not increase the amount of I/O" (https://sqlite.org/pragma.html#pragma_secure_delete).
+    /// Where a system's SQLite overwrites deleted content, deleting a long text would write it to the log once more,
+    /// under the write lock. With `FAST`, SQLite "will overwrite deleted content with zeros only if doing so does not
+    /// increase the amount of I/O" (https://sqlite.org/pragma.html#pragma_secure_delete).
     func configureForReading() throws(BreakerStoreError) {
         try self.execute(
             """
@@ -201,20 +202,20 @@ struct Connection: ~Copyable {
             PRAGMA secure_delete = FAST;
             """
         )
-        // The log keeps its blocks: what was allocated once is there on a full disk.
+        // The log stays, so that blocks that were allocated once are available on a full disk.
         _ = unsafe bs_persist_wal(self.handle)
     }
 
-    /// Sets what commits and checkpoints sync, whatever the system's SQLite was compiled to do, and that a transaction
-    /// writes nothing to the log before its COMMIT, however much it changes: only then the index is known to be in its
-    /// place.
+    /// Sets what commits and checkpoints sync, and keeps a transaction of any size out of the log before its COMMIT.
     ///
-    /// For this SQLite reads the whole schema, and an opening waits: a connection that only reads does without.
+    /// The first setting overrides how the system's SQLite was compiled. The second lets a transaction verify, before
+    /// any write to the log, that the wal-index is in place. SQLite reads the whole schema for these pragmas while an
+    /// opening waits, so read-only connections do without them.
     func configureForWriting() throws(BreakerStoreError) {
         try self.execute("PRAGMA synchronous = \(self.syncs ? "NORMAL" : "OFF"); PRAGMA cache_spill = OFF")
     }
 
-    /// How long SQLite itself waits for others' locks; zero leaves that to the caller.
+    /// Sets how long SQLite itself waits for other connections' locks; zero leaves the waiting to the caller.
     func waitWhenBusy(_ duration: Duration) throws(BreakerStoreError) {
         let code = unsafe sqlite3_busy_timeout(self.handle, Int32(clamping: Int64(duration / .milliseconds(1))))
         guard code == SQLITE_OK else { throw self.error(code) }
@@ -225,13 +226,13 @@ struct Connection: ~Copyable {
 
     /// The number of the row that this connection has inserted last.
     ///
-    /// `RETURNING` tells it, too, but makes a table in memory for each row.
+    /// `RETURNING` gives the number, too, but makes a table in memory for each row.
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(self.handle) }
 
     /// How many rows this connection has changed since it was opened.
     var changes: Int64 { unsafe sqlite3_total_changes64(self.handle) }
 
-    /// Whether the path leads to another file than the one that is open, or to none.
+    /// Whether the path now leads to another file than the open one, or to none.
     var hasMoved: Bool { unsafe bs_has_moved(self.handle) != 0 }
 
     /// Syncs the write-ahead log to the disk.
@@ -248,30 +249,30 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// Copies what it can of the log into the database, without waiting for anybody.
+    /// Copies as much of the log into the database as it can without waiting.
     ///
-    /// Not safe by itself before SQLite 3.51.3, where a commit inside a checkpoint can corrupt the file
-    /// (https://sqlite.org/wal.html#walresetbug): the caller keeps writers away.
+    /// Before SQLite 3.51.3 a commit during a checkpoint can corrupt the file
+    /// (https://sqlite.org/wal.html#walresetbug), so the caller must keep writers away.
     func passiveCheckpoint() throws(BreakerStoreError) {
         let code = unsafe sqlite3_wal_checkpoint_v2(self.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY else { throw self.error(code) }
     }
 
-    /// Lets SQLite cut the log to so many frames when this connection begins the log anew; nil lets it be.
+    /// Lets SQLite cut the log to this many frames when this connection next restarts the log; nil removes the limit.
     ///
     /// "Each time a transaction is committed or a WAL file resets, SQLite compares the size of the rollback journal
     /// file or WAL file left in the file-system to the size limit set by this pragma"
-    /// (https://sqlite.org/pragma.html#pragma_journal_size_limit). It makes no checkpoint.
+    /// (https://sqlite.org/pragma.html#pragma_journal_size_limit). The pragma makes no checkpoint.
     func limitLog(to frames: Int64?) throws(BreakerStoreError) {
         var bytes: Int64 = -1
         if let frames { bytes = LogFile.bytes(ofFrames: frames, pageSize: try self.integer("PRAGMA page_size")) }
         try self.execute("PRAGMA journal_size_limit = \(bytes)")
     }
 
-    /// The header of the wal-index, readable while the connection is open; nil before the first read, and where there
-    /// is none.
+    /// The wal-index's header, readable while the connection is open; nil before the first read, or without a
+    /// wal-index.
     func walIndex() -> WalIndex? {
-        // SQLite creates the file when it is asked for the header.
+        // Asking for the header would make SQLite create the wal-index.
         guard self.access != .immutable else { return nil }
         guard let page = unsafe bs_wal_index(self.handle) else { return nil }
         return unsafe WalIndex(page: page)
@@ -282,7 +283,7 @@ struct Connection: ~Copyable {
     }
 
     private static func uri(_ path: String, _ query: String) -> String {
-        // https://sqlite.org/uri.html: these would end the path or start an escape.
+        // These characters would end the path or start an escape (https://sqlite.org/uri.html).
         var escaped = ""
         for character in path {
             switch character {

@@ -1,10 +1,10 @@
-/// What SQLite finds when it looks through a file.
+/// Checks a whole file through SQLite.
 extension Database {
-    /// Whether nothing is wrong with the store but values of rows, each of which harms its own row alone.
+    /// Whether the store has no damage but bad values, each of which harms its own row alone.
     ///
-    /// Throws what `Schema.verify` does if the tables are not the library's.
+    /// Throws the errors of `Schema.verify` if the tables are not the library's.
     func isWhole() throws(BreakerStoreError) -> Bool {
-        // First the texts: SQLite works out the expressions in them while it looks through the rows.
+        // The schema's texts come first: SQLite evaluates the expressions in them while it checks the rows.
         try self.connection.verifySchema()
         try self.requireShortKeys()
         return try self.damage(quickly: false).allSatisfy(Self.isOfARow)
@@ -17,10 +17,10 @@ extension Database {
         "SELECT count(kind) FROM transition",
     ]
 
-    /// Throws `corrupt` if a value in an index of a large file is longer than a row may be: to compare with it, or to
-    /// delete it, SQLite would have to read it as a whole.
+    /// Throws `corrupt` if an indexed value of a large file is longer than a row may be.
     ///
-    /// Without the indexes SQLite sees how long a value is and reads none of it.
+    /// To compare such a value or delete it, SQLite would have to read all of it. Without the indexes SQLite sees a
+    /// value's length and reads nothing of the value.
     func requireShortKeys() throws(BreakerStoreError) {
         let path = self.connection.path
         guard StoreFile.bytes(at: path) > Int64(Connection.longestKey) else { return }
@@ -54,20 +54,21 @@ extension Database {
         for sql in Self.lookAtTexts { _ = try self.connection.integer(sql) }
     }
 
-    /// Whether a line of SQLite's check speaks of a value in a row, and of nothing else.
+    /// Whether a line of SQLite's check is about a value in a row, and about nothing else.
     static func isOfARow(_ line: String) -> Bool {
         line.hasPrefix("CHECK constraint failed in ") || line.contains(" value in ")
     }
 
-    /// What SQLite finds wrong, at most a hundred lines.
+    /// The lines of SQLite's check, without "ok".
     ///
-    /// - Parameter quickly: whether to leave out what the indexes say.
+    /// - Parameters:
+    ///   - quickly: whether to leave out the check of the indexes.
+    ///   - most: the most lines that are returned.
     func damage(quickly: Bool, atMost most: Int = 100) throws(BreakerStoreError) -> [String] {
         let check = quickly ? "quick_check" : "integrity_check"
         let hasOthers = try self.connection.verifySchema()
         if !hasOthers { return try self.lines("PRAGMA \(check)(\(most))", atMost: most) }
-        // An expression in somebody else's table could take as long as it likes: SQLite then looks at the library's
-        // tables alone.
+        // SQLite checks the library's tables alone: an expression in another program's table could take any time.
         var lines: [String] = []
         for table in try Schema.tables(ofVersion: self.connection.schemaVersion()) where lines.count < most {
             lines += try self.lines("PRAGMA \(check)(\(table))", atMost: most - lines.count)
@@ -83,8 +84,7 @@ extension Database {
                 if lines.count < most { lines.append(row.text(0)) }
             }
         } catch {
-            // A value that is too long to be looked at harms its own row alone. What SQLite finds wrong with the pages
-            // comes before the rows.
+            // A value that is too long to be read harms its own row alone. SQLite checks the pages before the rows.
             guard error.sqliteCode.map(SQLiteCode.isOfValue) == true else { throw error }
         }
         return lines.filter { $0 != "ok" }

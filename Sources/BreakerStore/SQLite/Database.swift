@@ -1,10 +1,10 @@
 import CSQLite
 
-/// A connection with its statements, each prepared when it is first needed and kept.
+/// A connection with its statements, each prepared at its first use and kept.
 ///
-/// Sendable: SQLite is thread-safe as long as one thread at a time uses a connection. Each connection has one user. The
-/// writer and the checkpointer belong to the one who leads. The reader belongs to the one who has the lock of the
-/// answers, and a connection for long reads to the one to whom it is lent.
+/// Sendable: SQLite is thread-safe as long as one thread at a time uses a connection, and each connection has one user.
+/// Only the leader uses the writer and the checkpointer. Only the thread with the lock of the answers uses the reader.
+/// Only the caller that has borrowed it uses a connection for long reads.
 final class Database: @unchecked Sendable {
     private final class Prepared {
         let key: UInt
@@ -17,13 +17,13 @@ final class Database: @unchecked Sendable {
     }
 
     let connection: Connection
-    // Some dozen at most. Not a dictionary: for the first one of a type the runtime looks for conformances in all
-    // libraries that are loaded, which brings a megabyte of them into memory.
+    // A few dozen at most. Not a dictionary: for the first dictionary of a type, the runtime searches all loaded
+    // libraries for conformances, which loads a megabyte of them into memory.
     private var prepared: [Prepared] = []
 
     init(_ connection: consuming Connection) { self.connection = connection }
 
-    /// Runs a statement and throws its rows away.
+    /// Runs a statement and discards its rows.
     func run(_ sql: SQL, _ values: SQLValue...) throws(BreakerStoreError) {
         try self.run(sql, values)
     }
@@ -73,7 +73,7 @@ final class Database: @unchecked Sendable {
         try self.prepare(sql).statement.forEach(values, body)
     }
 
-    /// Hands row after row to `body`, until that returns false.
+    /// Hands row after row to `body`, until `body` returns false.
     func read(
         _ sql: SQL,
         _ values: [SQLValue],
@@ -97,10 +97,10 @@ final class Database: @unchecked Sendable {
 }
 
 extension Database {
-    /// Throws `newerSchema` if the file has been made one of a later major version.
+    /// Throws `newerSchema` if another process has migrated the file to a later major version.
     ///
-    /// SQLite compiles statements anew after a change of the tables, but not after one of the version alone: each
-    /// writer asks under the write lock.
+    /// SQLite compiles statements again after a change of the tables, but not after a change of the version alone, so
+    /// each writer asks under the write lock.
     func requireKnownVersion() throws(BreakerStoreError) {
         let version = try self.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         try Schema.requireKnownVersion(version, self.connection.path)

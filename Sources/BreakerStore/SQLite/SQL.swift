@@ -1,6 +1,6 @@
-/// The text of a statement that is prepared once: a literal, or one that was put together once for the whole process.
+/// The text of a statement that each connection prepares once: a literal, or a text composed once per process.
 struct SQL: ExpressibleByStringLiteral, Sendable {
-    /// An address, which tells a statement from all others.
+    /// An address, which no other statement's text has.
     let key: UInt
     private let literal: StaticString
     private let composed: Composed?
@@ -17,7 +17,7 @@ struct SQL: ExpressibleByStringLiteral, Sendable {
         self.composed = nil
     }
 
-    /// To be kept in a `static let`: each value is another statement.
+    /// To be kept in a `static let`: each value counts as another statement.
     init(composed text: String) {
         let composed = Composed(text)
         self.key = UInt(bitPattern: ObjectIdentifier(composed))

@@ -9,14 +9,14 @@ import Darwin
 #endif
 
 extension BreakerStoreError {
-    /// What SQLite says of its last failure on `database`.
+    /// The error for SQLite's last failure on `database`.
     init(database: OpaquePointer?, code: Int32, path: String) {
-        // Without a connection there was no memory for one; both functions take that.
+        // A nil connection means that SQLite had no memory for one; both functions accept nil.
         let systemError = unsafe sqlite3_system_errno(database)
         self.init(code, systemError, message: unsafe String(cString: sqlite3_errmsg(database)), path)
     }
 
-    /// What SQLite says of a failure without a connection.
+    /// The error for a failure of SQLite without a connection.
     init(code: Int32, systemError: Int32, path: String) {
         self.init(code, systemError, message: unsafe String(cString: sqlite3_errstr(code)), path)
     }
@@ -24,11 +24,11 @@ extension BreakerStoreError {
     private init(_ code: Int32, _ systemError: Int32, message: String, _ path: String) {
         let kind = Code(sqliteCode: code, systemError: systemError)
         var (message, advice): (String, String?) = (message, nil)
-        // SQLite would speak of the disk.
+        // SQLite's own message would be about the disk.
         if kind == .unsafePath {
             (message, advice) = ("the database or a file beside it is a link or no regular file", "remove that")
         } else if kind == .full, case let limit = OpenFile.sizeLimit, limit < .max {
-            // The look is noted: once somebody has raised the limit, the next try to write knows that.
+            // Reading the limit also stores it: if an operator has raised it, the next write uses the new limit.
             message += ", or a file has the \(limit) bytes that this process may give it (ulimit -f)"
         } else if code == SQLITE_TOOBIG {
             message = "a row holds a text that is too long to be read"
@@ -43,7 +43,7 @@ extension BreakerStoreError {
         )
     }
 
-    /// Whether SQLite refused a value that is read or written, for its length or its type: other rows may fare better.
+    /// Whether SQLite refused a value that is read or written, for its length or type; other rows may work.
     package var isOfRefusedValue: Bool { self.sqliteCode.map(SQLiteCode.isOfValue) ?? false }
 }
 
@@ -53,13 +53,13 @@ extension BreakerStoreError.Code {
         switch (sqliteCode & 0xff, systemError) {
         case (SQLITE_BUSY, _), (SQLITE_LOCKED, _): self = .busy
         case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT): self = .full
-        // An error without a kind: the schema is not the one that our statements are written for.
+        // SQLITE_ERROR says no more: the schema is not the schema that the library's statements are written for.
         case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _), (SQLITE_ERROR, _): self = .corrupt
         case (SQLITE_PERM, _), (SQLITE_AUTH, _), (SQLITE_CANTOPEN, EACCES), (SQLITE_CANTOPEN, EPERM),
             (SQLITE_READONLY, _):
             self = .permissionDenied
         case (SQLITE_CANTOPEN, ENOENT): self = .notFound
-        // SQLite follows no link, and our look at a name takes whatever is no regular file for one (shim.h).
+        // SQLite follows no symbolic link, and our VFS reports all other files that are not regular as links (shim.h).
         case (SQLITE_CANTOPEN, ELOOP), (SQLITE_IOERR, ELOOP): self = .unsafePath
         default: self = .unavailable
         }
@@ -67,11 +67,11 @@ extension BreakerStoreError.Code {
 }
 
 enum SQLiteCode {
-    // Swift imports no composed macros (https://sqlite.org/rescode.html#extrc).
+    // Swift does not import composed macros (https://sqlite.org/rescode.html#extrc).
     private static let readOnlyRecovery = SQLITE_READONLY | 1 << 8
     private static let readOnlyCantInit = SQLITE_READONLY | 5 << 8
 
-    /// Whether one who may not write the wal-index could not use it.
+    /// Whether a connection that may not write the wal-index could not use it.
     static func isOfTheIndex(_ code: Int32) -> Bool {
         [SQLITE_PROTOCOL, Self.readOnlyRecovery, Self.readOnlyCantInit].contains(code)
     }
@@ -79,7 +79,7 @@ enum SQLiteCode {
     /// Whether a private wal-index has no room for the log.
     static func isOfALongLog(_ code: Int32?) -> Bool { code == SQLITE_NOLFS }
 
-    /// Whether a value was at fault, where other values may fare better.
+    /// Whether one value was at fault; other values may work.
     static func isOfValue(_ code: Int32) -> Bool {
         [SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE].contains(code & 0xff)
     }

@@ -28,7 +28,7 @@ struct Statement: ~Copyable {
     ) throws(BreakerStoreError) {
         var handle: OpaquePointer?
         func compile() -> Int32 {
-            // PERSISTENT: the statement lives as long as the connection, so its memory is not lookaside.
+            // PERSISTENT: the statement lives as long as the connection, so SQLite takes no lookaside memory for it.
             authorizer.compiling {
                 unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
             }
@@ -39,7 +39,7 @@ struct Statement: ~Copyable {
             code = compile()
         }
         guard code == SQLITE_OK, let prepared = unsafe handle else {
-            // The library's own texts are short: what is too long stands in the schema, without which nothing works.
+            // The library's own texts are short, so the schema has the long text, and without the schema nothing works.
             let code = code == SQLITE_TOOBIG ? SQLITE_CORRUPT : code
             throw unsafe BreakerStoreError(database: database, code: code, path: path)
         }
@@ -50,14 +50,14 @@ struct Statement: ~Copyable {
 
     deinit { unsafe sqlite3_finalize(self.handle) }
 
-    /// Runs the statement and throws its rows away.
+    /// Runs the statement and discards its rows.
     func run(_ values: [SQLValue] = []) throws(BreakerStoreError) {
         try self.bind(values)
         defer { unsafe sqlite3_reset(self.handle) }
         while try self.step() {}
     }
 
-    /// What `read` makes of the first row, or nil if there is none.
+    /// Returns the result of `read` for the first row, or nil if there is no row.
     func first<Result>(
         _ values: [SQLValue] = [],
         read: (Row) throws(BreakerStoreError) -> Result
@@ -67,7 +67,7 @@ struct Statement: ~Copyable {
         return try self.step() ? read(unsafe Row(statement: self.handle)) : nil
     }
 
-    /// What `read` makes of each row.
+    /// Returns the results of `read` for all rows.
     func all<Result>(
         _ values: [SQLValue] = [],
         read: (Row) throws(BreakerStoreError) -> Result
@@ -88,7 +88,7 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// Hands row after row to `body`, until that returns false.
+    /// Hands row after row to `body`, until `body` returns false.
     func read(
         _ values: [SQLValue],
         while body: (Row) throws(BreakerStoreError) -> Bool
@@ -102,7 +102,7 @@ struct Statement: ~Copyable {
 
     /// Runs the statement once and returns SQLite's code, for the caller to judge.
     ///
-    /// For statements that touch no table.
+    /// Only for statements that touch no table.
     func code() -> Int32 {
         let code = self.authorizer.compiling { unsafe sqlite3_step(self.handle) }
         _ = unsafe sqlite3_reset(self.handle)
@@ -119,9 +119,9 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// Takes the first step anew, after somebody has changed the schema, if the tables are still those of the library.
+    /// Repeats the first step after a change of the schema; throws if the tables are no longer the library's.
     ///
-    /// SQLite compiles a statement anew before its first step alone: nothing of the statement has been done yet.
+    /// SQLite compiles a statement again only before its first step, so nothing of the statement has been done yet.
     private func stepVerified() throws(BreakerStoreError) -> Int32 {
         unsafe sqlite3_reset(self.handle)
         guard let database = unsafe sqlite3_db_handle(self.handle) else { return SQLITE_AUTH }
@@ -139,8 +139,7 @@ struct Statement: ~Copyable {
                 case .real(let real): unsafe sqlite3_bind_double(self.handle, place, real)
                 case .text(var text):
                     text.withUTF8 {
-                        // SQLite takes lengths as 32-bit integers: a text whose length does not fit is too long in any
-                        // case.
+                        // SQLite's lengths are 32-bit integers; a length that does not fit is too long.
                         guard let count = Int32(exactly: $0.count) else { return SQLITE_TOOBIG }
                         return unsafe bs_bind_text(self.handle, place, $0.baseAddress, count)
                     }
@@ -150,7 +149,7 @@ struct Statement: ~Copyable {
         }
     }
 
-    /// The caller's value is at fault, not the file: it is too long to be written or looked for.
+    /// The error for a caller's value that is too long to be written or searched for; the file is not at fault.
     private static var tooLong: BreakerStoreError {
         BreakerStoreError(
             code: .invalidConfiguration,
@@ -179,13 +178,14 @@ struct Row {
     func optionalInteger(_ column: Int32) -> Int64? { self.isNull(column) ? nil : self.integer(column) }
 
     func optionalText(_ column: Int32) -> String? {
-        // Text before bytes: only then do the bytes count the UTF-8 form (https://sqlite.org/c3ref/column_blob.html).
+        // The text is asked for before the byte count: only then is the count that of the UTF-8 form
+        // (https://sqlite.org/c3ref/column_blob.html).
         guard let text = unsafe sqlite3_column_text(self.statement, column) else { return nil }
         let count = Int(unsafe sqlite3_column_bytes(self.statement, column))
         return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
     }
 
-    /// The bytes of a text; none of null.
+    /// The bytes of a text; empty for NULL.
     func bytes(_ column: Int32) -> [UInt8] {
         let text = unsafe sqlite3_column_text(self.statement, column)
         let count = Int(unsafe sqlite3_column_bytes(self.statement, column))
@@ -212,7 +212,7 @@ struct Row {
 
     func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(self.statement, column) == SQLITE_NULL }
 
-    /// Whether `text`, read from the column, is what stands there, so that nothing of it was no UTF-8.
+    /// Whether `text` has exactly the bytes of the column that it was read from, so that all of them are valid UTF-8.
     func isUTF8(_ text: String, _ column: Int32) -> Bool {
         guard let bytes = unsafe sqlite3_column_text(self.statement, column) else { return false }
         let count = Int(unsafe sqlite3_column_bytes(self.statement, column))

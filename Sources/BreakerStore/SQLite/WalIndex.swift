@@ -9,30 +9,28 @@ struct WalIndex {
 
     init(page: UnsafePointer<UInt64>) { unsafe self.page = page }
 
-    /// The header as it is now.
-    ///
-    /// What is read from the file afterwards is at least as new.
+    /// The header now; anything read from the file afterwards is at least as new.
     func tag() -> Tag { unsafe Tag(raw: bs_read_tag(self.page)) }
 
-    /// Frames of the log that no checkpoint has copied into the database yet.
+    /// How many frames of the log no checkpoint has copied into the database yet.
     var pendingFrames: Int {
         let frames = unsafe bs_frames(self.page)
         let copied = unsafe bs_backfilled_frames(self.page)
         return frames > copied ? Int(clamping: frames - copied) : 0
     }
 
-    /// Frames of the log.
+    /// How many frames the log has.
     var frames: Int { Int(clamping: unsafe bs_frames(self.page)) }
 }
 
-/// The header, mapped once more for those who read it without a lock: it stays readable when the connection is closed.
+/// A second mapping of the header, readable without a lock, and even after the connection is closed.
 ///
-/// Sendable: the address never changes, and what lies there is read by atomic operations alone.
+/// Sendable: the address never changes, and the memory behind it is read by atomic operations alone.
 @safe
 final class HeaderMapping: @unchecked Sendable {
     let page: UnsafePointer<UInt64>
 
-    /// Nil where the system can't map it again; then answers are read from the file each time.
+    /// Returns nil if the system can't map the header again; then each answer is read from the file.
     init?(of index: WalIndex) {
         guard let page = unsafe bs_map_again(index.page) else { return nil }
         unsafe self.page = page
@@ -40,14 +38,14 @@ final class HeaderMapping: @unchecked Sendable {
 
     /// Replaces the mapping by zeros and releases the file: a thread that still reads here sees zeros.
     ///
-    /// Called before the connection is closed: the next one to open the file may truncate it, and to read memory beyond
-    /// a file's end kills the process.
+    /// Called before the connection is closed: the next process to open the file may truncate it, and reading memory
+    /// beyond a file's end kills the process.
     func retire() { unsafe bs_blank(self.page) }
 
     deinit { unsafe bs_unmap(self.page) }
 }
 
-/// A copy of the header: any commit by anybody changes the original.
+/// A copy of the header: any commit of any process changes the original.
 struct Tag: Equatable {
     var raw: bs_tag
 

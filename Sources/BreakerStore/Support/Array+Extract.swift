@@ -1,5 +1,5 @@
 extension Array {
-    /// Takes out the elements for which `isWanted` is true, and returns them; both parts keep their order.
+    /// Removes the elements for which `isWanted` is true, and returns them; both parts keep their order.
     mutating func extract(where isWanted: (Element) -> Bool) -> [Element] {
         var extracted: [Element] = []
         self.removeAll { element in

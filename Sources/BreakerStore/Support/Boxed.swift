@@ -1,4 +1,4 @@
-/// A value of which only the address stands in place: few of very many have one, and the others need no room for it.
+/// A value on the heap: where few of very many objects have one, the others need room only for an address.
 indirect enum Boxed<Value> {
     case value(Value)
 

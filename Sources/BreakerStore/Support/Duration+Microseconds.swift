@@ -1,17 +1,16 @@
 extension Duration {
     private static let attosecondsInAMicrosecond: Int128 = 1_000_000_000_000
 
-    /// The longest duration a configuration may have: a little over a hundred years, so that sums of stamps and
+    /// The longest duration that a configuration may have: a little over a hundred years, so that sums of stamps and
     /// durations never overflow `Int64`.
     static let longestAllowed = Duration.seconds(3_200_000_000)
 
-    /// A duration of so many microseconds.
+    /// A duration of this many microseconds.
     package init(wholeMicroseconds: Int64) {
         self.init(attoseconds: Int128(wholeMicroseconds) * Self.attosecondsInAMicrosecond)
     }
 
-    /// A duration of about so many microseconds: the nearest whole number, cut to what `Int64` holds, and zero for what
-    /// is not a number.
+    /// A duration of this many microseconds, rounded and cut to the range of `Int64`; zero for NaN.
     init(saturatingMicroseconds: Double) {
         guard !saturatingMicroseconds.isNaN else {
             self = .zero
@@ -31,20 +30,20 @@ extension Duration {
         return Int64(exactly: quotient + remainder.signum())
     }
 
-    /// This duration in microseconds, cut to what `Int64` holds.
+    /// This duration in microseconds, cut to the range of `Int64`.
     package var saturatingMicroseconds: Int64 {
         self.wholeMicroseconds ?? (self < .zero ? .min : .max)
     }
 
     /// This duration rounded to microseconds.
     ///
-    /// One that overflows stays as it is, so that validation can name it.
+    /// A duration that overflows stays as it is, so that the validation's error can name it.
     var roundedToMicroseconds: Duration {
         guard let microseconds = self.wholeMicroseconds else { return self }
         return Duration(wholeMicroseconds: microseconds)
     }
 
-    /// The sum, cut to the shortest or longest duration instead of an overflow.
+    /// The sum of both durations; on overflow the shortest or the longest duration.
     func addingSaturating(_ other: Duration) -> Duration {
         let (sum, overflow) = self.attoseconds.addingReportingOverflow(other.attoseconds)
         guard overflow else { return Duration(attoseconds: sum) }

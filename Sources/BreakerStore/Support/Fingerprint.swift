@@ -1,5 +1,4 @@
-/// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), which is easily written in any language: programs in other
-/// languages make the same numbers.
+/// An FNV-1a hash (http://www.isthe.com/chongo/tech/comp/fnv/), which programs in any language can easily compute, too.
 struct Fingerprint {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -7,7 +6,7 @@ struct Fingerprint {
 
     mutating func add(bytesOf text: String) { for byte in text.utf8 { self.add(byte: byte) } }
 
-    /// The lowest byte first.
+    /// Adds the number's bytes, the lowest first.
     mutating func add(_ number: Int64) {
         for shift in stride(from: 0, to: 64, by: 8) { self.add(byte: UInt8(truncatingIfNeeded: number >> shift)) }
     }

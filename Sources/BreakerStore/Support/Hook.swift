@@ -2,18 +2,18 @@
 import Synchronization
 #endif
 
-/// Named points of the library at which a test may act: end the process, stop it, fail.
+/// Named points of the library at which a test may act: end or stop the process, or fail.
 ///
 /// Release builds have none.
 package enum Hook {
     #if BREAKERSTORE_HOOKS
-    /// A type of its own, because Swift wraps a bare closure once more each time that it is read from a mutex.
+    /// A type of its own, because Swift wraps a bare closure once more each time it is read from a mutex.
     private struct Action: Sendable {
         let run: @Sendable (String) -> Void
     }
 
     private static let action = Mutex<Action?>(nil)
-    /// Read before the lock is taken: in a child of `fork` a thread that no longer exists may hold the lock for ever.
+    /// Read before the lock is taken: in a child of `fork`, a thread that no longer exists may hold the lock forever.
     private static let isInstalled = Atomic<Bool>(false)
 
     package static func install(_ action: (@Sendable (String) -> Void)?) {

@@ -1,6 +1,5 @@
 extension KeyedEncodingContainer {
-    /// Writes a duration as a whole number of microseconds, never in Swift's two-integer form, which no other language
-    /// reads.
+    /// Writes whole microseconds, not Swift's two-integer form of a duration, which no other language reads.
     mutating func encode(microsecondsOf duration: Duration, forKey key: Key) throws {
         guard let microseconds = duration.wholeMicroseconds else {
             let context = EncodingError.Context(

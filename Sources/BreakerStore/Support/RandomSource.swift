@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Random numbers without a system call for each: a sequence that begins at a number from the system.
+/// Makes random numbers without a system call for each: a sequence that begins at a random number from the system.
 final class RandomSource: Sendable {
     private let state = Atomic<UInt64>(.random(in: .min ... .max))
 
@@ -12,6 +12,6 @@ final class RandomSource: Sendable {
         return value ^ (value >> 31)
     }
 
-    /// In `0..<1`.
+    /// A random number in `0..<1`.
     func share() -> Double { Double(self.next() >> 11) * 0x1p-53 }
 }

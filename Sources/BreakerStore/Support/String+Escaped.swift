@@ -1,7 +1,7 @@
 extension Unicode.Scalar {
     /// Whether this scalar steers a terminal or breaks a line: a control character, or the line or paragraph separator.
     var isControl: Bool {
-        // Most text; the table of properties is slow.
+        // Most text is ASCII, and the table of properties is slow.
         if self.isASCII { return self.value < 0x20 || self.value == 0x7F }
         let category = self.properties.generalCategory
         return category == .control || category == .lineSeparator || category == .paragraphSeparator
@@ -9,15 +9,15 @@ extension Unicode.Scalar {
 }
 
 extension Unicode.Scalar {
-    /// Whether this scalar makes text look other than it is: a control, or one that is not seen but turns the
-    /// direction, joins or parts what stands around it.
+    /// Whether this scalar makes text look different from what it is: a control, or an invisible scalar that changes
+    /// the direction of the text around it, or joins or separates it.
     package var isDeceptive: Bool {
         self.isControl || !self.isASCII && self.properties.generalCategory == .format
     }
 }
 
 extension String {
-    /// This text on one line: control and format characters are spelled out.
+    /// This text on one line, with control and format characters spelled out.
     package var escaped: String {
         guard self.unicodeScalars.contains(where: \.isDeceptive) else { return self }
         return self.unicodeScalars.reduce(into: "") { text, scalar in

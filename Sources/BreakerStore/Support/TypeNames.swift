@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The names of types, each made once: the runtime takes a microsecond for one, and a failure has its error's.
+/// The names of types, each made once: the runtime takes a microsecond for a name, and each failure has its error's.
 ///
-/// A child of `fork` may find the lock held for ever, so nobody waits for the lock.
+/// No thread waits for the lock: a child of `fork` may find it held forever.
 enum TypeNames {
     static let known = Mutex<[ObjectIdentifier: String]>([:])
 

@@ -1,8 +1,8 @@
-/// The checks of a configuration's fields.
+/// Checks the fields of a configuration.
 ///
-/// Each throws `.invalidConfiguration` with the field, its value and what is allowed.
+/// Each check throws `.invalidConfiguration` with the field, its value and the allowed values.
 enum Validation {
-    /// A name or label: 1 to 200 characters, counted as SQLite's `length()` counts them, in Unicode scalars; no control
+    /// Requires 1 to 200 Unicode scalars, as SQLite's `length()` counts them, in a name or label; no control
     /// characters.
     static func text(_ value: String, _ field: String) throws(BreakerStoreError) {
         let allowed = "1 to 200 characters, no control characters"
@@ -14,11 +14,11 @@ enum Validation {
         }
     }
 
-    /// How many bytes of a pattern SQLite takes, if it was not built otherwise
-    /// (https://sqlite.org/limits.html, SQLITE_MAX_LIKE_PATTERN_LENGTH).
+    /// The most bytes of a pattern that SQLite accepts in its default build (https://sqlite.org/limits.html,
+    /// SQLITE_MAX_LIKE_PATTERN_LENGTH).
     static let longestPattern = 50_000
 
-    /// A pattern no longer than SQLite takes: what it says of a longer one would pass for a broken schema.
+    /// Requires a pattern that SQLite accepts: its error for a longer one would pass for a broken schema.
     static func pattern(_ value: String) throws(BreakerStoreError) {
         let count = value.utf8.count
         guard count <= Self.longestPattern else {
@@ -32,7 +32,7 @@ enum Validation {
         }
     }
 
-    /// A finite number; NaN is in no range.
+    /// Requires a finite number in the range; NaN is in no range.
     static func number(_ value: Double, in range: ClosedRange<Double>, _ field: String) throws(BreakerStoreError) {
         guard range.contains(value), value.isFinite else {
             let most = range.upperBound < .greatestFiniteMagnitude ? "to \(range.upperBound)" : "or more, finite"
@@ -40,7 +40,7 @@ enum Validation {
         }
     }
 
-    /// A duration that is above 0 once rounded to microseconds, and no longer than `most`.
+    /// Requires a duration that is above 0 (or 0, with `orZero`) once rounded to microseconds, and at most `most`.
     static func duration(
         _ value: Duration, atMost most: Duration = .longestAllowed, orZero: Bool = false, _ field: String
     ) throws(BreakerStoreError) {
@@ -54,7 +54,7 @@ enum Validation {
         }
     }
 
-    /// The window of a rule that counts calls: shorter ones would have to be looked at more often than is of use.
+    /// Requires a window of at least 1 ms for a rule that counts calls: the work for a shorter one is of no use.
     static func window(_ value: Duration, _ field: String) throws(BreakerStoreError) {
         try Self.duration(value, field)
         guard value >= .milliseconds(1) else {

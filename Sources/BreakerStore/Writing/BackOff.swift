@@ -10,7 +10,7 @@ struct BackOff {
     private var pause = Duration.zero
     /// When the next try may be made; nil: at once.
     private(set) var next: Instant?
-    /// From this time on a failure is a new one: the file has worked until then.
+    /// From this time on a failure is new: the file has worked until then.
     private var calm: Instant?
 
     /// - Parameter first: how long it waits after the first try that failed.
@@ -18,7 +18,7 @@ struct BackOff {
 
     func isOver(at now: Instant) -> Bool { self.next.map { $0 <= now } ?? true }
 
-    /// Notes a try at `now`: the pause doubles from try to try, up to a second, and starts anew after a calm time.
+    /// Notes a try at `now`: the pause doubles with each try, up to a second, and starts again after a calm time.
     mutating func begin(at now: Instant) {
         let isCalm = self.calm.map { $0 <= now } ?? true
         self.pause = isCalm ? self.first : min(self.pause * 2, Self.longest)

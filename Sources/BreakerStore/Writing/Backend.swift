@@ -6,12 +6,12 @@ import Musl
 import Darwin
 #endif
 
-/// What a store stands on: a core that it may share with others of this process, or a file that it only reads.
+/// The base of a store: a core that it may share with other stores of this process, or a file that it only reads.
 struct Backend: Sendable {
     let file: StoreFile
-    /// Nil where the store was opened to be read.
+    /// Nil where the store only reads the file.
     let core: StoreCore?
-    /// The directory that goes with the store.
+    /// The directory that is removed with a temporary store.
     private let temporaryDirectory: String?
 
     init(

@@ -1,4 +1,4 @@
-/// Errors of a store as a whole, and what an error says of what is at fault.
+/// Errors of a store as a whole, and whether a row or the file is at fault.
 extension BreakerStoreError {
     static func moved(_ path: String) -> BreakerStoreError {
         BreakerStoreError(code: .unavailable, message: "a file of the store was removed or replaced", path: path)
@@ -46,7 +46,7 @@ extension BreakerStoreError {
 
     /// Whether healing may help: SQLite refused a value, or this library can't read a row or another part of the file.
     ///
-    /// False where SQLite itself calls the file broken.
+    /// False where SQLite itself reports a broken file.
     var isOfUnusableRow: Bool { self.isOfRefusedValue || self.sqliteCode == nil && self.code == .corrupt }
 
     /// Whether the file or the system failed, so that no other change will fare better.

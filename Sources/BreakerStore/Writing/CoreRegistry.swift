@@ -9,11 +9,11 @@ enum CoreRegistry {
         var core: StoreCore?
         /// The threads that wait for the thread that opens the file; nil while no thread opens it.
         ///
-        /// One opening at a time: two at once on one file would be two workers.
+        /// Only one thread opens a file at a time: two openings at once would be two workers.
         var waiting: [Signal]?
     }
 
-    /// A process has one file open, or a few.
+    /// The open files of this process: one or a few, so an array will do.
     private final class Table: Sendable {
         let entries = Mutex<[Entry]>([], rank: .registry)
     }
@@ -27,9 +27,9 @@ enum CoreRegistry {
         case wait(Signal)
     }
 
-    /// The core of a file: the one that is open, or a new one.
+    /// The core of a file: the open core, or a new core.
     ///
-    /// A thread that opens another file doesn't wait.
+    /// A thread does not wait while another thread opens another file.
     static func join(
         _ file: StoreFile,
         _ configuration: CircuitStore.Configuration

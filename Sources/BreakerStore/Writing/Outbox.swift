@@ -6,23 +6,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the file is to be told as soon as it can be: reports that could not be committed, and what happened to the
-/// store.
+/// Keeps reports that could not be committed, and notes on the store itself, until they can be committed.
 final class Outbox: Sendable {
     private struct State {
         var reports: [KeptReport] = []
         var notes: [StoreNote] = []
     }
 
-    /// Beyond this many, the oldest reports are dropped, a thousand at a time: the newest count most.
+    /// At this number the oldest reports are dropped, a thousand at a time: the newest reports count most.
     private static let mostReports = 10_000
     private static let goneAtOnce = 1_000
-    /// If notes can't be written again and again, only the newest are kept.
+    /// If notes can't be written again and again, only the newest notes are kept.
     private static let mostNotes = 100
 
     private let state = Mutex(State(), rank: .outbox)
 
-    /// Keeps a report, with its key and its time.
     func keep(_ report: KeptReport) {
         self.state.withLock {
             if $0.reports.count >= Self.mostReports { $0.reports.removeFirst(Self.goneAtOnce) }
@@ -58,7 +56,7 @@ final class Outbox: Sendable {
         self.note([StoreNote(transition: Transition(kind: .quarantined, reason: reason))])
     }
 
-    /// Keeps the notes that the file could not be used, and that it can be used again.
+    /// Keeps the notes that the file could not be used and that it can be used again.
     func note(_ loss: StoreLife.Loss, endedAt wallTime: Date) {
         let seconds = max(0, wallTime.timeIntervalSince(loss.since))
         let time = Duration(saturatingMicroseconds: seconds * 1_000_000).readable
@@ -73,6 +71,6 @@ final class Outbox: Sendable {
 struct KeptReport: Sendable {
     let circuit: SharedCircuit
     let input: CircuitInput
-    /// When the call ended, as uptime: the file may tell another offset than the one that was known then.
+    /// When the call ended, as uptime: the file's clock offset may differ from the offset that was known then.
     let uptime: Int64
 }

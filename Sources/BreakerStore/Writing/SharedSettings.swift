@@ -1,9 +1,9 @@
-/// What stores of one process on one file have in common.
+/// Settings that all stores of one process on one file must have in common.
 extension CircuitStore.Configuration {
-    /// Throws if this store's settings don't go with those of the store that this process has open on the file.
+    /// Throws if this store's settings differ from those of the store that this process has open on the file.
     ///
-    /// Both have one thread, one writer and one clock. Settings that only matter while a file is opened or created are
-    /// not compared.
+    /// Both stores have one thread, one writer and one clock. Settings that matter only while a file is opened or
+    /// created are not compared.
     func requireShareable(
         with other: CircuitStore.Configuration,
         path: String
@@ -28,10 +28,10 @@ extension CircuitStore.Configuration {
 
     private static func text(_ duration: Duration?) -> String { duration?.readable ?? "nil" }
 
-    /// Whether a store that asks for one clock can go by the other.
+    /// Whether a store that asks for one clock can go by the other clock.
     ///
-    /// A store that asks for the default clock takes any. Two values of one type tell one time; two objects do only if
-    /// they are the same object.
+    /// A store that asks for the default clock takes any clock. Two values of one type show one time; two objects do
+    /// only if they are the same object.
     private static func isSame(_ one: any HostClock, _ other: any HostClock) -> Bool {
         if one is SystemHostClock { return true }
         guard type(of: one) == type(of: other) else { return false }

@@ -1,6 +1,6 @@
 /// The queue of tickets that wait to be committed, and the lead: the right to commit them.
 ///
-/// If nobody leads, a synchronous caller takes the lead, for a hop to another thread and back costs more than the
+/// If no thread leads, a synchronous caller takes the lead, for a hop to another thread and back costs more than the
 /// commit. The store's thread leads for tasks, which must not block.
 extension StoreLife {
     enum Submitter {
@@ -8,12 +8,11 @@ extension StoreLife {
         case thread
         /// A task, which is suspended until its change is made.
         case task
-        /// Nobody waits for the change.
+        /// No caller waits for the change.
         case nobody
     }
 
     enum SubmitAction {
-        /// The change is not taken in.
         case refuse(BreakerStoreError)
         /// The caller leads from now on.
         case lead
@@ -21,7 +20,7 @@ extension StoreLife {
         case wait
     }
 
-    /// A change is to be made.
+    /// A caller submits a change.
     mutating func submitted(_ ticket: any AnyTicket, by submitter: Submitter) -> (SubmitAction, Actions) {
         if let refusal = self.refusal { return (.refuse(refusal), Actions()) }
         self.waiting.append(ticket)
@@ -31,7 +30,8 @@ extension StoreLife {
             self.lead = .caller
             return (.lead, actions)
         }
-        // While the thread syncs the log the lead stays free for other threads. The thread takes it after the sync.
+        // While the thread syncs the log, the lead stays free for other threads. The thread takes the lead after the
+        // sync.
         if case .synced = self.checkpoint { return (.wait, actions) }
         self.lead = .thread
         actions.wakesThread = true
@@ -49,9 +49,9 @@ extension StoreLife {
     /// The leader has locked the file, and takes all tickets that wait, in order.
     mutating func fileLocked() -> [any AnyTicket] { self.takeWaiting() }
 
-    /// The leader finds the file locked by another process; says whether to give up, since a ticket's deadline is over.
+    /// The leader finds the file locked by another process; returns whether to give up, as a ticket's deadline is over.
     ///
-    /// One overdue ticket is enough. Otherwise tickets that come later would keep the leader waiting for ever.
+    /// One overdue ticket is enough. Otherwise tickets that come later would keep the leader waiting forever.
     mutating func fileWasBusy(
         _ loss: Loss,
         at now: Instant
@@ -84,11 +84,11 @@ extension StoreLife {
         return actions
     }
 
-    /// From how many frames on a checkpoint is due: a stock sqlite3 shell would checkpoint by itself at 1,000.
+    /// The number of frames at which a checkpoint is due: a stock sqlite3 shell would make a checkpoint at 1,000.
     static let framesBeforeCheckpoint = 200
     static let framesBeforeWaiting = 230
 
-    /// A call wants to read through the connection that writes; true if the call may, and then leads until `leadEnded`.
+    /// A call wants to look through the connection that writes; true if the call may, and then leads until `leadEnded`.
     mutating func lookBegan() -> Bool {
         guard self.isHealthy, case .nobody = self.lead else { return false }
         self.lead = .looker

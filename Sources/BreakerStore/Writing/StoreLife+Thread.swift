@@ -1,26 +1,27 @@
-/// What the store's thread does next.
+/// Decides what the store's thread does next.
 extension StoreLife {
     enum ThreadWork {
-        /// Sync the log before a checkpoint, whose own sync under the write lock is short then.
+        /// Sync the log before a checkpoint, so that the checkpoint's own sync under the write lock is short.
         case syncLog
         /// Commit the tickets that wait; the thread leads.
         case lead
         /// Bring the file back; the thread leads.
         case recover
-        /// See whether the files are in their places, and tell the file what it was not told yet.
+        /// Check that the files are in their places, and save notes, reports and counts that the file does not have
+        /// yet.
         case lookAround
         /// Commit the tickets that wait, and leave the file; the thread leads.
         case finish
-        /// Sleep until the thread is woken, or the time has come.
+        /// Sleep until the thread is woken, or until the given time.
         case sleep(until: Instant?)
     }
 
     /// How often the thread looks around.
     static let lookInterval = Duration.seconds(1)
 
-    /// The store's thread has nothing to do: says what it does next.
+    /// The store's thread has nothing to do: returns its next work.
     ///
-    /// Tickets come before the look around, so that no commit waits for that look.
+    /// Tickets come first, so that no commit waits for a look-around.
     mutating func threadIsFree(at now: Instant) -> (ThreadWork, Actions) {
         switch self.phase {
         case .healthy: (self.nextWhileHealthy(at: now), Actions())
@@ -29,17 +30,17 @@ extension StoreLife {
         }
     }
 
-    /// The thread leads and begins a round; true if it must copy the log first.
+    /// The thread leads and begins a round; true if the thread must copy the log first.
     ///
-    /// If a checkpoint falls due while the thread commits, the thread copies the log without a sync beforehand: work
-    /// that never ends must not let the log grow.
+    /// If a checkpoint falls due while the thread commits, the thread copies the log without a sync beforehand: endless
+    /// commits must not let the log grow.
     mutating func checkpointBegan() -> Bool {
         if case .notDue = self.checkpoint { return false }
         self.checkpoint = .notDue
         return true
     }
 
-    /// A link to other hosts reads the file, and uses no circuit: it must not go on with a file that was replaced.
+    /// A link has begun: it reads the file and uses no circuit, and must not go on with a file that was replaced.
     mutating func linkBegan() -> Actions {
         self.looksAlways = true
         return Actions(wakesThread: true)
@@ -47,7 +48,7 @@ extension StoreLife {
 
     /// Handles were made.
     ///
-    /// The first ones wake the thread: from then on the thread looks whether the files are in their places. The thread
+    /// The first handles wake the thread: from then on the thread checks that the files are in their places. The thread
     /// is not woken earlier, as it would hold locks that the caller needs to register the circuits and to read them.
     mutating func handlesWereMade() -> Actions {
         self.usesCircuits = true
@@ -57,10 +58,10 @@ extension StoreLife {
     /// Circuits without handles were dropped.
     mutating func circuitsWereDropped(areOthersLeft: Bool) { self.usesCircuits = areOthersLeft }
 
-    /// The last look around has left something to do: the next one comes as soon as no ticket waits.
+    /// The last look-around has left work: the next look-around comes as soon as no ticket waits.
     mutating func lookIsUnfinished(at now: Instant) { self.nextLook = now }
 
-    /// Begins a new look for unused circuits if the last one was `pause` microseconds ago; true if so.
+    /// Begins a new sweep for unused circuits if the last sweep began at least `pause` microseconds ago; true if so.
     mutating func idleSweepBegan(at now: Int64, every pause: Int64) -> Bool {
         guard now.subtractingSaturating(self.lastIdleSweep) >= pause else { return false }
         self.lastIdleSweep = now

@@ -4,12 +4,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Decides what an open store does with its file: who commits, whether the file can be used, and when a lost file is
-/// tried again.
+/// Decides what an open store does with its file: who commits, whether the file can be used, and when to try a lost
+/// file again.
 ///
 /// This value has no clock, no file and no lock. Each event is a call of the function that is named after it, with the
-/// time where it matters. The function returns what is to be done. `StoreCore` keeps the value behind a lock, lets go
-/// of the lock, and then does what was returned.
+/// time where the time matters. The function returns what to do. `StoreCore` keeps the value behind a lock, releases
+/// the lock, and then does what the function returned.
 struct StoreLife {
     typealias Instant = ContinuousClock.Instant
 
@@ -22,25 +22,25 @@ struct StoreLife {
     enum Phase {
         /// The file is used.
         ///
-        /// To `degraded` when a commit or a look at the file fails, or a ticket waits for the file until its deadline;
+        /// To `degraded` when a commit or a read of the file fails, or a ticket waits for the file until its deadline;
         /// to `closing` when the last store leaves.
         case healthy
-        /// Circuits in memory guard the calls, and no change is taken in.
+        /// Circuits in memory guard the calls, and changes are refused.
         ///
-        /// To `healthy` when the store's thread has the file back; to `closing` when the last store leaves.
+        /// To `healthy` when the store's thread has brought the file back; to `closing` when the last store leaves.
         case degraded(Loss)
         /// The last store has left.
         ///
         /// Tickets are still committed, unless the file is lost. To `closed` when the store's thread has committed
-        /// them, or has not got the lead by `closeBy`.
+        /// the tickets, or has not got the lead by `closeBy`.
         case closing(Loss?)
-        /// No change is taken in any longer; no phase follows.
+        /// Changes are refused; no phase follows.
         case closed
     }
 
-    /// Who may use the connection that writes; only one at a time leads.
+    /// The user of the connection for writing: at most one thread leads.
     enum Lead {
-        /// To `caller`, `looker` or `thread`: the first that asks leads.
+        /// To `caller`, `looker` or `thread`: the first thread that asks leads.
         case nobody
         /// A thread of the program commits for itself, and for all that wait with it.
         ///
@@ -56,11 +56,11 @@ struct StoreLife {
         case thread
     }
 
-    /// What the core does after an event, once it has let go of the lock.
+    /// The core's work after an event, once the core has released the lock.
     struct Actions {
         /// The tickets that fail with `error`.
         ///
-        /// They are told after the phase has changed, so that their callers find a store that is not healthy.
+        /// They fail after the phase has changed, so that their callers find a store that is not healthy.
         var failed: [any AnyTicket] = []
         var error: BreakerStoreError?
         /// Whether the store's thread has something to do.
@@ -98,7 +98,7 @@ struct StoreLife {
     /// Nil while the thread does not look around.
     var nextLook: Instant?
     var closeBy: Deadline?
-    /// The store time at which circuits that nobody uses were last looked for.
+    /// The store time, in microseconds, at which the last sweep for unused circuits began.
     var lastIdleSweep = Int64.min
 
     /// Whether this process uses any circuits.
@@ -114,7 +114,7 @@ struct StoreLife {
         self.looksAlways = looksAlways
     }
 
-    // MARK: - What it is like
+    // MARK: - State
 
     var isHealthy: Bool { if case .healthy = self.phase { true } else { false } }
     var isDegraded: Bool { if case .degraded = self.phase { true } else { false } }
@@ -130,7 +130,7 @@ struct StoreLife {
     /// Whether kept answers count.
     var opensGates: Bool { self.isHealthy && self.answersCount }
 
-    /// Why no change is taken in; nil if changes are.
+    /// Why changes are refused; nil if they are accepted.
     var refusal: BreakerStoreError? {
         switch self.phase {
         case .healthy, .closing(nil): nil
@@ -157,7 +157,7 @@ struct StoreLife {
 
     // MARK: - What happens to the file
 
-    /// The file was opened: for the first time, or anew.
+    /// The file was opened: for the first time, or again.
     mutating func opened(answersCount: Bool) { self.answersCount = answersCount }
 
     /// The file can't be used: all tickets that wait fail.
@@ -170,7 +170,8 @@ struct StoreLife {
         return Actions(failed: self.takeWaiting(), error: loss.error, wakesThread: true)
     }
 
-    /// The store's thread has the file back; returns the loss that is over, or nil if the store was not degraded.
+    /// The store's thread has brought the file back; returns the loss that is over, or nil if the store was not
+    /// degraded.
     mutating func recovered() -> Loss? {
         guard case .degraded(let loss) = self.phase else { return nil }
         self.phase = .healthy
@@ -179,7 +180,7 @@ struct StoreLife {
 
     /// The last store has left.
     ///
-    /// - Parameter deadline: until when what waits may be committed.
+    /// - Parameter deadline: until when the tickets that wait may be committed.
     mutating func closeRequested(until deadline: Deadline) -> Actions {
         switch self.phase {
         case .healthy: self.phase = .closing(nil)

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A change that waits to be committed, whatever it returns.
+/// A change that waits to be committed; its value may have any type.
 protocol AnyTicket: AnyObject, Sendable {
     var deadline: Deadline { get }
-    /// Whether it was committed or has failed.
+    /// Whether the change was committed or has failed.
     var isDone: Bool { get }
-    /// Runs inside the transaction; the closure that it returns is called after COMMIT.
+    /// Runs inside the transaction; the returned closure is called after COMMIT.
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void
-    /// Ends the ticket with an error; false if it had an outcome before, which stays.
+    /// Ends the ticket with an error; false if the ticket already has an outcome, which stays.
     @discardableResult
     func fail(_ error: BreakerStoreError) -> Bool
 }
@@ -37,9 +37,9 @@ final class Ticket<Value: Sendable>: AnyTicket {
     }
 
     let deadline: Deadline
-    /// Called if the change could not be committed; for tickets that nobody waits for.
+    /// Called if the change could not be committed; for tickets without a waiting caller.
     private let giveUp: (@Sendable (BreakerStoreError) -> Void)?
-    /// Called if the change was committed; for tickets that nobody waits for.
+    /// Called if the change was committed; for tickets without a waiting caller.
     private let then: (@Sendable (Value) -> Void)?
     /// Called if the change was committed after the caller had given up.
     private let undo: (@Sendable (Value) -> Void)?
@@ -98,7 +98,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
         return self.outcome
     }
 
-    /// Has the caller resumed once the ticket is done; false if it is done already.
+    /// Has `resume` called once the ticket is done; false if the ticket is done already.
     private func watch(_ resume: @escaping @Sendable () -> Void) -> Bool {
         self.state.withLock {
             switch $0 {
@@ -111,7 +111,7 @@ final class Ticket<Value: Sendable>: AnyTicket {
         }
     }
 
-    /// Sets the outcome and resumes the caller; false if the ticket had an outcome before, which stays.
+    /// Sets the outcome and resumes the caller; false if the ticket already had an outcome, which stays.
     private func finish(_ outcome: Outcome) -> Bool {
         var resume: (@Sendable () -> Void)?
         let isFirst = self.state.withLock { state in

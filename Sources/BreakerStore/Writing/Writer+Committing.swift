@@ -1,8 +1,8 @@
 /// Runs transactions: each change of a circuit by a call or an operator passes through here.
 extension Writer {
-    /// What has become of a batch, for the callers that have not been told yet.
+    /// The outcome of a batch, for callers that still wait.
     struct Outcome {
-        /// These tell the callers whose changes were made.
+        /// These closures resume the callers whose changes were committed.
         var completions: [@Sendable () -> Void] = []
         var failed: [(ticket: any AnyTicket, error: BreakerStoreError)] = []
         /// Why the file can't be used any longer.
@@ -10,7 +10,6 @@ extension Writer {
         var hasEvents = false
     }
 
-    /// What a round works on.
     private struct Work {
         let queue: any Batches
         let circuits: () -> [CircuitName: CircuitBreaker.Config]
@@ -20,7 +19,7 @@ extension Writer {
     ///
     /// - Parameters:
     ///   - queue: the tickets that wait.
-    ///   - circuits: those that this process uses, in case rows must be healed.
+    ///   - circuits: the circuits that this process uses, in case rows must be healed.
     func commit(
         _ queue: any Batches,
         circuits: @escaping () -> [CircuitName: CircuitBreaker.Config]
@@ -43,7 +42,7 @@ extension Writer {
 
     /// Commits in the transaction that has begun; throws if the file can't be used.
     ///
-    /// - Parameter isHealed: whether the rows have been healed already, because one of them was in the way.
+    /// - Parameter isHealed: whether the rows have been healed already, because a row was in the way.
     private func commit(
         _ tickets: [any AnyTicket],
         _ opened: Opened,
@@ -55,7 +54,6 @@ extension Writer {
         var completions: [@Sendable () -> Void] = []
         do throws(BreakerStoreError) {
             transaction = try self.perform(tickets, opened, &completions)
-            // If a file was removed or replaced meanwhile, no other process will ever see what was written.
             try self.requireFiles(opened)
         } catch {
             opened.writer.rollback()
@@ -75,7 +73,7 @@ extension Writer {
         let transaction = try self.transaction(opened)
         for ticket in tickets { completions.append(try ticket.perform(in: transaction)) }
         try transaction.flush()
-        // Somebody may have removed the lock file: other processes take this worker for dead, and its slots for free.
+        // If the lock file was removed, other processes take this worker for dead, and its slots for free.
         if transaction.hasClaims, !opened.lock.isInPlace { throw BreakerStoreError.moved(self.file.path) }
         Hook.reached("commit.begin")
         try self.requireIndex(opened)
@@ -130,7 +128,7 @@ extension Writer {
             } catch {
                 throw outcome.fail(Array(tickets[(index + 1)...]), error)
             }
-            // Those who come after it may wait for long, and its deadline would pass.
+            // The next tickets may wait for long, and the deadline of this ticket would pass.
             work.queue.made(outcome.completions)
             outcome.completions = []
         }
@@ -144,9 +142,9 @@ extension Writer {
         ///
         /// - Returns: whether the file was given up.
         func giveUpIfOverdue() -> Bool
-        /// Takes all tickets that wait, in order; the file is locked.
+        /// Takes all tickets that wait, in order; called once the file is locked.
         func takeAll() -> [any AnyTicket]
-        /// Some changes are made while other tickets still wait; the file can be used.
+        /// Resumes the callers of committed changes while other tickets still wait; the file can be used.
         func made(_ completions: [@Sendable () -> Void])
         /// Why the file is not open.
         var lossOrClosed: BreakerStoreError { get }

@@ -1,14 +1,14 @@
-/// What writes a store's file: a connection, the lock file with this process's byte, and what must still be synced.
+/// Writes a store's file: has the connection that writes, and the lock file with this process's byte.
 ///
 /// Sendable: only the leader touches its fields, and the lead changes hands under the life's lock (`StoreLife.Lead`).
-/// The store's thread alone changes the session, after the core's `init` has opened the first one and before the thread
-/// runs. So this thread may read the session without the lead.
+/// The store's thread alone changes the session, after the core's `init` has opened the first session and before the
+/// thread runs. So this thread may read the session without the lead.
 final class Writer: @unchecked Sendable {
     private struct Session {
         let opened: Opened
-        /// A connection of its own for checkpoints, made for the first of them.
+        /// A connection only for checkpoints, made for the first checkpoint.
         var checkpointer: Database?
-        /// Whether this process cuts the log when it begins the log anew.
+        /// Whether SQLite cuts the log when this process begins the log again.
         var cutsLog = false
     }
 
@@ -17,12 +17,12 @@ final class Writer: @unchecked Sendable {
     private let clock: StoreClock
     private let random: RandomSource
     private var session: Session?
-    /// This process's byte, which says that the process lives.
+    /// This process's byte, which proves that the process lives.
     ///
-    /// The process keeps it over a reopening, or its probes would be taken for a dead worker's.
+    /// The process keeps the byte over a reopening, or its probes would be taken for a dead worker's.
     private var membership: Opening.Membership?
-    /// The files that were open last, until the next are open: another database may take their place, with their log
-    /// left.
+    /// The files that were open last, until the next files are open: their log may be left beside another database that
+    /// takes their place.
     private var lastOpen: FileIdentity?
     /// Whether a sync of the log has failed: the store is healthy again only once the database has been synced.
     private(set) var needsFullCheckpoint = false
@@ -40,7 +40,8 @@ final class Writer: @unchecked Sendable {
 
     /// Opens the file at the path, which may be another file each time.
     ///
-    /// - Parameter isSuspect: whether SQLite has called the file broken.
+    /// - Parameter isSuspect: whether SQLite has reported that the file is broken, or the file has no numbers left for
+    ///   rows.
     func open(isSuspect: Bool = false) throws(BreakerStoreError) -> Opened {
         let opened = try Opening(
             file: self.file,
@@ -62,13 +63,13 @@ final class Writer: @unchecked Sendable {
         self.closeSession()
     }
 
-    /// Closes the connections: nothing else may keep them.
+    /// Closes the connections, to which nothing else may keep a reference.
     private func closeSession() {
         self.session = nil
         Hook.reached("session.closed")
     }
 
-    /// Takes the worker out of the file, and closes the file; returns whether the file was told.
+    /// Removes the worker from the file, saves the counts, and closes the file; returns whether the counts were saved.
     func leave(telling news: StoreCounts.News) -> Bool {
         var isTold = false
         if let opened = self.opened {
@@ -81,7 +82,7 @@ final class Writer: @unchecked Sendable {
                 }
                 isTold = true
             } catch {
-                // Others find out that this worker is gone.
+                // Other processes see that this worker's byte is unlocked.
             }
             Hook.reached("close.unregistered")
             opened.lock.unlock(worker: opened.worker.id)
@@ -91,11 +92,11 @@ final class Writer: @unchecked Sendable {
         return isTold
     }
 
-    /// Registers circuits in the file that was opened just now, so that an operator sees them there.
+    /// Registers circuits in a file that has just been opened, so that an operator sees them there.
     ///
-    /// - Parameter isSameDatabase: whether it is the database that was open before. Other processes may have registered
-    ///   newer configs there meanwhile, or forgotten circuits. So this process only notes that it uses the circuits
-    ///   that are left.
+    /// - Parameter isSameDatabase: whether the same database was open before. Other processes may have registered newer
+    ///   configs there meanwhile, or forgotten circuits. So this process only notes that it uses the remaining
+    ///   circuits.
     func register(
         _ circuits: [CircuitName: CircuitBreaker.Config],
         isSameDatabase: Bool
@@ -124,7 +125,7 @@ final class Writer: @unchecked Sendable {
         }
     }
 
-    /// Makes rows readable and writable that no version of this library can have written, and tells the history.
+    /// Deletes rows that no version of this library can have written, writes events, and registers circuits again.
     func heal(
         _ opened: Opened,
         _ circuits: [CircuitName: CircuitBreaker.Config]
@@ -150,7 +151,7 @@ final class Writer: @unchecked Sendable {
 
     // MARK: - Syncing
 
-    /// Syncs the log, so that the checkpoint has little left to sync while callers wait for it.
+    /// Syncs the log, so that the checkpoint has little left to sync while callers wait for the checkpoint.
     func syncLog() {
         // A failure comes again in the checkpoint, which reports it.
         try? self.session?.checkpointer?.connection.syncLog()
@@ -159,13 +160,13 @@ final class Writer: @unchecked Sendable {
     /// The frames of the log that no checkpoint has copied yet.
     var pendingFrames: Int { self.opened?.writer.connection.walIndex()?.pendingFrames ?? 0 }
 
-    /// Copies what it can of the log into the database.
+    /// Copies as much of the log as it can into the database.
     func checkpoint() throws(BreakerStoreError) {
         guard let opened = self.opened else { return }
         try self.boundLog(opened)
-        // Under the guard no process opens other files: pages of a log that is gone must not get into the database. The
-        // process that has the guard may open the store for long, and all tickets would wait with this one. So if the
-        // guard is taken, a later checkpoint must do.
+        // Under the guard no process opens other files: pages of a log that is gone must not get into the database. A
+        // process that opens the store may have the guard for long, and all tickets would wait with this checkpoint. So
+        // if the guard is taken, a later checkpoint must do.
         var checkpointer = self.session?.checkpointer
         try opened.lock.withGuard(until: Deadline(after: .zero)) { () throws(BreakerStoreError) in
             guard self.hasFilesAndLock(opened) else { throw .moved(self.file.path) }
@@ -178,17 +179,17 @@ final class Writer: @unchecked Sendable {
             try opened.writer.checkpoint(through: other, until: self.deadline)
         }
         self.session?.checkpointer = checkpointer
-        // The first commit after a complete copy begins the log anew, and cuts it: this one is the commit of no caller,
-        // who would wait for the file system.
+        // The first commit after a complete copy begins the log again, and cuts it. No caller makes this commit, or the
+        // caller would wait for the file system.
         if self.session?.cutsLog == true, self.pendingFrames == 0 { _ = self.tryToWrite { true } }
     }
 
-    /// A log of more bytes is cut once it has been copied; it grows while somebody reads it, or has the guard.
+    /// A log of more bytes is cut once it has been copied; the log grows while a process reads it, or has the guard.
     private static let longestLog: Int64 = 8 << 20
 
-    /// Lets SQLite cut a log that has grown long, down to its reserve, when this process begins the log anew.
+    /// Has SQLite cut a long log down to its reserve, when this process begins the log again.
     ///
-    /// Only such a log: whenever a log begins anew, SQLite asks the system for the size of one that it may cut.
+    /// A short log has no limit: whenever a log with a limit begins again, SQLite asks the system for its size.
     private func boundLog(_ opened: Opened) throws(BreakerStoreError) {
         let isLong = StoreFile.size(self.file.log) ?? 0 > Self.longestLog
         guard isLong != self.session?.cutsLog else { return }
@@ -209,7 +210,7 @@ final class Writer: @unchecked Sendable {
 
     /// Whether a commit must survive a power loss.
     ///
-    /// By default a change of state must, and a report need only survive a crash of the process.
+    /// By default a change of state must. A report need survive only a crash of the process.
     func needsSync(_ transaction: Transaction) -> Bool {
         switch self.configuration.durability {
         case .transitions: transaction.hasTransitions
@@ -243,31 +244,31 @@ final class Writer: @unchecked Sendable {
 
     /// Throws if the index is not in its place.
     ///
-    /// A process that writes to the log under an index that other processes no longer have destroys what they have
-    /// written there. The caller asks as late as can be: the lock may be long in coming, and keeps only processes with
-    /// the same index away.
+    /// A process that writes to the log under an index that other processes no longer have destroys the frames that
+    /// they have written there. The caller checks as late as possible: the write lock may take long to get, and keeps
+    /// only processes with the same index away.
     func requireIndex(_ opened: Opened) throws(BreakerStoreError) {
         guard opened.identity.hasIndex(of: self.file) else { throw .moved(self.file.path) }
     }
 
-    /// Throws unless the paths lead to the open files: no process that comes later would see what is written.
+    /// Throws unless the paths lead to the open files: otherwise no later process would see this commit.
     func requireFiles(_ opened: Opened) throws(BreakerStoreError) {
         guard FileIdentity(of: self.file) == opened.identity else { throw .moved(self.file.path) }
     }
 
-    /// Commits something; returns whether the open connection commits again, or nil if it must be opened anew.
+    /// Tests the open connection by a commit; returns whether it works, or nil if the file must be opened again.
     ///
     /// False if the file can't be written yet: other processes lock it, the disk is full, or this process may not
     /// write.
     func tryToWrite(unless isOver: () -> Bool) -> Bool? {
         guard let opened = self.opened else { return nil }
-        // Other processes use the file by turns: a process that asks just once in a while may ask in vain for long.
+        // Other processes take turns with the file: a process that asks just once in a while may ask in vain for long.
         let deadline = self.deadline
         do throws(BreakerStoreError) {
             guard try opened.writer.begin(unless: { deadline.isOver || isOver() }) else { return false }
             defer { opened.writer.rollback() }
             try opened.writer.requireKnownVersion()
-            // A value that stays the same would write nothing, and prove nothing.
+            // An unchanged value would write nothing, and prove nothing.
             try opened.writer.run("UPDATE worker SET since = since - 1 WHERE id = ?1", .integer(opened.worker.id))
             try self.requireIndex(opened)
             try opened.writer.run("COMMIT")

@@ -1,13 +1,13 @@
 import BreakerStoreMigrations
 
-/// Comparing a file's tables and indexes with the library's, byte for byte.
+/// Compares a file's tables and indexes with the library's, byte for byte.
 extension Schema {
-    /// What all steps make; a test holds this against SQLite.
+    /// The schema rows that all steps together make; a test compares them with SQLite's.
     static let rows = SchemaRow.all(in: Migration.made) ?? []
-    // Not a set: for the first one of a type the runtime looks for conformances in all libraries that are loaded.
+    // Not a set: for the first set of a type, the runtime searches all loaded libraries for conformances.
     private static let names = Self.rows.map { SchemaRow.folded($0.name) }
 
-    /// What the steps before this version make; each is made once in a process.
+    /// The schema rows of each earlier version, made once per process.
     private static let older = Migration.all.dropLast().map { step in
         (version: Int64(step.version), rows: try? Self.rows(madeUpTo: step.version))
     }
@@ -20,8 +20,7 @@ extension Schema {
         return try memory.prepare(SchemaRow.all).all { SchemaRow($0) }.filter { !$0.isOwnIndexOfSQLite }
     }
 
-    /// The tables and indexes of a file of this version; those of its own in a file of a later minor version, which
-    /// only adds tables.
+    /// The library's tables and indexes in a file of this version; those of this build for a later minor version.
     static func rows(ofVersion version: Int64) throws(BreakerStoreError) -> [SchemaRow] {
         guard version < Self.version else { return Self.rows }
         return Self.older.last { $0.version <= version }?.rows ?? []
@@ -39,13 +38,14 @@ extension Schema {
         }.map(\.shownName)
     }
 
-    /// Compares a connection's tables with those of the library: the connection's statements are refused until then.
+    /// Compares a connection's tables with the library's; before that, its statements may touch no table.
     ///
-    /// Throws `newerSchema` for a later major version, whatever its tables are, and `foreignSchema` if a table or an
-    /// index of the library is missing or is another one, or if somebody else's index is on one of the tables. Tables,
-    /// views and triggers of others do no harm, for nothing of them is ever run.
+    /// Throws `newerSchema` for a later major version, whatever its tables are. Throws `foreignSchema` if a table or an
+    /// index of the library is missing or differs, or if another program's index is on one of the library's tables.
+    /// Throws `unavailable` for an older major version unless the authorizer accepts it. Other programs' tables, views
+    /// and triggers do no harm, for nothing of them is ever run.
     ///
-    /// - Returns: whether there is anything of others.
+    /// - Returns: whether the schema has anything of other programs.
     @discardableResult
     static func verify(
         _ database: OpaquePointer,
@@ -66,7 +66,7 @@ extension Schema {
                 authorizer.verified(version: found)
                 return hasOthers
             } catch {
-                // Another process may have brought the file up to date between the two statements.
+                // Another process may have migrated the file between the two statements.
                 let now = try version()
                 guard now != found else { throw error }
                 found = now
@@ -74,14 +74,15 @@ extension Schema {
         }
     }
 
-    /// Throws `foreignSchema` unless the rows are those of a file of this version; returns whether there are others.
+    /// Throws `foreignSchema` unless the rows are those of this version; returns whether there are other programs'
+    /// rows.
     ///
     /// - Parameter schema: `SchemaRow.all`, on the connection to the file.
     private static func compare(
         _ schema: borrowing Statement, version: Int64, _ path: String
     ) throws(BreakerStoreError) -> Bool {
         var missing = try Self.rows(ofVersion: version)
-        // An older file has names that are no longer used, and its move needs more of them.
+        // An older file has names that are no longer used, and its migration needs further names.
         let isOlder = version < Self.version
         let older = isOlder ? Self.older.flatMap { $0.rows ?? [] } : []
         let names = Self.names + older.map { SchemaRow.folded($0.name) }
@@ -97,7 +98,7 @@ extension Schema {
                 missing.remove(at: place)
             } else if !isToBeCompared(found) {
                 hasOthers = true
-                // A name that the move of an older file needs is taken, though it is on none of the library's tables.
+                // A name that the migration of an older file needs is taken, even off the library's tables.
             } else if names.contains(SchemaRow.folded(found.name)) || !names.contains(SchemaRow.folded(found.table)) {
                 throw Self.foreign("\(Self.title(found)) is not as this library makes it", path)
             } else if !found.isOwnIndexOfSQLite {
@@ -111,14 +112,14 @@ extension Schema {
             advice: "drop index \(addedIndex.shownName)")
     }
 
-    /// Whether a row has a name of the library's, also one that only a later step uses, or is about a table of the
-    /// library; triggers have names of their own and never run.
+    /// Whether a row has a name of the library, even one that only a later step uses, or is about a table of the
+    /// library; triggers have their own names and never run.
     private static func isToBeCompared(_ row: SchemaRow, _ names: [[UInt8]]) -> Bool {
         !row.isOf(type: "trigger")
             && (names.contains(SchemaRow.folded(row.name)) || names.contains(SchemaRow.folded(row.table)))
     }
 
-    /// What the tables of an older file are called while their rows are copied.
+    /// The prefix of an older file's tables while their rows are copied.
     private static let prefixOfTheMoved = "breakerstore_1_"
 
     private static func title(_ row: SchemaRow) -> String {

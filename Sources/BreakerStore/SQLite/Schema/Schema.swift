@@ -1,21 +1,22 @@
 import BreakerStoreMigrations
 
-/// The schema of a store's file: recognising it, creating it, bringing it up to date.
+/// Recognises, creates and migrates the schema of a store's file.
 enum Schema {
-    /// "BrkS": the number by which SQLite, and the program `file`, recognise a store.
+    /// "BrkS": SQLite and the program `file` recognise a store by this number.
     static let applicationID: Int64 = 0x4272_6B53
     static let version = Int64(Migration.all.last?.version ?? 0)
 
     static let stepsOfAMajor: Int64 = 1000
-    /// Files of an older major version are moved to this one before their rows are read.
+    /// The oldest version whose rows are read: files of an older major version are migrated first.
     static let oldestRead = Self.version / Self.stepsOfAMajor * Self.stepsOfAMajor
 
     static func isKnown(_ version: Int64) -> Bool {
         version / Self.stepsOfAMajor <= Self.version / Self.stepsOfAMajor
     }
 
-    /// Minor versions only add: a file of a later one is usable, so that going back to an older program stops no
-    /// service.
+    /// Throws `newerSchema` for a later major version.
+    ///
+    /// Minor versions only add, so a later minor version is usable: going back to an older program stops no service.
     static func requireKnownVersion(_ version: Int64, _ path: String) throws(BreakerStoreError) {
         guard Self.isKnown(version) else { throw Self.newer(version, path) }
     }
@@ -31,11 +32,10 @@ enum Schema {
         )
     }
 
-    /// Creates the tables, or moves what an older file has into them: in one transaction, so that a kill leaves nothing
-    /// half done.
+    /// Creates the tables or migrates an older file's rows, in one transaction: a kill leaves nothing half done.
     ///
     /// - Parameter mayCreate: whether an empty file may become a store.
-    /// - Returns: the triggers of others, which never ran and are lost with the tables that they were on.
+    /// - Returns: other programs' triggers, which never ran, and which are lost with the tables that they were on.
     static func migrate(
         _ connection: borrowing Connection,
         _ file: StoreFile,
@@ -47,8 +47,8 @@ enum Schema {
         try Self.requireKnownVersion(version, file.path)
         guard version < target else { return [] }
         Hook.reached("migration.begin")
-        // Without these SQLite would rewrite views, triggers and references of others when a table gets another name,
-        // and fail where one of them is broken (https://sqlite.org/lang_altertable.html#altertabrename).
+        // Without these pragmas SQLite would rewrite other programs' views, triggers and references when a table is
+        // renamed, and fail if one of them is broken (https://sqlite.org/lang_altertable.html#altertabrename).
         try connection.changeSchema("PRAGMA legacy_alter_table = ON; PRAGMA foreign_keys = OFF")
         var lost: [String] = []
         try connection.execute("BEGIN IMMEDIATE")
@@ -57,7 +57,7 @@ enum Schema {
             if version > 0 { lost = try Self.triggers(in: connection) }
             for part in Self.parts(of: steps, after: version) {
                 Hook.reached("migration.step")
-                // An older file may have rows with longer texts than anybody reads.
+                // An older file may have rows with longer texts than the library reads.
                 try connection.withLongTexts { () throws(BreakerStoreError) in
                     try connection.changeSchema(String(decoding: part, as: UTF8.self))
                 }
@@ -74,14 +74,15 @@ enum Schema {
         return lost
     }
 
-    /// What is to be run in a file of this version, one after the other.
+    /// The SQL texts to run, in this order, in a file of this version.
     private static func parts(of steps: [Migration], after version: Int64) -> [[UInt8]] {
         if version == 0, let last = steps.last, Int64(last.version) == Self.version { return [Migration.schema] }
         return steps.filter { Int64($0.version) > version }.flatMap(\.parts)
     }
 
-    /// The version of the file that is now locked, which becomes ours if it is empty: until it was locked, another
-    /// program may have made it its own.
+    /// The version of the file, which is now locked; marks an empty file as a store.
+    ///
+    /// Checked under the lock: before, another program may have made the file its own.
     private static func claim(
         _ connection: borrowing Connection,
         _ file: StoreFile,
@@ -89,7 +90,7 @@ enum Schema {
     ) throws(BreakerStoreError) -> Int64 {
         let version = try connection.integer("PRAGMA user_version")
         if try connection.integer("PRAGMA application_id") == Self.applicationID {
-            // Also whether there is room for what later steps add.
+            // Also checks that no other program uses a name that later steps need.
             try connection.verifySchema()
             return try connection.schemaVersion()
         }
@@ -105,7 +106,7 @@ enum Schema {
         try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
     }
 
-    /// There is no store, and none may be created.
+    /// The error for a missing store that may not be created.
     static func missing(_ file: StoreFile) -> BreakerStoreError {
         BreakerStoreError(
             code: .notFound,

@@ -1,22 +1,22 @@
 import CSQLite
 
-/// What this build works with, for the operator's tool to tell.
+/// The versions that this build works with, shown by the operator's tool.
 package enum Versions {
     /// The newest schema of a file that this build knows, such as `1.0`.
     package static var schema: String { Self.text(ofSchema: Schema.version) }
-    /// This library's own.
+    /// The version of this library.
     package static let library = "0.4.3"
 
     static func text(ofSchema version: Int64) -> String { "\(version / 1_000).\(version % 1_000)" }
 
     /// The version of the SQLite library that was loaded.
     package static var sqlite: String { unsafe String(cString: sqlite3_libversion()) }
-    /// The oldest SQLite that can use a store's file: the first one that knows STRICT tables.
+    /// The oldest SQLite that can use a store's file: the first version with STRICT tables.
     static let oldestSQLite: Int32 = 3_037_000
 
-    /// Why SQLite of this version can't be used, or nil if it can.
+    /// Why a store can't use SQLite of this version; nil if it can.
     ///
-    /// A program may be built with one library and load an older one, which takes the tables of a file for damage.
+    /// A program may be built with one library and load an older one, which takes the file's tables for damage.
     static func refusal(of version: Int32, path: String) -> BreakerStoreError? {
         guard version < Self.oldestSQLite else { return nil }
         let name = "\(version / 1_000_000).\(version / 1_000 % 1_000).\(version % 1_000)"

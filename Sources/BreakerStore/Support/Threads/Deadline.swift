@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// When a wait ends.
+/// The end of a wait.
 ///
 /// Waits are for other processes, so they go by real time, whatever clock the store has.
 package struct Deadline: Sendable, Comparable {
@@ -29,8 +29,8 @@ package struct Deadline: Sendable, Comparable {
         while !self.isOver { usleep(UInt32(min(max(1, Int64(self.remaining / .microseconds(1))), 500_000))) }
     }
 
-    /// Sleeps for a short random time, not beyond the deadline: SQLite's own handler lets a waiter starve among others
-    /// that come back at fixed times.
+    /// Blocks the thread for a random time, not beyond the deadline: with the fixed times of SQLite's own handler one
+    /// waiter could starve.
     func pause(atMost most: Duration = .microseconds(500)) {
         let share = Int64(min(most, self.remaining) / .microseconds(1))
         usleep(UInt32(Int64.random(in: 20...max(21, share))))

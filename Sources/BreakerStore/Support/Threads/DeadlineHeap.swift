@@ -1,11 +1,11 @@
-/// Elements by their times; the earliest comes first, and each can be taken out by its key.
+/// Keeps elements by their times: the earliest comes first, and a key takes out its element.
 ///
-/// A binary heap in which the place of each element is known: adding and taking out cost a logarithm of how many
-/// elements there are, and next to nothing where each new element is the last one to come.
+/// A binary heap that knows the place of each element. Adding and removing cost the logarithm of the number of
+/// elements, and next to nothing if each new element has the latest time.
 struct DeadlineHeap<Element> {
     typealias Instant = ContinuousClock.Instant
 
-    /// Names one element; once that is taken out, the key names none.
+    /// Names one element, until that element is removed.
     struct Key: Sendable {
         fileprivate let slot: Int
         fileprivate let number: UInt64
@@ -13,7 +13,7 @@ struct DeadlineHeap<Element> {
 
     private struct Node {
         let time: Instant
-        /// How many were added before: of equal times the first one added comes first.
+        /// How many elements had been added when this node was: among equal times the first added comes first.
         let number: UInt64
         let slot: Int
         let element: Element
@@ -21,11 +21,11 @@ struct DeadlineHeap<Element> {
         func comes(before other: Node) -> Bool { (self.time, self.number) < (other.time, other.number) }
     }
 
-    /// How many free slots an empty heap keeps: those of a burst are given back.
+    /// How many free slots an empty heap keeps; the memory of a larger burst is freed.
     private static var mostFreeSlots: Int { 1_024 }
 
     private var nodes: [Node] = []
-    /// Where in `nodes` the element of each slot is.
+    /// The index in `nodes` of each slot's element.
     private var places: [Int] = []
     private var freeSlots: [Int] = []
     private var added: UInt64 = 0
@@ -45,7 +45,7 @@ struct DeadlineHeap<Element> {
         return Key(slot: slot, number: node.number)
     }
 
-    /// Takes out the element; nil if it was taken out before.
+    /// Removes the element; nil if it was removed before.
     mutating func remove(_ key: Key) -> Element? {
         guard self.places.indices.contains(key.slot) else { return nil }
         let place = self.places[key.slot]
@@ -53,7 +53,7 @@ struct DeadlineHeap<Element> {
         return self.remove(at: place)
     }
 
-    /// Takes out the first element if its time has come.
+    /// Removes the first element if its time has come.
     mutating func removeFirst(dueAt now: Instant) -> Element? {
         guard let first = self.first, first <= now else { return nil }
         return self.remove(at: 0)

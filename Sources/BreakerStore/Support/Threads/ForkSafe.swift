@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A value behind a lock that a child of `fork` never waits for: a thread of the parent may have held it at the fork,
-/// and does not exist in the child.
+/// A value behind a lock that a child of `fork` never waits for: a thread of the parent may have held the lock at the
+/// fork, and does not exist in the child.
 struct ForkSafe<Value: Sendable>: ~Copyable, Sendable {
     private let first: Value
     private let current: ForkSafeLock<Value>
@@ -11,7 +11,7 @@ struct ForkSafe<Value: Sendable>: ~Copyable, Sendable {
         self.current = ForkSafeLock(value)
     }
 
-    /// In a child the value as of the fork; the first one if a thread was just looking at it or changing it.
+    /// The value; in a child the value at the fork, or the first value if a thread had the lock then.
     var value: Value {
         get { self.current.value(orInAChild: self.first) }
         nonmutating set { self.change { $0 = newValue } }
@@ -21,7 +21,7 @@ struct ForkSafe<Value: Sendable>: ~Copyable, Sendable {
     func change(_ body: (inout Value) -> Void) { self.current.change(body) }
 }
 
-/// The same without its first value: for a value of which there are very many.
+/// Like `ForkSafe`, but without a first value, to save memory where there are very many.
 struct ForkSafeLock<Value: Sendable>: ~Copyable, Sendable {
     private let current: Mutex<Value>
     private let forks = ForkRecord.forks
@@ -31,7 +31,7 @@ struct ForkSafeLock<Value: Sendable>: ~Copyable, Sendable {
         self.current = Mutex(value, rank: rank)
     }
 
-    /// In a child the value as of the fork; `other` if a thread was just looking at it or changing it.
+    /// The value; in a child the value at the fork, or `other` if a thread had the lock then.
     func value(orInAChild other: @autoclosure () -> Value) -> Value { self.read(orInAChild: other()) { $0 } }
 
     /// A part of the value, without a copy of the rest.

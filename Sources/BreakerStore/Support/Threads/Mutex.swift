@@ -2,11 +2,10 @@
 import CBreakerStore
 import Synchronization
 
-/// In debug builds: the standard library's mutex, in a form that the thread sanitizer understands, and that sees to the
-/// order of locks.
+/// In debug builds: the standard library's mutex, in a form that the thread sanitizer understands; checks lock order.
 ///
-/// Where threads contend, the library's own code takes and leaves the lock, and is not instrumented: each contended
-/// section is then reported as a race. The atomic tells the sanitizer that one section comes after the other.
+/// When threads contend, the standard library's own code, which is not instrumented, takes and releases the lock. So
+/// the sanitizer would report each contended section as a race; the atomic shows that one section follows the other.
 struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Synchronization.Mutex<Value>
     private let order = Atomic<Bool>(false)
@@ -32,7 +31,7 @@ struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the lock in no order, for it never waits.
+    /// Takes the lock without a check of the order, for this call never waits.
     func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
@@ -49,7 +48,7 @@ import Synchronization
 typealias Mutex = Synchronization.Mutex
 
 extension Mutex where Value: ~Copyable {
-    /// Debug builds see to the order of locks; release builds only tell it.
+    /// Ignores the rank, which only debug builds check.
     init(_ value: consuming sending Value, rank: LockRank) { self.init(value) }
 }
 #endif

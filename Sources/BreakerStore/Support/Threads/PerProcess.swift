@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Something that each process makes for itself when it first needs it.
+/// A value that each process makes for itself at its first use.
 ///
-/// A child of `fork` must not use its parent's: another thread of the parent may have held a lock in it, which stays
-/// held in the child for ever. Asking for it takes no lock.
+/// A child of `fork` must not use its parent's value: another thread of the parent may have held a lock in it, which
+/// stays held forever in the child. Reading the value takes no lock.
 ///
-/// Neither a class nor an atomic of the type of the value: to make these types for the first of a kind, the runtime
-/// looks for conformances in all libraries that are loaded.
+/// Neither `MadeValue` nor the atomic is generic over the value's type: for the first such type of a kind, the runtime
+/// searches all loaded libraries for conformances.
 @safe
 struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
-    /// The address of a `MadeValue` that this holds a reference to; 0 before the first.
+    /// The address of a `MadeValue` to which this holds a reference; 0 before the first value is made.
     private let made = Atomic<UInt>(0)
     private let make: @Sendable () -> Value
 
@@ -20,18 +20,18 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
 
     deinit {
         let made = unsafe MadeValue.at(self.made.load(ordering: .acquiring))
-        // What the parent made is left alone: to free it could take locks.
+        // A parent's value is not released: freeing it could take locks.
         if let made = unsafe made, unsafe made.takeUnretainedValue().forks == ForkRecord.forks { unsafe made.release() }
     }
 
-    /// What this process has made; nil if it has made nothing.
+    /// The value of this process; nil if this process has not made one.
     var known: Value? { self.value(at: self.made.load(ordering: .acquiring)) }
 
     private func value(at address: UInt) -> Value? {
         guard let made = unsafe MadeValue.at(address)?.takeUnretainedValue(), made.forks == ForkRecord.forks else {
             return nil
         }
-        // The only place that stores an address is below, and there it is that of what `make` has returned.
+        // Safe: only `value` below stores an address, and the object there holds what `make` has returned.
         return unsafe unsafeDowncast(made.value, to: Value.self)
     }
 
@@ -49,7 +49,7 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     }
 }
 
-/// What a process has made, and which process that was.
+/// A value that a process has made, with the number of that process (`ForkRecord.forks`).
 private final class MadeValue: Sendable {
     let forks = ForkRecord.forks
     let value: any AnyObject & Sendable

@@ -2,9 +2,8 @@ import Synchronization
 
 /// Wakes tasks at their deadlines, by the system's clock.
 ///
-/// A task that slept for each call alone would cost several times what a call costs, and when it is cancelled, the
-/// system keeps it until its time has come. Here one task sleeps for all of them. That task does not keep the timer
-/// alive.
+/// A sleeping task for each call would cost several times as much as a call, and the system would keep a cancelled one
+/// until its time has come. Here one task sleeps for all waits. That task does not keep the timer alive.
 final class SharedTimer: Sendable {
     /// Names one wait.
     struct Key: Sendable {
@@ -13,8 +12,8 @@ final class SharedTimer: Sendable {
 
     /// A task that waits.
     ///
-    /// Safe: the continuation is resumed once. Whoever resumes it has taken it out of the schedule, and each that is in
-    /// there is taken out by the end of the wait or at its deadline.
+    /// Safe: the continuation is resumed exactly once. The end of the wait or its deadline takes each waiter out of the
+    /// schedule, and only the caller that took it out resumes it.
     @safe
     fileprivate struct Waiter: Sendable {
         let continuation: UnsafeContinuation<Bool, Never>
@@ -26,13 +25,13 @@ final class SharedTimer: Sendable {
 
     private let schedule = Mutex(TimerSchedule<Waiter>())
 
-    /// How many wait.
+    /// How many tasks wait.
     var count: Int { self.schedule.withLock { $0.count } }
 
-    /// How many tasks sleep for them.
+    /// How many tasks sleep for the waits.
     var sleepers: Int { self.schedule.withLock { $0.wakeUps.count } }
 
-    /// Suspends the task until somebody ends the wait, or the time is over; returns whether the wait was ended.
+    /// Suspends the task until `end` is called or the time is over; returns whether `end` was called.
     ///
     /// - Parameter begin: gets the key with which the wait can be ended.
     func wait(for duration: Duration, _ begin: (Key) -> Void) async -> Bool {
@@ -57,14 +56,14 @@ final class SharedTimer: Sendable {
         Task.detached(priority: .high) { [weak self] in
             var next: Instant? = wakeUp
             while let wakeUp = next {
-                // Nobody cancels this task.
+                // This task is never cancelled.
                 try? await Task.sleep(until: wakeUp, clock: .continuous)
                 next = self?.wokeUp(wakeUp)
             }
         }
     }
 
-    /// Wakes those whose time has come, and returns until when to sleep next.
+    /// Wakes the tasks whose time has come, and returns until when to sleep next.
     private func wokeUp(_ wakeUp: Instant) -> Instant? {
         let now = Instant.now
         let (due, next) = self.schedule.withLock { $0.wokeUp(wakeUp, at: now) }

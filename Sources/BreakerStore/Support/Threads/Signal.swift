@@ -1,5 +1,5 @@
-// A file that uses the fields of `timespec` must import the module that the compiler takes for their definer. Where
-// another file imports Synchronization that is this one, or SwiftOverlayShims.
+// Only a file that imports the defining module of `timespec` may use its fields. If any file of the target imports
+// Synchronization, the compiler takes CBreakerStore or SwiftOverlayShims for that module.
 import CBreakerStore
 
 #if canImport(Glibc)
@@ -13,11 +13,11 @@ import Darwin
 import SwiftOverlayShims
 #endif
 
-/// A flag that one thread raises and another waits for, by a clock that nobody steps.
+/// A flag that one thread raises and another waits for, by a clock that no administrator can set.
 ///
-/// Raised twice before the wait it ends one wait. Dispatch's own semaphore waits by the wall clock on Linux: if an
-/// administrator sets the clock back by an hour, the wait takes an hour longer. Sendable: the two pointers never
-/// change, and what lies behind them is used as pthreads demand: the flag under the mutex alone.
+/// Raised twice before the wait, the flag ends one wait. Dispatch's own semaphore waits by the wall clock on Linux: if
+/// an administrator sets the clock back by an hour, the wait takes an hour longer. Sendable: the two pointers never
+/// change, and the mutex, condition and flag behind them are used as pthreads demand, the flag only under the mutex.
 @safe
 final class Signal: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -53,7 +53,7 @@ final class Signal: @unchecked Sendable {
         unsafe pthread_mutex_unlock(self.mutex)
     }
 
-    /// Waits for a signal; false if the time is over first.
+    /// Blocks until a signal; false if the time is over first.
     func wait(for duration: Duration) -> Bool {
         unsafe pthread_mutex_lock(self.mutex)
         defer { unsafe pthread_mutex_unlock(self.mutex) }

@@ -1,6 +1,6 @@
 import CBreakerStore
 
-/// A thread that sleeps until it is woken: for what must run neither on a caller's thread nor on the cooperative pool.
+/// A thread that sleeps until it is woken: its work must not run on a caller's thread or on the cooperative pool.
 package final class StoreThread: Sendable {
     /// Carries the body over to the thread.
     private final class Body: Sendable {
@@ -15,26 +15,25 @@ package final class StoreThread: Sendable {
 
     func wake() { self.signal.signal() }
 
-    /// Waits for a wake-up, or for that time at most.
+    /// Blocks until a wake-up, for at most `duration`.
     func sleep(for duration: Duration) {
         _ = self.signal.wait(for: duration)
     }
 
-    /// Waits for a wake-up, or until that time; nil: only for a wake-up.
+    /// Blocks until a wake-up, or until `time`; nil: only until a wake-up.
     func sleep(until time: ContinuousClock.Instant?) {
         self.sleep(for: time.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(1_000_000))
     }
 
-    /// Waits until the thread has ended; false if the deadline is over first.
+    /// Blocks until the thread has ended; false if the deadline is over first.
     package func waitForEnd(until deadline: Deadline) -> Bool {
         guard self.ended.wait(for: deadline.remaining) else { return false }
-        // For the next who waits.
+        // For the next thread that waits.
         self.ended.signal()
         return true
     }
 
-    /// Starts the thread, which keeps alive what `body` has captured until that returns; false if the system has no
-    /// thread left.
+    /// Starts the thread, which keeps the captures of `body` until `body` returns; false if the system has none left.
     package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let ended = self.ended
         let argument = unsafe Unmanaged.passRetained(

@@ -1,10 +1,10 @@
-/// Commits changes: each waits as a ticket for the leader of the moment.
+/// Commits changes: each change waits as a ticket for the present leader.
 extension StoreCore {
     typealias Work<Value> = @Sendable (Transaction) throws(BreakerStoreError) -> Value
 
     /// Commits on the calling thread, or blocks it until another thread has committed.
     ///
-    /// Not to be called on the cooperative pool.
+    /// Must not be called on the cooperative pool.
     func commit<Value: Sendable>(
         until deadline: Deadline,
         unclaimed undo: (@Sendable (Value) -> Void)? = nil,
@@ -32,21 +32,21 @@ extension StoreCore {
         let ticket = Ticket(deadline: deadline, unclaimed: undo, work)
         if case .refuse(let error) = self.happened({ $0.submitted(ticket, by: .task) }) { throw error }
         if let outcome = ticket.outcome { return try outcome.get() }
-        // The store's thread may be stuck in a system call: the task is woken at its deadline all the same.
+        // The store's thread may be stuck in a system call: the timer wakes the task at its deadline all the same.
         return try (await ticket.value(by: self.sharedTimer.value) ?? self.giveUp(ticket)).get()
     }
 
     /// Ends a ticket whose deadline is over; returns its outcome.
     private func giveUp<Value>(_ ticket: Ticket<Value>) -> Ticket<Value>.Outcome {
         let error = BreakerStoreError.overdue(isTaken: self.tell { $0.waiterGaveUp(ticket) }, self.file.path)
-        // The commit may have ended in this instant. Its outcome counts then, or a probe's claim would be lost.
+        // The commit may have ended in this instant. Then its outcome counts, or a probe's claim would be lost.
         if !ticket.fail(error), let outcome = ticket.outcome { return outcome }
-        // The store degrades before the caller hears: the caller must find it so.
+        // The store degrades before the caller gets the error: the caller must find it degraded.
         self.lose(error)
         return .failure(error)
     }
 
-    /// Commits on the store's thread, or with another caller's commit; nobody waits.
+    /// Commits on the store's thread, or with another caller's commit; no caller waits.
     func post<Value: Sendable>(
         until deadline: Deadline,
         then: (@Sendable (Value) -> Void)? = nil,
@@ -60,17 +60,17 @@ extension StoreCore {
 
     // MARK: - For the leader
 
-    /// Commits all tickets that wait, then tells their callers.
+    /// Commits all tickets that wait, then resumes their callers.
     func commitRound() {
         guard self.tell({ $0.roundBegan() }) else { return }
         self.ended(self.writer.commit(self) { self.circuits.inForce })
     }
 
-    /// A commit has ended: tells the life, then the callers.
+    /// Reports the end of a commit to the life, then resumes the callers.
     private func ended(_ outcome: Writer.Outcome) {
         let loss = outcome.loss.map(self.loss)
         let pendingFrames = self.writer.pendingFrames
-        // The life learns of a loss before any caller hears: a caller whose change failed, or was not synced, must find
+        // The life learns of a loss before any caller does: a caller whose change failed, or was not synced, must find
         // the store degraded.
         self.happened { $0.commitEnded(loss, pendingFrames: pendingFrames) }
         self.made(outcome.completions)

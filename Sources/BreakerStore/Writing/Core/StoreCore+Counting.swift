@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Counts calls, and tells the file how many there were.
+/// Counts calls, and saves the counts in the file.
 extension StoreCore {
     /// The lock file, and the owner that the database's board must name; nil while the database is not open.
     private func boardOwner() throws(BreakerStoreError) -> (lock: LockFile, owner: BoardHeader.Owner)? {
@@ -17,7 +17,7 @@ extension StoreCore {
 
     @discardableResult
     func makeCellPair(for counts: CircuitCounts) -> CircuitCounts.CellPair {
-        // Without a window no rule decides by the board. The caller of a failure has to wait for a commit, too, so this
+        // Without a window no rule decides by the board. The caller of a failed call waits for a commit, too, so this
         // wait is short.
         let deadline = counts.shortestWindow == nil ? Deadline(after: .milliseconds(50)) : self.writer.deadline
         let board = self.isForked ? nil : self.counting.board(until: deadline, openedBy: self.boardOwner)
@@ -34,7 +34,7 @@ extension StoreCore {
 
     // MARK: - Ends of calls
 
-    /// Counts a failing or slow end; returns the calls that its circuit's rules look at.
+    /// Counts a bad end; returns the calls in the windows of the circuit's rules.
     ///
     /// May block as long as the file system does.
     func count(
@@ -46,13 +46,13 @@ extension StoreCore {
             clock: { self.clock.uptime }, isPresent: isPresent)
     }
 
-    /// Whether the circuit's counters are on the board already, so that to count takes additions alone.
+    /// Whether the circuit's cells are on the board already, so that counting takes only additions.
     func hasBoard(for circuit: SharedCircuit) -> Bool {
         guard let board = self.counting.board else { return false }
         return circuit.counts.madeCellPair?.board?.board === board
     }
 
-    /// Moves this process's counts of one circuit to the board, where all processes see them.
+    /// Publishes this process's counts of one circuit to the board, where all processes see them.
     func publishCounts(of name: String) {
         guard !self.isForked, let circuit = self.circuits[CircuitName(name)] else { return }
         self.publish(circuit.counts)
@@ -64,7 +64,7 @@ extension StoreCore {
         counts.publish(clock: { self.clock.uptime }, { self.makeCellPair(for: counts) })
     }
 
-    /// All calls of a circuit.
+    /// Publishes this process's counts of a circuit, and adds up all its calls.
     func totals(of circuit: SharedCircuit) throws(BreakerStoreError) -> CallTotals {
         self.publish(circuit.counts)
         return try self.view { (database) throws(BreakerStoreError) in
@@ -75,11 +75,11 @@ extension StoreCore {
         }
     }
 
-    /// Tells the file the numbers of the boards, at most every few seconds.
+    /// Saves the tallies in the file, every few seconds.
     func saveTalliesIfDue() {
         guard self.counting.beginSaving(at: self.clock.uptime) else { return }
         let worker = self.keys.presentWorker
-        // Processes that are gone may have left numbers on a board that this one has not needed yet.
+        // Dead processes may have left counts on a board that this process has not needed yet.
         if !self.isForked, FoundFile(self.file.board) != nil {
             _ = self.counting.board(until: self.writer.deadline, openedBy: self.boardOwner)
         }
@@ -91,7 +91,7 @@ extension StoreCore {
             then: { self.counting.noteSaved(news) },
             orElse: { _ in self.counting.noteNotSaved(news) },
             { (transaction) throws(BreakerStoreError) in
-                // The file was opened anew meanwhile: under another id this process tells other numbers.
+                // If the file was opened again meanwhile, this process may be another worker, with other counts.
                 guard transaction.worker.id == worker else {
                     throw BreakerStoreError(code: .busy, message: "the worker is another one now", path: self.file.path)
                 }
@@ -100,11 +100,11 @@ extension StoreCore {
         )
     }
 
-    /// Reads a circuit whose calls were all counted while memory guarded; false if the file can't be read just now.
+    /// Reads a circuit whose calls were all counted while memory guarded; false if the file can't be read now.
     func learn(_ circuit: SharedCircuit) -> Bool {
         do throws(BreakerStoreError) {
             if let row = try self.row(of: circuit.name) {
-                // Another thread that has read the circuit meanwhile has read something newer.
+                // If another thread has read the circuit meanwhile, that thread's reading is newer.
                 circuit.counts.know(
                     (row.id, row.birth), row.circuit.rules, epoch: row.circuit.epoch, stretch: row.circuit.stretch
                 ) { false }
@@ -117,7 +117,7 @@ extension StoreCore {
         }
     }
 
-    /// Tells on the board that this worker can't use the file, and why, or that it can again.
+    /// Writes on the board that this worker can't use the file, and why, or that it can again.
     func tellHealthOnBoard() {
         guard !self.isForked, let board = self.counting.board else { return }
         var since: Int64?
@@ -132,15 +132,15 @@ extension StoreCore {
 
     // MARK: - Now and then
 
-    /// Moves the counts of the lanes, and acts on shares that were reached.
+    /// Publishes the counts of the lanes, and acts on shares that are reached.
     func tickCounts() {
         self.counting.lookAround()
         for circuit in self.circuits.all { self.publish(circuit.counts) }
-        // Also while no call is counted: other processes must see the next calls in time.
         let sharing = self.circuits.sharing
         for circuit in sharing { self.actOnShares(of: circuit) }
-        // Where the thread that counts could not be started, nobody else does.
+        // If the thread that counts could not be started, only this thread ends suspicions.
         self.endSuspicions()
+        // Also while no call ends: other processes must see the next ends in time.
         if let shortest = sharing.compactMap(\.counts.shortestWindow).min() { self.publishOften(shortest) }
     }
 }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Watches the history for the hub's listeners.
+/// Watches the history for the listeners of hubs.
 extension StoreCore {
     private static let watchInterval = Duration.milliseconds(100)
 
@@ -32,7 +32,7 @@ extension StoreCore {
         for hub in self.hubs.withLock({ $0 }) { hub.wake() }
     }
 
-    /// The work of a hub's thread: reads on where it stopped, whenever the header has changed.
+    /// The work of a hub's thread: whenever the header has changed, the thread reads on from where it stopped.
     private func watch(_ hub: EventHub, from start: HistoryPosition?, _ thread: StoreThread) {
         var place = start
         var seen: Tag?
@@ -44,13 +44,13 @@ extension StoreCore {
                 while let (next, isHeldUp) = self.deliverEvents(after: place, to: hub.listeners) {
                     let isAll = next == place
                     place = next
-                    // The rest comes when the reader has made room.
+                    // The thread hands over the rest when the reader has made room.
                     if isHeldUp { break }
                     seen = tag
                     if isAll { break }
                 }
             }
-            // The slow reader of a stream may have made room meanwhile.
+            // A slow reader of a stream may have made room meanwhile.
             for listener in hub.listeners { listener.tellOfLoss() }
             for waiter in waiters { waiter.signal() }
             thread.sleep(for: Self.watchInterval)
@@ -71,9 +71,9 @@ extension StoreCore {
         return id.map { HistoryPosition(file: file, id: $0) }
     }
 
-    /// Reads and hands over what came after `place`; nil if the file can't be read just now.
+    /// Reads and hands over the events after `place`; nil if the file can't be read now.
     ///
-    /// - Returns: where to go on, and whether a reader has no room for what it has asked for.
+    /// - Returns: where to go on, and whether a reader has no room for events that it has asked for.
     private func deliverEvents(
         after place: HistoryPosition?, to listeners: [EventHub.Listener]
     ) -> (next: HistoryPosition, isHeldUp: Bool)? {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where the store's thread stands in its look through the file for circuits that nobody uses.
+/// How far the store's thread has come in its sweep through the file for circuits that no process uses.
 enum IdleSweep: Equatable {
     /// To `circuits`, when the next sweep is due.
     case over
@@ -9,13 +9,13 @@ enum IdleSweep: Equatable {
     /// To `over` after the last name.
     case history(after: String)
 
-    /// How much is read or changed at once: a few milliseconds' work.
+    /// How much the thread reads or changes at once: work for a few milliseconds.
     static let rowsAtOnce = 100
     static let namesAtOnce = 200
     static let eventsAtOnce = 500
 }
 
-/// Tidies up after circuits that nobody uses: a little at each look around, however many there are.
+/// Cleans up after unused circuits: a little at each look-around, however many circuits there are.
 extension StoreCore {
     /// Has the store's thread look around now.
     func lookSoon() {
@@ -23,16 +23,17 @@ extension StoreCore {
         self.thread.wake()
     }
 
-    /// Does some of what is due; returns whether more is.
+    /// Does a part of the work that is due; returns whether more is left.
     func tidyUp() -> Bool {
         let areOthersDue = self.circuits.dropIdle(at: self.clock.uptime)
-        // Asked under the life's lock: a thread that makes a first handle in this moment tells the life afterwards.
+        // `isEmpty` is read under the life's lock: a thread that is making a first handle calls `handlesWereMade`
+        // afterwards.
         self.tell { $0.circuitsWereDropped(areOthersLeft: !self.circuits.isEmpty) }
         self.tellUnused()
         return self.forgetIdle() || areOthersDue || self.circuits.hasUnused
     }
 
-    /// Tells the file which circuits this worker uses no longer.
+    /// Writes to the file which circuits this worker no longer uses.
     private func tellUnused() {
         let unused = self.circuits.takeUnused()
         guard !unused.isEmpty else { return }
@@ -44,7 +45,7 @@ extension StoreCore {
                 self.lookSoon()
             },
             { (transaction) throws(BreakerStoreError) in
-                // A handle may have been made meanwhile: the circuit is used again before it is registered.
+                // A handle may have been made meanwhile: a circuit is among `circuits` before it is registered.
                 for one in unused where self.circuits[one.name] == nil {
                     try transaction.unregister(one.name.text, unusedSince: self.clock.time(of: one.since))
                 }
@@ -54,10 +55,10 @@ extension StoreCore {
 
     // MARK: - The file
 
-    /// Forgets circuits that no process has used for `forgetIdleAfter`, and the history of those that are gone as long.
+    /// Forgets circuits that no process has used for `forgetIdleAfter`, and the history of circuits gone as long.
     ///
-    /// Begins anew four times within that time. Rows are read by the connection for long reads, some at a time, so that
-    /// no commit waits; the transaction that forgets them looks again.
+    /// A new sweep begins four times within that time. The connection for long reads reads some rows at a time, so that
+    /// no commit waits. The transaction that forgets the circuits checks them again.
     private func forgetIdle() -> Bool {
         guard let pause = self.configuration.forgetIdleAfter?.saturatingMicroseconds else { return false }
         let now = self.clock.now
@@ -70,14 +71,14 @@ extension StoreCore {
         do throws(BreakerStoreError) {
             place = try self.sweep(on: place, since: since)
         } catch {
-            // What can't be read now is read in the next sweep.
+            // The next sweep reads what can't be read now.
             place = .over
         }
         self.idleSweep.withLock { $0 = place }
         return place != .over
     }
 
-    /// The next part of the sweep; returns where to go on.
+    /// Does the next part of the sweep; returns where to go on.
     private func sweep(on place: IdleSweep, since: StoreTime) throws(BreakerStoreError) -> IdleSweep {
         switch place {
         case .over:
@@ -108,6 +109,6 @@ extension StoreCore {
         }
     }
 
-    /// Changes the file if that can be done now; the next sweep does what was not done.
+    /// Commits a change of the sweep; if the commit fails, the next sweep tries again.
     private func change(_ work: @escaping Work<Void>) { self.post(until: self.writer.deadline, work) }
 }

@@ -1,8 +1,8 @@
 /// Reads the file.
 extension StoreCore {
-    /// Looks up what a call would get, and keeps the answer for the next; nil if there is no circuit of this name.
+    /// Looks at a circuit for a call, and keeps the answer for the next; nil if there is no circuit of this name.
     ///
-    /// Reads for some microseconds, and waits for no writer; `read` says when it takes longer.
+    /// Reads for some microseconds, and waits for no writer; `waitingForRecovery` says when the read takes longer.
     func look(_ asker: Asker) throws(BreakerStoreError) -> CallAnswer? {
         try self.requireOwnProcess()
         var found = self.findThroughWriter(asker)
@@ -14,15 +14,15 @@ extension StoreCore {
         return found.map { self.answer($0, to: asker) }
     }
 
-    /// Looks through the connection that writes, if nobody leads.
+    /// Looks through the connection that writes, if no thread leads.
     ///
     /// That connection still has the pages that this process wrote last. The connection that reads would have to read
-    /// them anew after each commit.
+    /// these pages again after each commit.
     private func findThroughWriter(_ asker: Asker) -> Answers.Found? {
         guard self.tell({ $0.lookBegan() }) else { return nil }
         defer { self.happened { $0.leadEnded() } }
         guard let writer = self.writer.opened?.writer else { return nil }
-        // An error is dropped here: the read through the other connection meets it again, and handles it.
+        // An error is dropped here: the read through the other connection meets the error again, and handles it.
         return (try? self.answers.find(asker, through: writer)) ?? nil
     }
 
@@ -33,18 +33,19 @@ extension StoreCore {
         return answer
     }
 
-    /// The circuit with its failures and probes; nil if there is none of this name.
+    /// The circuit with its failures and probes; nil if there is no circuit of this name.
     func circuit(_ name: String) throws(BreakerStoreError) -> StoredCircuit? {
         try self.readInTime { (database) throws(BreakerStoreError) in try database.circuit(named: name) }
     }
 
-    /// The circuit's row with its probes, without its failures, of which there may be a million; nil if there is none
-    /// of this name.
+    /// The circuit's row with its probes; nil if there is no circuit of this name.
+    ///
+    /// Leaves out its failures, of which there may be a million.
     func row(of name: String) throws(BreakerStoreError) -> CircuitRow? {
         try self.readInTime { (database) throws(BreakerStoreError) in try database.circuitRow(named: name) }
     }
 
-    /// Reads as of one instant, and takes over the file's offset.
+    /// Reads as of one instant, and takes over the file's clock offset.
     private func readInTime<Value>(
         _ body: (Database) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
@@ -75,18 +76,18 @@ extension StoreCore {
                 try self.viewer.use(opening: self.openViewer, body)
             }
         } catch {
-            // Any read that meets a broken file makes the store's thread see to it.
+            // Any read that meets a broken file has the store's thread repair it.
             if error.code == .corrupt || error.isOfRefusedValue { self.readFailed(error) }
             throw error
         }
     }
 
-    /// Reads, anew while another connection recovers the wal-index.
+    /// Reads, and tries again while another connection recovers the wal-index.
     ///
-    /// Writers never block a reader. A connection that recovers the wal-index does, for a moment: in a new file, or
-    /// after a writer has died (https://sqlite.org/rescode.html#busy_recovery). The caller waits for that moment's end,
-    /// at most for `busyTimeout`: memory would let calls through a circuit that other processes have opened. Nobody
-    /// waits once the store is degraded.
+    /// Writers never block a reader. A connection that recovers the wal-index blocks readers for a moment: in a new
+    /// file, or after a writer has died (https://sqlite.org/rescode.html#busy_recovery). The caller waits for the end
+    /// of the recovery, at most for `busyTimeout`: memory would let calls through a circuit that other processes have
+    /// opened. No caller waits once the store is degraded.
     private func waitingForRecovery<Value>(
         _ read: () throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
@@ -104,9 +105,9 @@ extension StoreCore {
         }
     }
 
-    /// Another connection to the files that calls read.
+    /// Opens another connection to the files that calls read.
     ///
-    /// While the store is opened anew, its path may lead to any file.
+    /// While the store is opened again, its path may lead to any file.
     private func openViewer() throws(BreakerStoreError) -> Database {
         guard let identity = self.answers.identity else { throw self.lossOrClosed }
         return try self.answers.open(as: identity)

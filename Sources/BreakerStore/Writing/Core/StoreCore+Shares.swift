@@ -1,14 +1,15 @@
 import Synchronization
 
-/// Finds out whether a share of a circuit's calls failed or was slow, and opens the circuit.
+/// Decides whether a share of a circuit's calls failed or was slow, and opens the circuit.
 ///
-/// Failing ends are on the board at once, good ones once their process has published them. So the board may show a
-/// share as reached only because other processes have not published yet. Such a share is suspected: this process keeps
-/// the sums, and a while later counts the failing ends of then among the good ones of then and those that have come
+/// Bad ends are on the board at once, good ends only when their process has published them. So the board may show a
+/// share as reached only because other processes have not published yet. This process then only suspects the share, and
+/// keeps the sums. Two periods later this process compares the bad ends of then with the good ends of then and of
 /// since.
 extension StoreCore {
-    /// Each process publishes the good calls of circuits with shares so often, in microseconds, or each tick of the
-    /// shortest window, if that is shorter.
+    /// The longest time between two publications of good ends of circuits with a rule about a share, in microseconds.
+    ///
+    /// Each process publishes once a tick of the shortest window, if the tick is shorter.
     private static let longestPeriod: Int64 = 50_000
 
     private static func period(_ window: Int64) -> Duration {
@@ -17,20 +18,20 @@ extension StoreCore {
 
     // MARK: - The thread that counts
 
-    /// Has the thread that counts publish the calls of circuits with such a window, and look at it.
+    /// Has the thread that counts publish good ends as often as such a window needs, and check the shares.
     ///
-    /// Returns false if there is no such thread: the system had none left, or the store is closed.
+    /// - Returns: false if this thread does not run: the system had no thread left, or the store is closed.
     @discardableResult
     func publishOften(_ window: Int64) -> Bool {
         self.countingThread.tick(in: Self.period(window), self.ticker)
     }
 
-    /// The work of the thread that counts in each tick.
+    /// The repeated work of the thread that counts.
     var ticker: CountingThread.Tick { { [weak self] in self?.tickShares() } }
 
-    /// Publishes the calls of circuits with shares, and ends suspicions; returns when to do so again.
+    /// Publishes the good ends of circuits with a rule about a share, and ends suspicions.
     ///
-    /// Nil if there is no such circuit.
+    /// - Returns: after how long to do so again; nil if there is no such circuit and no suspicion.
     private func tickShares() -> Duration? {
         var shortest: Int64?
         for circuit in self.circuits.sharing {
@@ -44,14 +45,14 @@ extension StoreCore {
         return [shortest.map(Self.period), nextEnd].compactMap(\.self).min()
     }
 
-    /// Acts on a share that is reached, if calls of other processes have ended badly since this one last looked.
+    /// Acts on a share that is reached, if other processes have added bad ends since this process last checked.
     ///
-    /// The process that counted the last failing end may have been killed before it acted on the share.
+    /// The process that counted the last bad end may have been killed before it acted on the share.
     func actOnShares(of circuit: SharedCircuit) {
         guard !self.isForked, let cells = circuit.counts.madeCellPair?.board, !cells.isLost,
             circuit.counts.noteBadOfOthers(on: cells)
         else { return }
-        // Without calls of its own this process may know of an epoch, or of a window, that is over.
+        // A process without calls of the circuit may still know an old epoch or an old window.
         self.refresh(circuit)
         self.makeCellPair(for: circuit.counts)
         self.suspectOrTrip(circuit, error: nil)
@@ -64,18 +65,18 @@ extension StoreCore {
 
     // MARK: - Suspicions
 
-    /// Suspects a share that was reached with a failing or slow end, unless no other process can have calls of the
-    /// circuit that it has not published.
+    /// Suspects a share that a bad end has reached, unless no other process can have unpublished good ends of the
+    /// circuit.
     ///
-    /// - Parameter error: what the policy says of the failure; asked only for a new suspicion.
-    /// - Returns: false if the caller is to open the circuit at once.
+    /// - Parameter error: the policy's text of the failure; called only for a new suspicion.
+    /// - Returns: false if the caller must open the circuit at once.
     func suspectUnlessAlone(_ circuit: SharedCircuit, epoch: Int64, error: () -> String?) -> Bool {
         let counts = circuit.counts
         if self.suspicions.isSuspected(circuit, in: epoch) { return true }
         guard let cells = counts.madeCellPair?.board, !cells.isLost, let rules = counts.sharingRules,
             self.hasCompany(circuit.name), self.publishOften(counts.shortestWindow ?? 0)
         else { return false }
-        // Before the windows are summed up.
+        // Read before the sums of the windows, so that no good end that is published meanwhile is missed.
         let good = cells.goodEver
         Hook.reached("suspicion.begins")
         let calls = self.sums(of: circuit, since: epoch, in: cells)
@@ -89,10 +90,10 @@ extension StoreCore {
         return true
     }
 
-    /// Whether another process that lives uses the circuit, as far as the file tells.
+    /// Whether another living process uses the circuit, according to the file.
     private func hasCompany(_ name: String) -> Bool {
         guard let lock = self.answers.lockFile, lock.hasOtherWorkers else { return false }
-        // Where the file can't be read at once, nobody knows which circuits the others use.
+        // If the file can't be read at once, another process may use the circuit.
         guard
             let users = try? self.answers.read({ (database) throws(BreakerStoreError) in
                 try database.workers(using: name)
@@ -101,7 +102,7 @@ extension StoreCore {
         return users.count >= Database.mostUsersRead || users.contains { lock.isHeldByAnother(worker: $0) }
     }
 
-    /// If a share is reached just now: suspects it, or opens the circuit if no other process uses the circuit.
+    /// If a share is reached now, suspects the share, or opens the circuit if no other process uses the circuit.
     private func suspectOrTrip(_ circuit: SharedCircuit, error: String?) {
         let counts = circuit.counts
         let epoch = counts.epoch
@@ -120,20 +121,20 @@ extension StoreCore {
         circuit.counts.sums(since: epoch, of: cells) { self.clock.uptime }
     }
 
-    /// Looks anew at the shares whose suspicion is over.
+    /// Checks again the shares whose suspicion is over.
     func endSuspicions() {
         for suspicion in self.suspicions.takeEnded(at: .now) { self.end(suspicion) }
     }
 
-    /// Blocks until the thread that counts has looked anew at the suspected shares: mostly a tenth of a second.
+    /// Blocks until the thread that counts has checked the suspected shares again: mostly 0.1 s, at most 0.5 s.
     ///
-    /// A process that leaves before would leave a circuit closed whose share it had reached.
+    /// A process that left earlier would leave a circuit closed although a share of its calls was reached.
     func waitForSuspicions() {
         let end = Deadline(after: .milliseconds(500))
         while !end.isOver, self.suspicions.firstEnd != nil { end.pause(atMost: .milliseconds(5)) }
     }
 
-    /// All processes have published what they had when the suspicion began: the share is reached, or looked at anew.
+    /// Opens the circuit if the share is still reached, now that all processes have published the good ends of then.
     private func end(_ suspicion: Suspicion) {
         Hook.reached("suspicion.ends")
         let counts = suspicion.circuit.counts
@@ -142,10 +143,10 @@ extension StoreCore {
         guard suspicion.rules.share(reachedBy: counted) != nil, suspicion.rules == counts.sharingRules,
             suspicion.cells === counts.madeCellPair?.board
         else {
-            // Because of the failing ends that have come since, or of rules that have.
+            // Bad ends that have come since, or new rules, may reach a share all the same.
             return self.suspectOrTrip(suspicion.circuit, error: suspicion.error)
         }
-        // Good calls that come while the commit waits for others are no reason to stay closed.
+        // Good ends that come while the commit waits for other commits are no reason to keep the circuit closed.
         self.trip(
             suspicion.circuit, suspicion.cells, suspicion.rules, suspicion.epoch, suspicion.error, counted
         ) { suspicion.cells.isLost ? Circuit.WindowCounts() : counted }
@@ -153,11 +154,11 @@ extension StoreCore {
 
     // MARK: - Tripping
 
-    /// Opens the circuit on the store's thread; in memory, if the file can't be told.
+    /// Opens the circuit on the store's thread, or in memory if the trip can't be committed.
     ///
     /// - Parameters:
     ///   - counted: the calls that have reached a share.
-    ///   - recount: counts them again, inside the transaction.
+    ///   - recount: counts these calls again, inside the transaction.
     private func trip(
         _ circuit: SharedCircuit, _ cells: CircuitCells, _ rules: Rules, _ epoch: Int64, _ error: String?,
         _ counted: Circuit.WindowCounts, recount: @escaping @Sendable () -> Circuit.WindowCounts
@@ -188,7 +189,7 @@ extension StoreCore {
     ) throws(BreakerStoreError) {
         let uptime = self.clock.uptime
         _ = try transaction.change(name) { (stored, moment, _) -> Circuit.ReportAction in
-            // If another process has registered another window in this moment, the next end decides by that window.
+            // If another process has just registered another window, the next end decides by that window.
             guard CountingRules(stored.rules).hasWindows(of: cells.rules),
                 let share = stored.rules.share(reachedBy: counted)
             else { return .counted }

@@ -1,4 +1,4 @@
-/// Registers circuits, and tells the file later what could not be committed at once.
+/// Registers circuits, and writes later what could not be committed at once.
 extension StoreCore {
     /// Registers circuits with these configs, all in one transaction.
     func register(
@@ -19,7 +19,7 @@ extension StoreCore {
         }
     }
 
-    /// Notes that this process uses a circuit, and returns its config as it is stored; nil if there is none.
+    /// Notes that this process uses a circuit, and returns its stored config; nil if the file has no such circuit.
     func noteUse(of name: String, until deadline: Deadline) throws(BreakerStoreError) -> CircuitBreaker.Config? {
         try self.commit(until: deadline) { (transaction) throws(BreakerStoreError) in
             guard let row = try transaction.row(of: name) else { return nil }
@@ -28,29 +28,28 @@ extension StoreCore {
         }
     }
 
-    /// Notes later that this process uses a circuit, which somebody has made anew.
+    /// Notes later that this process uses a circuit, which another process has forgotten and created again.
     func noteUseLater(of name: String) {
         self.post(until: self.writer.deadline) { (transaction) throws(BreakerStoreError) in
             try transaction.noteUse(of: name)
         }
     }
 
-    /// A config is in force for a circuit that this process uses; maybe it has another rule about a share than before.
+    /// Notes that a config is in force, with a rule about a share that may be new or changed.
     func noteRules(of config: CircuitBreaker.Config) {
         guard let window = CountingRules(Rules(config)).shortestWindow else { return }
         self.circuits.rulesMayHaveChanged()
         self.publishOften(window)
     }
 
-    /// Tells the file the notes, configs and reports that were kept for it.
+    /// Writes the notes, configs and reports that were kept for the file.
     func tellOutbox() {
         self.tellNotes()
         self.tellUnstored()
         self.tellReports()
     }
 
-    /// Stores the configs that could not be stored when they were registered, unless somebody has registered a newer
-    /// one meanwhile.
+    /// Stores the configs whose registration failed, unless a process has registered a newer config meanwhile.
     func tellUnstored() {
         for (circuit, one) in self.circuits.takeUnstored() {
             self.post(
@@ -64,13 +63,13 @@ extension StoreCore {
         }
     }
 
-    /// Tells the file the reports that were kept for it.
+    /// Commits the reports that were kept.
     func tellReports() {
         for kept in self.outbox.takeReports() {
             self.post(
                 until: self.writer.deadline,
                 orElse: { error in
-                    // A report that fails for its row or its values would fail each time, so it is dropped.
+                    // A report that fails because of its row or its values would fail each time, so it is dropped.
                     if error.isOfTheFile || error.code == .busy { self.keepAgain(kept) }
                 },
                 { (transaction) throws(BreakerStoreError) in
@@ -82,11 +81,11 @@ extension StoreCore {
         }
     }
 
-    /// Keeps a report again, and counts its failure again in memory, which has forgotten it when the file came back.
+    /// Keeps a report again, and counts its failure again in memory, which forgot the failure when the file came back.
     private func keepAgain(_ kept: KeptReport) {
         self.outbox.keep(kept)
         guard var report = kept.input.failure else { return }
-        // An outage that is over opens no circuit.
+        // With this mark, an outage that is over opens no circuit.
         report.mayBeKnown = true
         let rules = Rules.inMemory(Rules(kept.circuit.registeredConfig))
         let circuit = self.circuits[kept.circuit.key] ?? kept.circuit
@@ -96,7 +95,7 @@ extension StoreCore {
         }
     }
 
-    /// Writes down what happened to the store itself; later, if it can't be committed now.
+    /// Writes notes on the store itself to the history, or keeps them if the commit fails.
     func tellNotes() {
         let notes = self.outbox.takeNotes()
         if notes.isEmpty { return }

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The work of the store's thread, which must not run on a caller's.
+/// The work of the store's thread, which no caller's thread may do.
 extension StoreCore {
     /// Runs until the last store has left and the waiting tickets are committed.
     ///
-    /// Sleeps until it is first woken, and so is not in the way of those who open a store and register their circuits.
+    /// Sleeps until it is first woken, and so does not disturb callers that open a store and register their circuits.
     func runThread() {
         self.thread.sleep(until: nil)
-        // Whoever has woken the thread makes the first call just now, maybe on the only core that is free.
+        // The caller that has woken this thread makes its first call now, maybe on the only free core.
         var firstRead: ContinuousClock.Instant? = .now + Self.schemaPause
         while true {
             switch self.happened({ $0.threadIsFree(at: .now) }) {
@@ -40,23 +40,23 @@ extension StoreCore {
         do throws(BreakerStoreError) {
             try self.writer.checkpoint()
         } catch {
-            // Another process opens or locks the file just now: a later checkpoint will do.
+            // Another process is opening or locking the file: a later checkpoint will do.
             if error.code != .busy { self.lose(error) }
         }
     }
 
     // MARK: - Looking around
 
-    /// Sees whether the files are in their places, and tells the file what it was not told yet.
+    /// Checks that the files are in their places, and saves notes, reports and counts that the file does not have yet.
     ///
     /// Kept answers are compared with the header of the open file. So calls alone would not notice that another file
     /// has replaced it.
     private func lookAround() {
         _ = OpenFile.sizeLimit
         if !self.writer.isInPlace { return self.lose(.moved(self.file.path)) }
-        // No caller waits for some of the tickets, so no caller would notice that the leader hangs.
+        // Some tickets have no waiting caller, so no caller would notice a leader that hangs.
         _ = self.giveUpIfOverdue()
-        // A report may have been refused and kept in the moment in which the file came back.
+        // A report may have been refused and kept just when the file came back.
         self.tellOutbox()
         self.tickCounts()
         self.saveTalliesIfDue()
@@ -64,10 +64,11 @@ extension StoreCore {
         if self.tidyUp() { self.tell { $0.lookIsUnfinished(at: .now) } }
     }
 
-    /// Looks once after each opening, which itself would make everybody wait for the look.
+    /// Searches the file for texts that are too long, once after each opening.
     ///
-    /// Rows with such a text are deleted. A file with such a key is lost as a damaged one is, and set aside. The look
-    /// has a thread of its own: a million events take half a second, and the store's thread commits for tasks.
+    /// If the opening searched, all callers would wait. Rows with such a text are deleted. A file with such a key
+    /// counts as lost, like a damaged file, and is set aside. The search has a thread of its own: a million events take
+    /// half a second, and the store's thread commits for tasks.
     private func lookForLongTexts() {
         guard
             self.longTexts.compareExchange(expected: .due, desired: .underWay, ordering: .relaxed).exchanged
@@ -90,7 +91,7 @@ extension StoreCore {
 
     // MARK: - Coming back
 
-    /// Brings the file back: goes on with the open connections if they work again, else opens the file anew.
+    /// Brings the file back: keeps the open connections if they work again, else opens the file again.
     ///
     /// The thread leads.
     private func recover() {
@@ -103,11 +104,11 @@ extension StoreCore {
     private func bringBack() throws(BreakerStoreError) -> Bool {
         let loss = self.ask { $0.loss }
         let isFull = loss?.code == .full
-        // SQLite says that the disk is full, too, when an event would get a number above the highest there is.
+        // SQLite also reports a full disk when a new row would get a number above the highest number.
         let isSuspect =
             loss?.code == .corrupt && loss?.sqliteCode != nil
             || isFull && (try? self.writer.opened?.writer.hasNumbersAtTheirEnd) == true
-        // After a checkpoint SQLite writes the log from its beginning, in the blocks that the log has already.
+        // After a checkpoint SQLite writes the log from its beginning, in blocks that the log already has.
         if isFull { try? self.writer.checkpoint() }
         if !isSuspect, self.writer.opened != nil, self.writer.isInPlace, self.canRead,
             let isWritable = self.writer.tryToWrite(unless: { self.isClosed })
@@ -115,7 +116,7 @@ extension StoreCore {
             guard isWritable else { return false }
         } else {
             try self.reopen(isSuspect: isSuspect)
-            // Also makes SQLite read the schema for the connection that answers calls.
+            // This read also makes SQLite read the schema for the connection that answers calls.
             guard self.canRead else { return false }
         }
         return try self.writer.makeUpForFailedSync()
@@ -123,12 +124,12 @@ extension StoreCore {
 
     private static let schemaPause = Duration.milliseconds(2)
 
-    /// Opens the connection that answers calls and makes SQLite read the schema for it: an opening leaves both undone.
+    /// Opens the connection that answers calls and has SQLite read the schema for it; an opening does neither.
     ///
-    /// Otherwise the first call through that connection would wait meanwhile, a task's on a thread of the pool.
+    /// Otherwise the first call through that connection would wait for both: a task would block a thread of the pool.
     private func readSchema() { _ = self.canRead }
 
-    /// Whether the connection that answers calls can be read through.
+    /// Whether the connection that answers calls can read the file.
     private var canRead: Bool {
         (try? self.read { (database) throws(BreakerStoreError) in try database.first("SELECT boot FROM clock") { _ in }
         })
@@ -140,7 +141,7 @@ extension StoreCore {
         self.tellHealthOnBoard()
         self.outbox.note(loss, endedAt: self.clock.host.wallTime)
         self.tellNotes()
-        // Memory forgets first: a failure that the file still does not take counts in memory again (`keepAgain`).
+        // Memory forgets first: a failure that still can't be committed counts in memory again (`keepAgain`).
         for circuit in self.circuits.all { circuit.forgetMemory() }
         self.tellUnstored()
         self.tellReports()
@@ -155,7 +156,7 @@ extension StoreCore {
         self.countingThread.stop()
         self.happened { $0.closed() }
         self.tickCounts()
-        // Those who stay tell what is on the board.
+        // Workers that stay save the remaining counts of the board.
         let isAlone = !(self.answers.lockFile?.hasOtherWorkers ?? false)
         let news = self.counting.takeUnsaved(
             by: self.keys.presentWorker, atMost: isAlone ? .max : StoreCounts.mostAtOnce, isLast: true,

@@ -8,9 +8,9 @@ import Foundation
 
 /// The open file of one or more stores of this process.
 ///
-/// The core tells the store's life what happens, and has its parts do what the life decides.
+/// The core reports events to the store's life, and has its parts do what the life decides.
 final class StoreCore: EventSource {
-    /// How far the look for texts that are too long to be read has come, since the file was opened.
+    /// How far the search for texts that are too long to be read has come, since the file was opened.
     enum LongTextSearch: UInt8, AtomicRepresentable {
         case due, underWay, done
     }
@@ -19,10 +19,9 @@ final class StoreCore: EventSource {
     struct Guarded {
         var life: StoreLife
         var gates = Gates()
-        /// Who is told of the health.
         var healthListeners: [HealthListener] = []
 
-        /// The gates take some atomic stores; whoever listens to the health is told by another thread.
+        /// Runs under the lock, but takes only some atomic stores: each health listener has a thread of its own.
         mutating func followLife() {
             self.gates.follow(self.life.opensGates)
             if self.healthListeners.isEmpty { return }
@@ -43,17 +42,17 @@ final class StoreCore: EventSource {
     let counting: StoreCounts
     let countingThread = CountingThread()
     let suspicions = Suspicions()
-    /// The hub of all streams that begin now.
+    /// The hub that all streams share, except streams that begin in the past.
     let hub = EventHub()
-    /// The hubs that are listened to: that one, once a stream has begun, and those that have one listener each.
+    /// The hubs with listeners: `hub`, once a stream has used it, and each hub of a single listener.
     let hubs = Mutex<[EventHub]>([])
     let idleSweep = Mutex(IdleSweep.over)
     let longTexts = Atomic<LongTextSearch>(.due)
     private let isToHeal = Atomic<Bool>(false)
     let thread = StoreThread()
-    /// Before this uptime nobody tries to start the thread; the greatest number once it runs.
+    /// No thread tries to start the store's thread before this uptime; the greatest number once the thread runs.
     private let nextStart = Atomic<Int64>(.min)
-    /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps for itself.
+    /// Wakes calls at their deadlines; nil if the store has a clock of its own, by which each call sleeps alone.
     var timer: SharedTimer? { self.clock.isSystem ? self.sharedTimer.value : nil }
     let sharedTimer = PerProcess { SharedTimer() }
     let keys = ReportKeys()
@@ -92,8 +91,8 @@ final class StoreCore: EventSource {
 
     /// Starts the store's thread, unless it runs; false if the system has no thread left.
     ///
-    /// Without the thread memory guards: each call that memory lets through asks for the thread again, once a second at
-    /// most.
+    /// Without the thread, memory guards the circuits. Each call that memory lets through tries to start the thread
+    /// again, at most once a second.
     @discardableResult
     func startThread() -> Bool {
         let next = self.nextStart.load(ordering: .relaxed)
@@ -109,7 +108,7 @@ final class StoreCore: EventSource {
 
     // MARK: - The life
 
-    /// Tells the life what happened, does what the life asks for, and returns what it decided.
+    /// Reports an event to the life, does what the life asks for, and returns what the life decided.
     @discardableResult
     func happened<Decision>(_ event: (inout StoreLife) -> (Decision, StoreLife.Actions)) -> Decision {
         let (decision, actions) = self.guarded.withLock { guarded in
@@ -117,7 +116,6 @@ final class StoreCore: EventSource {
             guarded.followLife()
             return outcome
         }
-        // The life has changed already: callers that are told now find the store as it is.
         if let error = actions.error { for ticket in actions.failed { ticket.fail(error) } }
         if actions.wakesThread { self.thread.wake() }
         return decision
@@ -127,15 +125,14 @@ final class StoreCore: EventSource {
         self.happened { ((), event(&$0)) }
     }
 
-    /// Asks the life something.
     func ask<Answer>(_ question: (StoreLife) -> Answer) -> Answer { self.guarded.withLock { question($0.life) } }
 
-    /// Tells the life what happened, where nothing is to be done afterwards.
+    /// Reports an event to the life that needs no work afterwards.
     @discardableResult
     func tell<Answer>(_ event: (inout StoreLife) -> Answer) -> Answer {
         self.guarded.withLock { guarded in
             let answer = event(&guarded.life)
-            // Under the lock: otherwise a thread that opens the gates could be overtaken by one that shuts them.
+            // Under the lock: otherwise a thread that opens the gates could act after a later thread that shuts them.
             guarded.followLife()
             return answer
         }
@@ -146,7 +143,7 @@ final class StoreCore: EventSource {
     /// Opens the file; returns whether it is the database that was open before.
     ///
     /// - Parameters:
-    ///   - isSuspect: whether SQLite has called the file broken.
+    ///   - isSuspect: as in `Writer.open`.
     ///   - maybeSame: whether the path led to the open database just before that was closed.
     private func open(isSuspect: Bool = false, maybeSame: Bool = false) throws(BreakerStoreError) -> Bool {
         let opened = try self.writer.open(isSuspect: isSuspect)
@@ -171,13 +168,13 @@ final class StoreCore: EventSource {
         return isSameDatabase
     }
 
-    /// Opens the file at the path anew, and registers there the circuits that this process uses.
+    /// Opens the file at the path again, and registers there the circuits that this process uses.
     ///
-    /// The file may be another one by now. The caller leads.
+    /// The path may lead to another file by now. The caller leads.
     func reopen(isSuspect: Bool) throws(BreakerStoreError) {
         let maybeSame = self.answers.hasDatabaseInPlace
-        // All connections are closed first: as long as one is open, SQLite gives a new connection the old wal-index.
-        // The viewer comes last: it opens connections only while `answers` is open.
+        // All connections are closed first: while any connection is open, SQLite gives a new connection the old
+        // wal-index. The viewer comes last: it opens connections only while `answers` is open.
         self.answers.close()
         self.writer.shut()
         self.viewer.close()
@@ -191,10 +188,10 @@ final class StoreCore: EventSource {
 
     func remove(_ gate: Gate) { self.guarded.withLock { $0.gates.remove(gate) } }
 
-    /// Whether this process is a fork of the one that opened the file.
+    /// Whether this process is a fork of the process that opened the file.
     var isForked: Bool { self.forkGate.isForked }
 
-    /// Throws `forked` in a child of `fork`: the parent's connections and locks must not be touched there.
+    /// Throws `forked` in a child of `fork`, which must not touch the parent's connections and locks.
     ///
     /// A call that was under way at the fork goes on in the child, too.
     func requireOwnProcess() throws(BreakerStoreError) {
@@ -218,27 +215,26 @@ final class StoreCore: EventSource {
         self.guarded.withLock { $0.healthListeners.removeAll { $0 === listener } }
     }
 
-    /// Notes that the file can't be used: memory guards until the thread has the file back.
+    /// Notes that the file can't be used: memory guards until the store's thread has brought the file back.
     func lose(_ error: BreakerStoreError) {
         let loss = self.loss(error)
         self.happened { $0.lost(loss) }
     }
 
-    /// A loss that happens now.
     func loss(_ error: BreakerStoreError) -> StoreLife.Loss {
         StoreLife.Loss(since: self.clock.host.wallTime, error: error)
     }
 
-    /// The file could not be read.
+    /// Handles the error of a read.
     ///
-    /// A broken file counts as lost. If a value was refused, as a text that is too long is, the next commit deletes its
-    /// row.
+    /// A broken file counts as lost. If a value was refused, such as a text that is too long, the next commit deletes
+    /// its row.
     func readFailed(_ error: BreakerStoreError) {
         if error.isOfTheFile { self.lose(error) }
         if error.isOfRefusedValue { self.healSoon(after: error) }
     }
 
-    /// Posts a change that throws the reading's error once: the writer then deletes the rows that can't be read, and
+    /// Posts a change that throws the read's error once: the writer then deletes the rows that can't be read, and
     /// commits.
     private func healSoon(after error: BreakerStoreError) {
         guard !self.isToHeal.exchange(true, ordering: .relaxed) else { return }
@@ -250,7 +246,7 @@ final class StoreCore: EventSource {
         self.post(until: self.writer.deadline, then: endHealing, orElse: { _ in endHealing() }, work)
     }
 
-    /// Makes the thread commit what waits and close the file.
+    /// Makes the store's thread commit the tickets that wait, and close the file.
     func shutDownSoon() {
         let deadline = Deadline(after: self.configuration.busyTimeout)
         self.happened { $0.closeRequested(until: deadline) }

@@ -5,11 +5,11 @@ import Foundation
 #endif
 
 extension Circuit {
-    /// The state as people see it.
+    /// The state as users see it.
     func state(at now: StoreTime, _ date: (StoreTime) -> Date) -> CircuitState {
         if let hold = self.hold(at: now) { return .held(hold.state, until: hold.until.map(date)) }
         switch self.state {
-        // Calls go through, as far as this version can tell.
+        // As far as this version knows, calls go through in an unknown state.
         case .closed, .unknown: return .closed
         case .open(let until): return .open(until: date(until))
         case .halfOpen: return .halfOpen

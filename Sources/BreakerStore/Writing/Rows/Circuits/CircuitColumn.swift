@@ -3,8 +3,8 @@
 /// The statements about a circuit's row, the values that they bind, the reading of a row and the comparison of two rows
 /// are all made from this list.
 ///
-/// A case's number is the column's place in a SELECT. `name` is not listed: every caller looks for a row by its name,
-/// and so has the name already.
+/// A case's number is the column's place in a SELECT. `name` is not listed: most callers look for a row by its name.
+/// Other callers select `name` after these columns.
 enum CircuitColumn: Int32, CaseIterable {
     case id, birth, registered
     case label, mode, rule, ruleCount, ruleWindow, ruleShare, slowThreshold, slowShare, slowCount, slowWindow
@@ -25,7 +25,7 @@ enum CircuitColumn: Int32, CaseIterable {
         case state
         /// Each failure.
         case failure
-        /// A statement of its own.
+        /// The registration and the removal of workers, each with a statement of its own.
         case tally
     }
 
@@ -45,7 +45,6 @@ enum CircuitColumn: Int32, CaseIterable {
         }
     }
 
-    /// The column's name in the table.
     var name: String {
         switch self {
         case .id: "id"
@@ -97,7 +96,6 @@ enum CircuitColumn: Int32, CaseIterable {
         }
     }
 
-    /// The value to be written.
     func value(in row: CircuitRow) -> SQLValue {
         let circuit = row.circuit
         let rules = circuit.rules
@@ -161,10 +159,8 @@ extension CircuitColumn {
     static let ofEachFailure = Self.all.filter { $0.part == .failure }
     private static let inserted = Self.all.filter { $0 != .id }
 
-    /// What a SELECT names.
     private static let selected = Self.list(Self.all) { _, column in column.name }
 
-    /// A statement that selects all columns.
     static func select(_ text: (_ columns: String) -> String) -> SQL { SQL(composed: text(Self.selected)) }
 
     static let updateConfig = Self.update(Self.configured)
@@ -177,12 +173,12 @@ extension CircuitColumn {
             """
     )
 
-    /// The values of `insert`, without an id where the row is to have a new one.
+    /// The values of `insert`; SQLite chooses the id if `id` is nil.
     static func inserted(_ row: CircuitRow, named name: String, id: Int64?) -> [SQLValue] {
         [SQLValue(id), .text(name)] + Self.inserted.map { $0.value(in: row) }
     }
 
-    /// The values of `updateConfig` and `updateState`.
+    /// The values of `updateConfig`, `updateState` and `updateFailures`.
     static func updated(_ row: CircuitRow, _ columns: [CircuitColumn]) -> [SQLValue] {
         var values: [SQLValue] = []
         values.reserveCapacity(columns.count + 1)
@@ -196,7 +192,7 @@ extension CircuitColumn {
         return SQL(composed: "UPDATE circuit SET \(assignments) WHERE id = ?1")
     }
 
-    // Not `joined`: for that the runtime looks for conformances in all libraries that are loaded.
+    // Not `joined`, for which the runtime would look for conformances in all loaded libraries.
     private static func list(_ columns: [CircuitColumn], _ text: (Int, CircuitColumn) -> String) -> String {
         var list = ""
         list.reserveCapacity(columns.count * 16)

@@ -1,13 +1,13 @@
-/// Which circuits a search by name wants.
+/// A filter and a limit for a search of circuits by name.
 struct CircuitPage: Sendable {
     var pattern = "*"
     var group: String?
     var isClosed: Bool?
-    /// The last name of the page before.
+    /// The last name of the previous page.
     var after: String?
     var limit = Int.max
 
-    /// Whether a circuit of a fitting name is wanted.
+    /// Whether the page has a circuit whose name matches the pattern.
     func has(_ row: CircuitRow, at now: StoreTime) -> Bool {
         if let group = self.group, row.label != group { return false }
         guard let isClosed = self.isClosed else { return true }
@@ -16,7 +16,7 @@ struct CircuitPage: Sendable {
 }
 
 extension Circuit {
-    /// Whether calls go through and are counted, as people see it.
+    /// Whether users see the circuit as closed: calls go through, and no hold is in force.
     fileprivate func isClosed(at now: StoreTime) -> Bool {
         if self.hold(at: now) != nil { return false }
         switch self.state {

@@ -1,18 +1,17 @@
-/// Reads a circuit's row, in which anybody may have written anything.
+/// Reads a circuit's row, into which any program may have written anything.
 ///
-/// Each function gives a value that a program of this library can have written, or says that there is none: then the
-/// whole row can't be read.
+/// Each function returns a value that a program of this library can have written, or marks the whole row as unreadable.
 struct CircuitReader {
     private let columns: Row
-    /// Whether a rule or a state that is not known here can't be one of a later version.
+    /// Whether no later version has had the file, so that any unknown rule, mode or state is damage.
     private let knowsAllWords: Bool
     private var isReadable = true
 
-    /// Above every epoch that time and transitions can have led to.
+    /// Above every epoch that time and transitions can reach.
     private static var highestEpoch: Int64 { 1 << 62 }
     private static var times: ClosedRange<Int64> { 1...Duration.longestAllowed.saturatingMicroseconds }
     private static var counts: ClosedRange<Int64> { 1...1_000_000 }
-    /// The board's cells have a circuit's birth as their key, and 2^62 for another cell of the circuit.
+    /// On the board a circuit's birth is the key of its cell; the bit 2^62 marks another cell of the same circuit.
     private static var births: ClosedRange<Int64> { 1...(1 << 62) - 1 }
     private static var naturals: ClosedRange<Int64> { 0...Int64.max }
     private static var all: ClosedRange<Int64> { Int64.min...Int64.max }
@@ -66,7 +65,7 @@ struct CircuitReader {
 
     private mutating func trip() -> Rules.Trip {
         let word = self.text(.rule)
-        // Under a mode that is not known here nobody can tell when the circuit trips.
+        // Under a mode of a later version, this version does not know when the circuit trips.
         let hasKnownMode = self.knowsAllWords || ["enforcing", "observing"].contains(self.columns.typedText(.mode))
         let count = self.count(.ruleCount, in: Self.counts)
         let isWindowless = word != "failures" && word != Rules.Trip.rate
@@ -125,7 +124,7 @@ struct CircuitReader {
         }
     }
 
-    /// Whether there is a hold of a later version: nobody can tell what becomes of a call.
+    /// Whether a later version has written a hold whose effect on calls this version does not know.
     private var hasUnknownHold: Bool {
         !self.knowsAllWords && self.columns.typedText(.hold).map { HoldState(rawValue: $0) == nil } ?? false
     }
@@ -148,7 +147,7 @@ struct CircuitReader {
         return Circuit.Hold(state: state, since: since, until: until, by: by, reason: reason)
     }
 
-    /// What makes no sense is not worth the row: the failures are counted anew.
+    /// The note about the failures; nil values for nonsense, because the failures can be counted again.
     private func failures() -> CircuitRow.NotedFailures {
         let count = self.columns.typedInteger(.failures).flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
         return CircuitRow.NotedFailures(
@@ -162,7 +161,7 @@ struct CircuitReader {
 
     // MARK: - One column
 
-    /// - Returns: the found value, or in place of one that can't be read the fallback.
+    /// The value, or `none` for a value that can't be read.
     private mutating func found<Value>(_ value: Value?, or none: Value) -> Value {
         guard let value else {
             self.isReadable = false
@@ -177,7 +176,7 @@ struct CircuitReader {
     }
 
     private mutating func count(_ column: CircuitColumn, in range: ClosedRange<Int64>, most: Int64 = .max) -> Int {
-        // Some watches have an `Int` of 32 bits.
+        // An Apple Watch may have an `Int` of 32 bits.
         Int(clamping: min(self.integer(column, in: range), most))
     }
 

@@ -1,20 +1,20 @@
-/// A row of the table `circuit`, as far as the machine and the snapshots know it.
+/// A row of the table `circuit`, as the machine and the snapshots use it.
 struct CircuitRow: Equatable {
-    /// How many calls had failed and been refused at some instant.
+    /// How many calls had failed and how many had been refused at some instant.
     struct Hurt: Equatable {
         var failed: Int64
         var refused: Int64
     }
 
-    /// What is noted of the circuit's rows in the table `failure`, so that they need not be counted each time.
+    /// The note about the circuit's rows in the table `failure`, which saves counting them each time.
     struct NotedFailures: Equatable {
-        /// How many rows are not older than `since`; noted above 32 rows alone.
+        /// How many rows are not older than `since`; noted only above 32 rows.
         ///
         /// Nil: the rows must be counted.
         var count: Int64?
-        /// Rows before this instant never count, and are being deleted.
+        /// Rows before this instant never count; transactions delete them little by little.
         ///
-        /// Nil: the rule's window alone decides.
+        /// Nil: only the rule's window decides which rows count.
         var since: StoreTime?
     }
 
@@ -22,26 +22,25 @@ struct CircuitRow: Equatable {
     /// A number that no other circuit has.
     var birth: Int64
     var label: String?
-    /// The most that a service's own word may ask for, until a config can say so.
+    /// The longest recovery time that a service itself may ask for, in microseconds; no config can set it yet.
     var outageCap: Int64 = 3_600_000_000
-    /// When a worker last registered the circuit, or when such a worker was last found dead.
+    /// When a worker last registered the circuit, stopped using it, or was found dead while it used the circuit.
     var registered: Int64
-    /// What had been counted when the present stretch began, and when the outage that lasts began; nil where that is
-    /// not known.
+    /// The counts when the present stretch began, and when the present outage began; nil where unknown.
     var stretchBegan: Hurt?
     var outageBegan: Hurt?
     var failures = NotedFailures()
-    /// Without failures and probes, which have tables of their own.
+    /// The machine; its failures and its probes have tables of their own.
     var circuit: Circuit
 
-    /// The first place after the columns.
+    /// The place of the first column after the listed ones.
     static let columnCount = Int32(CircuitColumn.all.count)
 
-    /// The circuit, and whether it has failures that a success would forget: all that a call must look at.
+    /// Selects the circuit, and whether it has failures that a success would forget: all that a look needs.
     ///
-    /// After another process's commit SQLite reads each page anew, so that each table more is a read of the file more.
-    /// A commit does not need to know of such failures. It reads with the same statement all the same: an opening would
-    /// wait while SQLite compiles a second one.
+    /// After another process's commit SQLite reads each page again, so each further table costs a further read of the
+    /// file. A commit does not need to know of such failures. It uses the same statement all the same: otherwise an
+    /// opening would wait while SQLite compiles a second one.
     static let byName = CircuitColumn.select {
         """
         SELECT \($0), CASE WHEN rule = 'consecutive'
@@ -56,11 +55,11 @@ struct CircuitRow: Equatable {
 }
 
 extension CircuitRow {
-    /// Reads the columns from the first one on.
+    /// Reads the listed columns, from place 0 on.
     ///
-    /// A row that no program can have written is an error, not a trap.
+    /// Throws for a row that no program of this library can have written.
     init(_ row: Row, name: String, in database: Database) throws(BreakerStoreError) {
-        // A word that is not known here is a later version's only where such a version has had the file.
+        // An unknown word can be a later version's only if such a version has had the file.
         let isOfLater = try database.connection.schemaVersion() > Schema.version
         guard let found = CircuitReader(row, knowsAllWords: !isOfLater).row else {
             throw .unreadableCircuit(name, database.connection.path)
@@ -75,7 +74,7 @@ extension BreakerStoreError {
     }
 }
 
-/// A row whose first columns are the circuit's; nil for what is null or of another type than is asked for.
+/// Reads a row that begins with the columns of a circuit; nil for NULL and for a value of another type.
 extension Row {
     func typedInteger(_ column: CircuitColumn) -> Int64? { self.typedInteger(column.rawValue) }
     func typedReal(_ column: CircuitColumn) -> Double? { self.typedReal(column.rawValue) }

@@ -1,16 +1,16 @@
 /// The rows that belong to a circuit.
 extension Database {
-    /// Writes the row of a circuit that is not there, and returns its number.
+    /// Inserts a circuit's row, and returns its number.
     ///
-    /// - Parameter id: the number that it has to have; nil for a new one.
+    /// - Parameter id: the number for the row; SQLite chooses one if nil.
     func insert(_ row: CircuitRow, named name: String, id: Int64? = nil) throws(BreakerStoreError) -> Int64 {
         try self.run(CircuitColumn.insert, CircuitColumn.inserted(row, named: name, id: id))
         return self.connection.lastInsertedRow
     }
 
-    /// Deletes the row of a circuit, and what belongs to it.
+    /// Deletes a circuit's row, and all rows that belong to it.
     func deleteCircuit(_ id: Int64) throws(BreakerStoreError) {
-        // To find a row's place in an index SQLite must read its key, which may be too long for all else.
+        // To find a row in an index SQLite reads its whole key, which may be longer than other statements allow.
         try self.connection.withLongTexts { () throws(BreakerStoreError) in
             for sql: SQL in [
                 "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
@@ -24,9 +24,9 @@ extension Database {
         }
     }
 
-    /// The failures by their time; only the newest of them where the table has more than the circuit's rules keep.
+    /// The failures, oldest first; only the newest where the table has more than the circuit's rules keep.
     ///
-    /// Somebody may have written millions of rows; the machine never keeps more than these.
+    /// A program may have written millions of rows; the machine never keeps more than these.
     func failures(of row: CircuitRow) throws(BreakerStoreError) -> [Circuit.Failure] {
         try self.all(
             """
@@ -38,12 +38,12 @@ extension Database {
         ).reversed()
     }
 
-    /// Lowering a threshold leaves the rows of the old one until the next failure.
+    /// The most rows to read; after a threshold was lowered, the table has more until the next failure.
     static func mostFailures(under rules: Rules) -> Int64 {
         Self.mostRows(rules.threshold) + Self.mostRows(rules.minimumReporters)
     }
 
-    /// How many rows to read where a rule of the file, which may hold any number, keeps `count` of them.
+    /// A limit for rows of which a rule keeps `count`; a rule in the file may have any number.
     private static func mostRows(_ count: Int) -> Int64 { Int64(min(max(count, 0), 1_000_000)) + 1_000 }
 
     func probes(of circuit: Int64, under rules: Rules) throws(BreakerStoreError) -> [Circuit.Probe] {

@@ -1,13 +1,13 @@
-/// Circuits as they stand in the file.
+/// Reads circuits from the file.
 extension Database {
-    /// Reads all that `body` reads as of one instant.
+    /// Runs `body` in a read transaction, so that it sees the file as of one instant.
     func snapshot<Value>(_ body: () throws(BreakerStoreError) -> Value) throws(BreakerStoreError) -> Value {
         try self.run("BEGIN")
         defer { self.rollback() }
         return try body()
     }
 
-    /// The circuit's row, with its probes; nil if there is none of this name.
+    /// The circuit's row, with its probes; nil if no circuit has this name.
     func circuitRow(named name: String) throws(BreakerStoreError) -> CircuitRow? {
         let row = try self.first(CircuitRow.byName, .text(name)) { row throws(BreakerStoreError) in
             try CircuitRow(row, name: name, in: self)
@@ -15,20 +15,20 @@ extension Database {
         return try row.map { (row) throws(BreakerStoreError) in try self.withProbes(row) }
     }
 
-    /// The circuit with its failures; nil if there is none of this name.
+    /// The circuit with its failures; nil if no circuit has this name.
     func circuit(named name: String) throws(BreakerStoreError) -> StoredCircuit? {
         try self.circuitRow(named: name).map { (row) throws(BreakerStoreError) in
             try self.withFailures(row)
         }
     }
 
-    /// The first circuits of a page, in the order of their names.
+    /// The circuits of a page, ordered by name.
     func circuits(on page: CircuitPage, at now: StoreTime) throws(BreakerStoreError) -> [StoredCircuit.Named] {
         guard page.limit > 0 else { return [] }
         var rows: [(name: String, row: CircuitRow)] = []
         try self.read(CircuitRow.byPattern, [.text(page.pattern), .text(page.after ?? "")]) { row in
             let name = row.text(CircuitRow.columnCount)
-            // One that can't be read hides no other.
+            // A row that can't be read must not hide other circuits.
             guard let found = try? CircuitRow(row, name: name, in: self), page.has(found, at: now) else {
                 return true
             }
@@ -41,7 +41,7 @@ extension Database {
         }
     }
 
-    /// Only a half-open circuit has probes: every transition deletes them.
+    /// Adds the probes; only a half-open circuit has any, because every transition deletes them.
     private func withProbes(_ row: CircuitRow) throws(BreakerStoreError) -> CircuitRow {
         guard case .halfOpen = row.circuit.state else { return row }
         var row = row
@@ -63,7 +63,7 @@ struct StoredCircuit: Equatable {
     var durations: DurationBuckets?
     var recent: CallRates?
 
-    /// Takes over what is counted elsewhere.
+    /// Adds the counts of the board and of the tallies.
     mutating func take(_ board: BoardView, from database: Database) throws(BreakerStoreError) {
         let counted = board.totals(of: self.row)
         self.totals = try database.totals(of: self.row.id, with: counted, ofBoard: board.number)
@@ -77,13 +77,13 @@ struct StoredCircuit: Equatable {
         var circuit: StoredCircuit
     }
 
-    /// When the failures ended that count at `now`; an instant that lies ahead counts as now.
+    /// The times of the failures that count at `now`; a time ahead of `now` counts as `now`.
     func failureTimes(at now: StoreTime) -> [StoreTime] {
         let start = self.row.circuit.failuresCount(from: now)
         return self.failures.map { min($0.at, now) }.filter { time in start.map { time >= $0 } ?? true }
     }
 
-    /// Whether there is any stamp ahead of `now`.
+    /// Whether any stamp lies ahead of `now`.
     func hasStampsAhead(of now: StoreTime) -> Bool {
         self.row.circuit.hasStampsAhead(of: now) || self.failures.last.map { $0.at > now } ?? false
     }

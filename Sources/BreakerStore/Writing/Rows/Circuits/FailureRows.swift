@@ -1,19 +1,17 @@
 /// The rows of one circuit in the table `failure`, as one transaction sees and changes them.
 ///
-/// SQLite counts the rows; this process reads them only where it has to. There may be as many as the circuit's rule
-/// keeps, and any number if another program wrote them. Above 32 rows the circuit's row notes the number, so that a
-/// failure costs the same however many rows there are. If the next failure may trip the circuit, the note is ignored,
-/// and the rows are counted. Once the rule's number is reached but too few workers have reported, each further failure
-/// reads all rows that count.
+/// SQLite counts the rows; this process reads them only where it must. A circuit has as many rows as its rule keeps, or
+/// any number if another program wrote them. Above 32 rows the circuit's row notes the number, so that a failure costs
+/// the same however many rows there are. If the next failure may trip the circuit, the rows are counted in spite of the
+/// note. Once the threshold is reached but too few workers have reported, each failure reads all rows that count.
 final class FailureRows: KeptFailures {
-    /// What was counted in this transaction.
     private struct Counted {
         var tally: FailureTally
-        /// Only failures since then were counted: the window's start, or `noted.since` if that is later.
+        /// Only failures from this instant on were counted: the window's start, or `noted.since` if that is later.
         var countsFrom: StoreTime
-        /// When the newest of all failures ended.
+        /// When the newest failure of all rows ended.
         var newest: StoreTime?
-        /// Whether the number comes from the note.
+        /// Whether the count comes from the note.
         var isNoted: Bool
     }
 
@@ -21,14 +19,14 @@ final class FailureRows: KeptFailures {
     private var rules: Rules
     private let database: Database
     private let now: StoreTime
-    /// What is to stand in the circuit's row.
+    /// The note for the circuit's row.
     private(set) var noted: CircuitRow.NotedFailures
     private var counted: Counted?
-    /// How many rows this transaction may still delete because they count no longer.
+    /// How many expired rows this transaction may still delete.
     private var mayDelete = FailureRows.atOnce
-    /// The sequences of a worker's reports, read when the first of them may be known already.
+    /// The sequences of the rows of each worker, read when the machine first asks about a report of that worker.
     private var sequences: [Int64: Set<Int64>] = [:]
-    /// Why the machine got no answer; nothing that came of it may be committed.
+    /// Why the machine got no answer; the transaction must not commit the consequences.
     private var error: BreakerStoreError?
 
     init(of row: CircuitRow, in database: Database, at now: StoreTime) {
@@ -37,17 +35,17 @@ final class FailureRows: KeptFailures {
         self.database = database
         self.now = now
         self.noted = row.failures
-        // Forgetting sets `since` to one microsecond after now at most. A later instant is wrong: the note is ignored.
+        // Forgetting sets `since` to at most one microsecond after now. A later instant is wrong: ignore the note.
         if let since = row.failures.since, since > now.adding(1) { self.noted = CircuitRow.NotedFailures() }
     }
 
     // MARK: - For the transaction
 
-    /// The failures that count for the circuit just now; in a state in which none matter, none.
+    /// The failures that count for the circuit now; none in a state in which failures don't matter.
     func tally(for circuit: Circuit) throws(BreakerStoreError) -> FailureTally {
         guard case .closed = circuit.state, circuit.rules.isKnown, circuit.rules.keepsFailures else { return .none }
         let start = max(circuit.failuresCount(from: self.now) ?? Self.first, self.noted.since ?? Self.first)
-        // The rows win before a trip.
+        // Before a trip the rows decide, not the note.
         let mayTrip = self.counted.map { $0.isNoted && self.mayTrip($0.tally.count) } ?? false
         if let counted = self.counted, counted.countsFrom == start, self.rules == circuit.rules, !mayTrip {
             return counted.tally
@@ -62,7 +60,7 @@ final class FailureRows: KeptFailures {
         return counted.tally
     }
 
-    /// Whether one failure more may open the circuit, beside so many.
+    /// Whether one more failure than `count` may trip the circuit.
     private func mayTrip(_ count: Int) -> Bool { count >= self.rules.threshold - 1 }
 
     func apply(_ changes: [FailureChange]) throws(BreakerStoreError) {
@@ -87,11 +85,11 @@ final class FailureRows: KeptFailures {
 
     private static let first = StoreTime(microseconds: .min)
 
-    /// Up to so many rows are counted in each transaction: that costs no more than to write the circuit's row.
+    /// Each transaction counts up to this many rows, which costs no more than writing the circuit's row.
     private static let few: Int64 = 32
 
-    /// The time of the oldest row that counts, and of the newest of all; whether any row counts no longer; and how many
-    /// rows there are from ?3 to ?4, at most ?5.
+    /// Selects the time of the oldest row that counts, the time of the newest of all rows, whether any row has expired,
+    /// and the number of rows from ?3 to ?4, at most ?5.
     private static let countQuery: SQL = """
         SELECT (SELECT at FROM failure WHERE circuit = ?1 AND at >= ?2 ORDER BY at LIMIT 1),
         (SELECT at FROM failure WHERE circuit = ?1 ORDER BY at DESC LIMIT 1),
@@ -99,11 +97,11 @@ final class FailureRows: KeptFailures {
         (SELECT count(*) FROM (SELECT 1 FROM failure WHERE circuit = ?1 AND at >= ?3 AND at <= ?4 LIMIT ?5))
         """
 
-    /// - Parameter byNote: whether the noted number may be taken, less what has expired since.
+    /// Counts the failures; `byNote` allows the noted number, less the rows that have expired since.
     private func count(since start: StoreTime, byNote: Bool) throws(BreakerStoreError) -> Counted {
         let noted = byNote ? self.noted.count : nil
         let known = noted.flatMap { $0 > Self.few && !self.mayTrip(Int(clamping: $0)) ? $0 : nil }
-        // The rows that count; or, where the number of rows is known, those that count no longer.
+        // Count the rows that count or, if the note has their number, the expired rows.
         let (from, to) =
             known == nil
             ? (start, StoreTime(microseconds: .max)) : (self.noted.since ?? Self.first, start.subtracting(1))
@@ -122,11 +120,11 @@ final class FailureRows: KeptFailures {
         return found ?? Counted(tally: .none, countsFrom: start, isNoted: false)
     }
 
-    /// The most rows that one transaction deletes because they count no longer, that one look moves back from the
-    /// future, or that `oldest` returns.
+    /// The most expired rows that one transaction deletes, the most rows that one count moves back from the future, and
+    /// the most rows that `oldest` returns.
     private static let atOnce: Int64 = 1_000
 
-    /// Rewrites failures that are stamped later than now: they count as of now.
+    /// Rewrites failures that are stamped later than now, so that they count as of now.
     private func takeStampsAheadForNow() throws(BreakerStoreError) {
         let ahead = try self.database.all(
             "SELECT at, worker, sequence FROM failure WHERE circuit = ?1 AND at > ?2 ORDER BY at DESC LIMIT ?3",
@@ -134,7 +132,7 @@ final class FailureRows: KeptFailures {
         for var failure in ahead {
             try self.delete(failure)
             failure.at = self.now
-            // Two rows with one key differ in their stamps alone, and are the same row now.
+            // Two rows that differ only in their stamps become one row here.
             try self.write(failure)
         }
         self.noted.count = nil
@@ -145,14 +143,14 @@ final class FailureRows: KeptFailures {
     private func insert(_ failure: Circuit.Failure) throws(BreakerStoreError) {
         let changes = self.database.connection.changes
         try self.write(failure)
-        // A row that is there already was counted.
+        // A row that exists already was counted before.
         if self.database.connection.changes != changes { self.counted?.tally.add(failure) }
         self.sequences[failure.worker]?.insert(failure.sequence)
     }
 
     private func write(_ failure: Circuit.Failure) throws(BreakerStoreError) {
         try self.database.run(
-            // Not OR IGNORE, which leaves out a row without a word, too, that somebody's column or index refuses.
+            // Not OR IGNORE: that would also silently drop a row that a foreign column or index of the table refuses.
             """
             INSERT INTO failure (circuit, at, worker, sequence) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (circuit, at, worker, sequence) DO NOTHING
@@ -177,12 +175,12 @@ final class FailureRows: KeptFailures {
 
     private func drop(before start: StoreTime) {
         self.noted.since = max(start, self.noted.since ?? start)
-        // A success has forgotten failures that counted.
+        // A success has made the circuit forget failures that counted.
         if let counted = self.counted, counted.countsFrom < start { self.counted = nil }
     }
 
     private func dropAll() throws(BreakerStoreError) {
-        // What lies ahead would come back. Only another program can have written so many that this takes long.
+        // Rows ahead of now would count again later. Only another program can have written enough to make this slow.
         try self.database.run(
             "DELETE FROM failure WHERE circuit = ?1 AND at > ?2", self.key, .integer(self.now.microseconds))
         let newest = try self.database.first(
@@ -193,7 +191,7 @@ final class FailureRows: KeptFailures {
         self.sequences = [:]
     }
 
-    /// Deletes rows that count no longer, but no more than `mayDelete`: a million of them would keep everybody waiting.
+    /// Deletes expired rows, but at most `mayDelete`: to delete a million would keep all other processes waiting.
     private func sweep() throws(BreakerStoreError) {
         guard let since = self.noted.since else { return }
         let before = self.database.connection.changes
@@ -258,10 +256,10 @@ final class FailureRows: KeptFailures {
         }
     }
 
-    /// From when on failures count.
+    /// Failures before this instant do not count.
     private var countsFrom: StoreTime { self.counted?.countsFrom ?? Self.first }
 
-    /// As many rows as the rules keep, and some more.
+    /// The number of rows that the rules keep, and some more.
     private var mostRows: Int64 { Database.mostFailures(under: self.rules) }
 
     private func answer<Answer>(
@@ -278,7 +276,7 @@ final class FailureRows: KeptFailures {
 }
 
 extension Circuit.Failure {
-    /// Reads `at`, `worker` and `sequence`.
+    /// Reads the first three columns: `at`, `worker` and `sequence`.
     init(_ row: Row) {
         self.init(
             at: StoreTime(microseconds: row.integer(0)),

@@ -1,15 +1,15 @@
 /// Deletes rows that no program of this library can have written.
 ///
 /// SQLite checks a whole row when a statement changes one column, so every change of such a row fails: the circuit
-/// never trips, and no process can open the store. Nothing of such a row is worth a guess. A circuit is registered anew
-/// by whoever uses it, a worker's row by the worker. Healing reads the whole file in a transaction of its own, so the
-/// store heals only after a statement has met such a row.
+/// never trips, and no process can open the store. No value of such a row is worth guessing. A process that uses a
+/// circuit registers it again; a worker writes its own row again. Healing reads the whole file in a transaction of its
+/// own, so the store heals only after a statement has met such a row.
 struct Healing {
     private let database: Database
     private let start: ClockRow.Start
 
     private(set) var notes: [StoreNote] = []
-    /// The circuits whose rows are gone.
+    /// The names of the circuits whose rows were deleted.
     private(set) var removed: [String] = []
 
     init(_ database: Database, at start: ClockRow.Start) {
@@ -19,8 +19,8 @@ struct Healing {
 
     private var hasRemoved = false
 
-    /// A circuit that is registered anew starts at this epoch or above: no late result of a removed one counts for it,
-    /// nor of one that was removed before it and had the last floor.
+    /// Circuits start at this epoch or above after the healing, so that no late result for a removed circuit counts,
+    /// even if the removed circuit began at the last floor.
     var epochFloor: Int64 {
         let row = self.start.row
         return self.hasRemoved ? max(row.reserved, row.epochFloor).addingSaturating(ClockRow.reserve) : 0
@@ -29,7 +29,7 @@ struct Healing {
     mutating func run() throws(BreakerStoreError) {
         try self.dropRows()
         for id in try self.ids() where try !self.isWritable(id) { try self.remove(id) }
-        // Some of the failures may be gone.
+        // The removal may have deleted rows that the notes count.
         try self.database.run("UPDATE circuit SET failures = NULL WHERE failures IS NOT NULL")
         try self.database.run(
             "UPDATE clock SET epoch_floor = max(epoch_floor, ?1) WHERE id = 1", .integer(self.epochFloor))
@@ -77,7 +77,7 @@ struct Healing {
             OR typeof(reason) NOT IN ('text', 'null')
             """,
         ] {
-            // Of a value SQLite reads the type alone, however long the value is.
+            // To find a value's type, SQLite does not read the value, however long the value is.
             try self.database.connection.withoutLimit { () throws(BreakerStoreError) in try self.database.run(sql) }
         }
         try self.dropLongTexts()
@@ -105,12 +105,12 @@ struct Healing {
         ("SELECT kind, hold, operator, reason FROM word WHERE circuit = ?1", "DELETE FROM word WHERE circuit = ?1"),
     ]
 
-    /// Deletes the workers and events with a text that is too long to be read, and all probes of a circuit, or all
-    /// counts of its events, where one among these has such a text.
+    /// Deletes workers and events with a text that is too long to be read, and all probes, all transition counts or all
+    /// words of a circuit if one of them has such a text.
     private func dropLongTexts() throws(BreakerStoreError) {
         for (look, delete) in Self.longTexts {
             var last = Int64.min
-            // SQLite stops in front of such a row.
+            // SQLite stops before a row that it can't read.
             while try !self.reads(look, [.integer(last)], { last = $0.integer(0) }) {
                 try self.delete(delete, .integer(last))
             }
@@ -122,14 +122,14 @@ struct Healing {
         }
     }
 
-    /// To delete a row, SQLite reads the keys in it as a whole.
+    /// Runs a DELETE for which SQLite may read long texts, because it reads the deleted rows' whole keys.
     private func delete(_ sql: SQL, _ number: SQLValue) throws(BreakerStoreError) {
         try self.database.connection.withLongTexts { () throws(BreakerStoreError) in
             try self.database.run(sql, number)
         }
     }
 
-    /// Whether no row that a statement finds holds a text that is too long to be read.
+    /// Whether SQLite can read all rows that a statement finds, because none has a text that is too long.
     private func reads(_ sql: SQL, _ values: [SQLValue], _ body: (Row) -> Void) throws(BreakerStoreError) -> Bool {
         do throws(BreakerStoreError) {
             try self.database.forEach(sql, values) { row in body(row) }
@@ -144,13 +144,13 @@ struct Healing {
 
     private static let byID = CircuitColumn.select { "SELECT \($0) FROM circuit WHERE id = ?1" }
 
-    /// Whether the row can be read, and passes the table's own checks when it is written.
+    /// Whether the row can be read, and passes the table's checks when it is written.
     private func isWritable(_ id: Int64) throws(BreakerStoreError) -> Bool {
         do throws(BreakerStoreError) {
             let row = try self.database.first(Self.byID, .integer(id)) { row throws(BreakerStoreError) in
                 try CircuitRow(row, name: "", in: self.database)
             }
-            // A later version's row may not pass the checks of this version's table. Such a row stays as it is.
+            // A later version's row may not pass the checks of this version's table. It stays as it is.
             guard let row, row.circuit.state.isKnown else { return true }
             try self.database.run("UPDATE circuit SET registered = registered WHERE id = ?1", .integer(id))
             return true
@@ -168,11 +168,11 @@ struct Healing {
             return self.note(nil, .forgotten, "a circuit whose name could not be read was removed")
         }
         self.removed.append(name)
-        // The event has no state before. A registration's event has one, which `Transaction.isConfigured` looks for.
+        // The event has no state before. A registration's event has one, for which `Transaction.isConfigured` looks.
         self.note(name, .configured, "its row could not be read and was removed; a hold, too, if there was one")
     }
 
-    /// The circuit's name; nil if no service could ask for a circuit of this name.
+    /// The circuit's name; nil if it can't be read, or if no service could ask for a circuit of this name.
     private func name(of id: Int64) -> String? {
         let found = try? self.database.connection.reading("name", of: "circuit", row: id) {
             () throws(BreakerStoreError) in

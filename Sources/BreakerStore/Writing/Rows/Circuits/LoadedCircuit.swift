@@ -1,6 +1,6 @@
-/// A circuit as a transaction has read it, and as the transaction leaves it.
+/// A circuit as a transaction has read it, and as the transaction will save it.
 final class LoadedCircuit {
-    /// As it stands in the file.
+    /// The row as the file has it.
     var stored: CircuitRow
     var row: CircuitRow
     let failures: FailureRows

@@ -1,10 +1,9 @@
-/// A config and the machine's rules say the same, the one in durations, the other in microseconds.
+/// Converts a config, which has durations, to the machine's rules, which have microseconds, and back.
 extension Rules {
     /// The rules of a config in which the user has set nothing but the name.
     static let defaults = Rules(CircuitBreaker.Config(name: ""))
 
-    /// The rules by which this process guards a circuit in memory: one reporter is enough, for memory hears of no other
-    /// process.
+    /// The rules for memory: one reporter is enough, because memory does not know the failures of other processes.
     static func inMemory(_ rules: Rules) -> Rules {
         var rules = rules
         rules.minimumReporters = 1
@@ -91,7 +90,7 @@ extension CircuitBreaker.Config {
         )
     }
 
-    /// What differs from `old`, for the history.
+    /// The differences from `old`, for the history.
     func changes(from old: CircuitBreaker.Config) -> String {
         var changes: [String] = []
         func compare<Value: Equatable>(_ name: String, _ old: Value, _ new: Value) {
@@ -114,7 +113,6 @@ extension CircuitBreaker.Config {
 }
 
 extension CircuitBreaker.Config {
-    /// The config that a row has.
     init(name: String, row: CircuitRow) {
         self.init(name: name, group: row.label, rules: row.circuit.rules)
     }

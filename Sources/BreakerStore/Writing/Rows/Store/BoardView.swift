@@ -1,21 +1,21 @@
-/// The board of a file for those who only look: read, never mapped, never written.
+/// The board of a file for readers, which never map or write it.
 ///
-/// One value serves one look at the file.
+/// One value serves one reading of the file.
 final class BoardView {
     private let reader: BoardReader?
     private let uptime: Int64
     private var all: [Int64: CellTotals]?
     private var asked = 0
 
-    /// So many circuits are looked for one by one; then all of the board is read.
+    /// Up to this many circuits are looked up one by one; for more, the whole board is read.
     private static let few = 16
 
-    /// The board beside a file, if it is this file's, and of this boot.
+    /// Opens the board beside a file, if it belongs to this file and to this boot.
     convenience init(of file: StoreFile, _ database: Database, _ clock: StoreClock) {
         self.init(of: file, birth: (try? ClockRow.read(database))??.birth, clock)
     }
 
-    /// The same, for a file of which the number is known that it was born with.
+    /// Opens the same board, for a caller that knows the file's own number; nil: no board.
     init(of file: StoreFile, birth: Int64?, _ clock: StoreClock) {
         self.uptime = clock.uptime
         let reader = birth == nil ? nil : BoardReader(at: file.board)
@@ -23,7 +23,7 @@ final class BoardView {
         self.reader = reader?.header.owner == owner ? reader : nil
     }
 
-    /// By which the file knows what this board has told.
+    /// The board's number, under which the file keeps its tallies.
     var number: Int64? { self.reader.map { Int64(bitPattern: $0.header.number) } }
 
     func totals(of row: CircuitRow) -> CellTotals? {
@@ -35,16 +35,16 @@ final class BoardView {
         return all[row.birth]
     }
 
-    /// How long the calls of a circuit took; nil where nobody measures.
+    /// How long the calls of a circuit took; nil where no process measures.
     func durations(of row: CircuitRow) -> DurationBuckets? {
         let durations = self.reader?.durations(CellKey(birth: row.birth, id: row.id))
         return durations.flatMap { $0.count == 0 ? nil : $0 }
     }
 
-    /// The workers that can't use the database, and since when.
+    /// The workers that can't use the database, and since when they can't.
     func degraded() -> [Board.Degraded] { self.reader?.degraded() ?? [] }
 
-    /// The calls within the windows of a circuit's rules; nil where no rule counts shares.
+    /// The calls within the windows of a circuit's rules; nil where no rule is about shares.
     func rates(of row: CircuitRow) -> CallRates? {
         let rules = CountingRules(row.circuit.rules)
         guard let window = rules.failureWindow ?? rules.slowWindow else { return nil }
@@ -55,7 +55,7 @@ final class BoardView {
                 inStretch: row.circuit.stretch, at: self.uptime)
         }
         func number(_ count: Int64?) -> UInt64 { UInt64(clamping: count ?? 0) }
-        // A rule's window that is not on the board has no calls: the other rule's window is another one.
+        // A window without a cell on the board has no calls: the other rule's window can't stand in for it.
         let calls = rules.failureWindow == nil ? counted.slow : counted.failed
         return CallRates(
             calls: number(calls?.calls), failed: number(counted.failed?.bad),

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension CircuitEvent {
-    /// The event as people see it.
+    /// The event as users see it.
     init(_ stored: StoredEvent, _ isOwn: (Int64) -> Bool, _ date: (StoreTime) -> Date) {
         self.init(
             id: stored.id,

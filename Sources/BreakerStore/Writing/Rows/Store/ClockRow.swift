@@ -1,17 +1,17 @@
-/// The row of the table `clock`: one clock for all who share the file.
+/// The row of the table `clock`: one clock for all processes that share the file.
 ///
-/// Store time comes from this row alone. A bad stamp of a circuit, a failure or a probe moves nobody's clock.
+/// Store time comes from this row alone. A bad stamp of a circuit, a failure or a probe moves no process's clock.
 struct ClockRow: Equatable {
     var boot: String
     var offset: Int64
-    /// No stamp is later.
+    /// An instant that no stamp of the file has passed.
     ///
-    /// A commit that reaches it moves it on, so that most commits leave the row as it is.
+    /// A commit that reaches this instant moves it ahead, so that most commits leave the row as it is.
     var reserved: Int64
     var epochFloor: Int64
-    /// A number that no other file has.
+    /// A random number that no other file has.
     var birth: Int64
-    /// What the wall clock said at a store time, in Unix time.
+    /// The wall clock's `time` (Unix time) at the store time `at`.
     var wall: Wall
 
     struct Wall: Equatable {
@@ -19,34 +19,34 @@ struct ClockRow: Equatable {
         var at: Int64
     }
 
-    /// So far ahead of now, in microseconds, a commit moves `reserved`.
+    /// How far ahead of now a commit moves `reserved`, in microseconds.
     static let reserve: Int64 = 10_000_000
 
     private static let columns = "boot, offset, reserved, epoch_floor, birth, wall, wall_at"
 
-    /// The instants at which a store can have been used, in Unix time: to the year 2300.
+    /// The Unix times at which a store can have been used, up to the year 2300.
     fileprivate static let possible: ClosedRange<Int64> = 0...10_413_792_000_000_000
     fileprivate static let epochs: ClosedRange<Int64> = 0...1 << 62
     fileprivate static let births: ClosedRange<Int64> = 1...(1 << 62) - 1
 
     private static let stored = SQL(composed: "SELECT \(columns) FROM clock WHERE id = 1")
 
-    /// The row, or nil if there is none or it can't be read.
+    /// The row; nil if it is missing or unreadable.
     static func read(_ database: Database) throws(BreakerStoreError) -> ClockRow? {
         try database.first(Self.stored) { ClockRow($0) } ?? nil
     }
 
-    /// What a transaction begins with.
+    /// The time and the row with which a transaction begins.
     struct Start {
         var now: StoreTime
         var row: ClockRow
-        /// Whether the row could not be read, and was made anew.
+        /// Whether the row could not be read and was made again.
         var isHealed: Bool
     }
 
-    /// Store time now; called inside a transaction that may write.
+    /// Reads the store time; called inside a transaction that may write.
     ///
-    /// After a boot the first transaction sets the offset anew, so that store time reads as Unix time.
+    /// After a boot the first transaction sets the offset again, so that store time reads as Unix time.
     static func start(_ database: Database, _ clock: StoreClock) throws(BreakerStoreError) -> Start {
         try database.requireKnownVersion()
         let found = try Self.read(database)
@@ -59,7 +59,7 @@ struct ClockRow: Equatable {
         guard now.microseconds < row.reserved.subtractingSaturating(Self.reserve) else {
             return Start(now: now, row: row, isHealed: false)
         }
-        // Somebody has set the clock back, or a machine was restored from its memory: store time never runs backwards.
+        // The offset was set back, or the machine restored from a memory image: store time never runs backwards.
         row.offset = row.reserved.subtractingSaturating(clock.uptime)
         clock.offset = row.offset
         try database.run("UPDATE clock SET offset = ?1 WHERE id = 1", .integer(row.offset))
@@ -76,10 +76,10 @@ struct ClockRow: Equatable {
         return max(self.now(atWall: wall), self.reserved).subtractingSaturating(uptime)
     }
 
-    /// Store time by the wall clock, after a boot.
+    /// Computes store time from the wall clock, after a boot.
     ///
-    /// What counts is how far the wall clock has come since it was noted. What it says need not be Unix time: if
-    /// somebody has set it, store time has not followed.
+    /// Only the wall clock's advance since `wall` was noted counts. Its reading need not be Unix time: if an operator
+    /// has set it, store time has not followed.
     private func now(atWall wall: Int64) -> Int64 {
         let now = self.wall.at.addingSaturating(max(0, wall.subtractingSaturating(self.wall.time)))
         return Self.possible.contains(now) ? now : wall
@@ -91,9 +91,9 @@ struct ClockRow: Equatable {
 
     private func now(at uptime: Int64) -> Int64 { self.offset.addingSaturating(uptime) }
 
-    /// Makes the row anew: after a boot, in a new file, and where it can't be read.
+    /// Writes the row again: after a boot, in a new file, and where it can't be read.
     ///
-    /// - Parameter row: what stands there, if that can be read.
+    /// - Parameter row: the present row; nil if there is none or it can't be read.
     private static func set(
         _ row: ClockRow?,
         _ database: Database,
@@ -109,12 +109,12 @@ struct ClockRow: Equatable {
         let isHealed = try row == nil ? database.hasHistory() : row?.boot == clock.host.bootID
         let made = ClockRow(
             boot: clock.host.bootID, offset: clock.offset, reserved: now.addingSaturating(Self.reserve),
-            // An epoch is an instant of store time, or of what was reserved, or some few above one. So no circuit that
-            // was forgotten before the row was lost had a higher epoch than this.
+            // An epoch is a store time, a reserved time, or a few above one of these. So no circuit that was forgotten
+            // before the row was lost had a higher epoch than this.
             epochFloor: row?.epochFloor ?? (isHealed ? now.addingSaturating(2 * Self.reserve) : now),
             birth: row?.birth ?? Int64.random(in: Self.births),
             wall: Wall(time: wall, at: now))
-        // Any other rows of the table are no clock: the library keeps one.
+        // Other rows of the table mean nothing: the library keeps one.
         try database.run("DELETE FROM clock")
         try database.run(
             """
@@ -127,9 +127,9 @@ struct ClockRow: Equatable {
         return Start(now: StoreTime(microseconds: now), row: made, isHealed: isHealed)
     }
 
-    /// An instant that store time has reached, as far as the history can tell.
+    /// An instant that store time has reached, according to the history.
     ///
-    /// Two events must agree: one garbled stamp must not move the clock.
+    /// The older of the two newest events counts, so that one garbled stamp does not move the clock.
     private static func newestStamp(ofHistoryIn database: Database) throws(BreakerStoreError) -> Int64 {
         let stamps = try database.all("SELECT at FROM event ORDER BY id DESC LIMIT 2") { $0.typedInteger(0) }
         let possible = stamps.compactMap(\.self).filter(Self.possible.contains)
@@ -138,7 +138,7 @@ struct ClockRow: Equatable {
 }
 
 extension ClockRow {
-    /// Nil for what no version of this library can have written.
+    /// Nil for a row that no version of this library can have written.
     init?(_ row: Row) {
         guard let boot = row.typedText(0), let offset = row.typedInteger(1),
             let reserved = row.typedInteger(2), Self.possible.contains(reserved),
@@ -153,9 +153,9 @@ extension ClockRow {
 }
 
 extension Database {
-    /// Sees to it that a commit of `now` has no stamp above what the file has reserved.
+    /// Moves `reserved` ahead if needed, so that no stamp of a commit at `now` passes it.
     ///
-    /// - Parameter row: the row as this transaction has read it; afterwards as it stands in the file.
+    /// - Parameter row: the row as this transaction has read it; on return, as the file has it.
     func reserve(_ row: inout ClockRow, for now: StoreTime, _ clock: StoreClock) throws(BreakerStoreError) {
         guard now.microseconds >= row.reserved else { return }
         row.reserved = now.microseconds.addingSaturating(ClockRow.reserve)

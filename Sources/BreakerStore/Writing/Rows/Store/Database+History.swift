@@ -1,4 +1,4 @@
-/// Reads events and workers.
+/// Reads events and workers, and mends numbers that are too high.
 extension Database {
     private static let eventColumns = """
         id, circuit, kind, at, was, becomes, reason, worker, worker_name, pid, operator, subject
@@ -14,22 +14,20 @@ extension Database {
         composed: "SELECT \(eventColumns) FROM event WHERE circuit = ?3 AND id > ?1 ORDER BY id LIMIT ?2"
     )
 
-    /// A part of the history.
     struct HistoryPage {
-        /// The events that can be read.
         var events: [StoredEvent] = []
-        /// The number of the last row that was looked at.
+        /// The number of the last row that was read, even if it is no event that can be read.
         var last: Int64?
     }
 
-    /// The newest first; rows without a kind are left out.
+    /// Reads the newest events, newest first; leaves out rows without a kind.
     func events(of name: String?, limit: Int) throws(BreakerStoreError) -> [StoredEvent] {
         let limit = SQLValue.integer(Int64(max(0, limit)))
         guard let name else { return try self.page(Self.newestEvents, [limit]).events }
         return try self.page(Self.newestEventsOfOne, [limit, .text(name)]).events
     }
 
-    /// The oldest first.
+    /// Reads the oldest events with higher numbers than `id`, oldest first.
     func events(
         of name: String? = nil, after id: Int64, limit: Int = 10_000
     ) throws(BreakerStoreError) -> HistoryPage {
@@ -38,7 +36,7 @@ extension Database {
         return try self.page(Self.eventsOfOneAfter, values + [.text(name)])
     }
 
-    /// How many bytes of unusually long texts one look at the history brings into memory.
+    /// How many bytes of unusually long texts one reading of the history brings into memory.
     private static let mostBytesOfLongTexts = 8 << 20
 
     private func page(_ sql: SQL, _ values: [SQLValue]) throws(BreakerStoreError) -> HistoryPage {
@@ -59,12 +57,12 @@ extension Database {
         ORDER BY kind LIMIT 100
         """
 
-    /// How many events a circuit has had of each kind.
+    /// How many events of each kind a circuit has had.
     func transitions(of name: String) throws(BreakerStoreError) -> [(kind: CircuitEvent.Kind, count: Int64)] {
         try self.all(Self.transitions, .text(name)) { (.init(rawValue: $0.text(0)), $0.integer(1)) }
     }
 
-    // One statement for all of these would cost an opening, which compiles them, twice as much.
+    // One statement for all of these would double the time that an opening spends compiling them.
     private static let highestEvent: SQL = "SELECT max(id) FROM event"
     private static let highestCircuit: SQL = "SELECT max(id) FROM circuit"
     private static let highestSequence: SQL = """
@@ -78,17 +76,17 @@ extension Database {
         try self.first(sql, values) { $0.integer(0) } ?? 0
     }
 
-    /// The number of the newest event, or 0; also if that event is gone with its circuit.
+    /// The number of the newest event, even if that event was deleted with its circuit; 0 if there was none.
     func newestEvent() throws(BreakerStoreError) -> Int64 {
         try max(self.number(Self.highestEvent), self.number(Self.sequenceOfEvents, .integer(Self.highestNumber)), 0)
     }
 
-    /// A number that no program ever counts up to.
+    /// A number that no program ever reaches by counting.
     ///
-    /// SQLite makes no number above the greatest possible one, and then reports a full disk.
+    /// SQLite makes no number above the greatest possible integer: it reports a full disk instead.
     private static let highestNumber: Int64 = 1 << 62
 
-    /// Whether somebody has given events or circuits numbers so high that SQLite soon has none left.
+    /// Whether a program has given events or circuits numbers so high that SQLite soon has none left.
     var hasNumbersAtTheirEnd: Bool {
         get throws(BreakerStoreError) {
             try max(
@@ -97,7 +95,7 @@ extension Database {
         }
     }
 
-    /// Deletes the rows with such numbers and lets SQLite count on from the others, in the caller's transaction.
+    /// Deletes the rows with such numbers, so that SQLite counts on from the others; called inside a transaction.
     func mendNumbers() throws(BreakerStoreError) {
         for sql: SQL in [
             "DELETE FROM event WHERE id > ?1", "DELETE FROM failure WHERE circuit > ?1",
@@ -110,7 +108,7 @@ extension Database {
         try self.connection.withLongTexts { () throws(BreakerStoreError) in
             try self.run("DELETE FROM circuit WHERE id > ?1", .integer(Self.highestNumber))
         }
-        // No circuit that is registered anew has the epoch of one that is gone.
+        // No circuit that is registered again may have the epoch of a deleted circuit.
         try self.run(
             "UPDATE clock SET epoch_floor = max(epoch_floor, reserved) + ?1 WHERE typeof(epoch_floor) = 'integer'",
             .integer(ClockRow.reserve))
@@ -122,7 +120,7 @@ extension Database {
     private static let allWorkers: SQL =
         "SELECT id, name, pid, version, since FROM worker ORDER BY since, id LIMIT 10000"
 
-    /// The rows of workers, alive or dead.
+    /// All workers' rows, alive or dead.
     ///
     /// The limit is above the number of workers that one host ever runs.
     func workers() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
@@ -136,7 +134,7 @@ extension Database {
         }
     }
 
-    /// Of so many workers at most it is read that they use a circuit.
+    /// How many workers that use a circuit are read at most.
     static let mostUsersRead = 10_000
 
     /// The workers that have registered a circuit.
@@ -159,7 +157,7 @@ extension Database {
 }
 
 extension StoredEvent {
-    /// The bytes of its texts, beyond what the library itself writes.
+    /// The bytes of the event's texts beyond 8 KiB, which the library itself does not reach.
     fileprivate var excess: Int {
         let transition = self.transition
         let texts = [

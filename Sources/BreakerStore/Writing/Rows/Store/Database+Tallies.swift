@@ -1,14 +1,14 @@
-/// What boards have counted of the calls, kept in the file: a board lives no longer than the boot.
+/// Keeps the counts of boards in the file: a board does not outlive the boot.
 extension Database {
-    /// Tells the file what was counted.
+    /// Saves counts and errors in the file.
     ///
-    /// - Parameter errors: the last errors of failures of which no row is kept.
+    /// - Parameter errors: the last errors of failures that have no row.
     func tell(
         _ tallies: [Tally], _ errors: [(id: Int64, birth: Int64, error: CircuitCounts.LastError)]
     ) throws(BreakerStoreError) {
         for tally in tallies {
             if tally.own != nil {
-                // By this row others find the worker's numbers when the worker is dead.
+                // Other processes find the worker's tallies by this row when the worker is dead.
                 try self.run(
                     "INSERT OR IGNORE INTO registration (worker, circuit) SELECT ?2, id FROM circuit WHERE id = ?1",
                     .integer(tally.id), .integer(tally.board))
@@ -28,7 +28,7 @@ extension Database {
             }
         }
         for (id, birth, error) in errors {
-            // A transition since has said what led to it.
+            // A transition since then has written the error that led to it.
             try self.run(
                 "UPDATE circuit SET last_error = ?3 WHERE id = ?1 AND birth = ?2 AND epoch = ?4",
                 .integer(id), .integer(birth), .text(error.text), .integer(error.epoch))
@@ -41,7 +41,7 @@ extension Database {
     private static let durationsOfBoard = telling("duration", ["count"], inEach: "bucket, ") { greatest($0) }
     private static let durationsOfWorker = telling("duration", ["count"], inEach: "bucket, ") { sum($0) }
 
-    /// - Parameter key: by what the rows of a circuit and a board are told apart.
+    /// Saves counts; `key` is the column, besides circuit and board, that identifies a row.
     private static func telling(
         _ table: String, _ counts: [String], inEach key: String = "", merging: (String) -> String
     ) -> SQL {
@@ -56,32 +56,30 @@ extension Database {
                 """)
     }
 
-    /// Several processes may tell what a board has counted: the highest number is true.
+    /// Several processes may save the counts of one board: the highest count is the newest.
     private static func greatest(_ count: String) -> String { "\(count) = max(\(count), excluded.\(count))" }
 
-    /// Above the greatest integer SQLite would go on with a floating-point number, which the table does not take.
+    /// Beyond the greatest integer SQLite would continue with a floating-point number, which the table does not take.
     private static func sum(_ count: String) -> String {
         "\(count) = \(count) + min(excluded.\(count), 9223372036854775807 - \(count))"
     }
 
     private static let births: SQL = "SELECT birth FROM circuit"
 
-    /// The numbers that all circuits were born with.
     func births() throws(BreakerStoreError) -> Set<Int64> {
         var births: Set<Int64> = []
         try self.forEach(Self.births, []) { row in births.insert(row.integer(0)) }
         return births
     }
 
-    /// Adds what a worker has counted by itself to the row of all workers that are gone, which is that of 0: the worker
-    /// is dead, or leaves.
+    /// Adds the counts that a worker kept off the board to board 0, which has those of all workers that are gone.
     ///
-    /// Otherwise each process that can't use a board would leave a row in the file for each circuit.
+    /// Called for a dead or leaving worker: otherwise each process without a board would leave a row for each circuit.
     func foldTallies(of worker: Int64) throws(BreakerStoreError) {
         for fold in Self.foldsOfWorker { try self.run(fold, .integer(worker)) }
     }
 
-    /// The same for one circuit, of which the worker tells no more.
+    /// Does the same for one circuit, of which the worker saves no more counts.
     func foldTallies(of worker: Int64, circuit: Int64) throws(BreakerStoreError) {
         for fold in Self.foldsOfCircuit { try self.run(fold, .integer(worker), .integer(circuit)) }
     }
@@ -95,7 +93,7 @@ extension Database {
             + Database.fold("duration", own, andBy: ", bucket", ["count"])
     }
 
-    /// - Parameter others: what the rows of a circuit and a board are told apart by.
+    /// Moves rows to board 0; `others` is the column, besides circuit and board, that identifies a row.
     private static func fold(
         _ table: String, _ own: String, andBy others: String = "", _ counts: [String]
     ) -> [SQL] {
@@ -116,11 +114,11 @@ extension Database {
         SELECT board, succeeded, failed, slow, ignored, refused FROM tally WHERE circuit = ?1 LIMIT 10000
         """
 
-    /// What all boards have counted of a circuit.
+    /// The counts of a circuit, from all boards.
     ///
     /// - Parameters:
-    ///   - board: what is known of the present board; what the file has of it is older.
-    ///   - number: the present board's.
+    ///   - board: the counts on the present board, which are newer than the file's; nil if there are none.
+    ///   - number: the number of the present board.
     func totals(
         of circuit: Int64, with board: CellTotals?, ofBoard number: Int64?
     ) throws(BreakerStoreError) -> CellTotals {
@@ -136,11 +134,11 @@ extension Database {
     }
 }
 
-/// How long calls took, as boards and the file tell it.
+/// Reads how long calls took, from the present board and from the file.
 extension Database {
     private static let buckets: SQL = "SELECT board, bucket, count FROM duration WHERE circuit = ?1 LIMIT 100000"
 
-    /// Nil where nobody has measured.
+    /// Nil where no process has measured.
     func durations(
         of circuit: Int64, with board: DurationBuckets?, ofBoard number: Int64?
     ) throws(BreakerStoreError) -> DurationBuckets? {
@@ -158,7 +156,7 @@ extension Database {
 }
 
 extension CellTotals {
-    /// Adds what another board has counted; numbers of a file may be any.
+    /// Adds the counts of another board; a file may have any numbers.
     mutating func add(_ other: CellTotals) {
         func sum(_ one: UInt64, _ other: UInt64) -> UInt64 {
             let (sum, overflow) = one.addingReportingOverflow(other)

@@ -6,11 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The uptime that a clock tells, in microseconds.
+/// The uptime of a clock, in microseconds.
 struct Uptime: Sendable {
     private let host: any HostClock
-    /// Whether the host's own clock is read, without the detour over `Duration`: a refusal reads the clock, and must be
-    /// quick.
+    /// Whether `now` avoids the detour through `Duration`: a refusal reads the clock, and must be quick.
     let isSystem: Bool
 
     init(_ host: any HostClock) {
@@ -35,12 +34,11 @@ final class StoreClock: Sendable {
         self.host = host
         self.hostUptime = Uptime(host)
         self.wall = WallOffset(host)
-        // The wall clock's offset, until a file has been read: memory needs store time even if no file can be.
+        // Memory needs store time even if no file can be read, so the wall clock's offset counts until then.
         self.offsetInForce.store(self.wall.measured, ordering: .relaxed)
     }
 
-    /// The offset of the last transaction or read, the wall clock's before the first; processes that share a file share
-    /// it.
+    /// The offset of the last transaction or read, the wall clock's before the first; processes with one file share it.
     var offset: Int64 {
         get { self.offsetInForce.load(ordering: .relaxed) }
         set {
@@ -49,13 +47,13 @@ final class StoreClock: Sendable {
         }
     }
 
-    /// Whether a file has told the offset.
+    /// Whether the offset comes from a file.
     var isSet: Bool { self.isTold.load(ordering: .relaxed) }
 
-    /// Takes over an offset that was read, unless a greater one is known from the file.
+    /// Takes over an offset that was read, unless the file has shown a greater one before.
     ///
     /// Within a boot the file's offset only rises: a lower one comes from a read that began before the last
-    /// transaction. If somebody has set the file's clock back, the next transaction takes the lower offset over.
+    /// transaction. If a program has set the file's clock back, the next transaction takes the lower offset over.
     func raiseOffset(to offset: Int64) {
         guard self.isSet else {
             self.offset = offset
@@ -70,7 +68,7 @@ final class StoreClock: Sendable {
 
     var now: StoreTime { StoreTime(microseconds: self.uptime.addingSaturating(self.offset)) }
 
-    /// Blocks the thread for that long by the host's clock, if a thread can wait by it, or else for real.
+    /// Blocks the thread for a time by the host's clock, or by the system's clock if a thread can't wait by the host's.
     func block(for duration: Duration) {
         if let clock = self.host as? any BlockingHostClock {
             clock.block(for: duration)
@@ -85,9 +83,9 @@ final class StoreClock: Sendable {
     /// The uptime at which a store time is reached.
     func uptime(of time: StoreTime) -> Int64 { time.microseconds.subtractingSaturating(self.offset) }
 
-    /// Converts stamps to dates by the wall clock.
+    /// Returns a conversion from stamps to dates by the wall clock.
     ///
-    /// The same stamp is the same date in all processes of the host, until somebody sets the wall clock.
+    /// The same stamp becomes the same date in all processes of the host, until an operator sets the wall clock.
     func dates() -> (StoreTime) -> Date {
         let ahead = self.wall.ahead(ofStoreTimeAt: self.offset)
         return { Date(timeIntervalSince1970: Double($0.microseconds.addingSaturating(ahead)) / 1_000_000) }
@@ -98,9 +96,7 @@ final class StoreClock: Sendable {
 }
 
 extension StoreClock {
-    /// Takes over the file's offset, as a reader does.
-    ///
-    /// - Parameter row: nil if it can't be read; the known offset stays until a writer has made the row anew.
+    /// Takes over the file's offset, for a reader; a row that can't be read leaves the known offset.
     func follow(_ row: ClockRow?) {
         guard let row else { return }
         let offset = row.offsetToRead(self)

@@ -1,6 +1,6 @@
-/// An entry for the history that no call has caused: it is about the store, or about one circuit.
+/// An entry for the history that no call has caused.
 struct StoreNote: Sendable {
-    /// Nil: the store itself.
+    /// Nil for an entry about the store itself.
     var circuit: String?
     var transition: Transition
 }

@@ -1,16 +1,16 @@
-/// A process that has the file open: one worker for all its stores on the file.
+/// A process that has opened the file for writing: one worker for all its stores on the file.
 struct Worker: Sendable, Hashable {
     var id: Int64
     var name: String
     var pid: Int32
-    /// The release of the library that it runs, as its row says.
+    /// The release of the library that the process runs, as the worker's row says.
     var version: String?
 }
 
 extension Database {
-    /// Deletes a worker's row, its registrations, and the slots that it held; what it counted by itself stays.
+    /// Deletes a worker's row, its registrations and its slots; keeps the counts that it kept off the board.
     ///
-    /// The circuits that it had registered count as used until now.
+    /// The circuits that the worker had registered count as used until now.
     func removeWorker(_ id: Int64, at now: StoreTime) throws(BreakerStoreError) {
         try self.run(
             "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id IN (SELECT circuit FROM registration WHERE worker = ?1)",

@@ -1,16 +1,16 @@
-/// The end of a call, with the key by which the circuit counts the call once.
+/// The end of a call, with the key that makes the circuit count the call only once.
 enum CircuitInput: Sendable {
     case failed(Report)
     /// A failed call that memory let through before this process had read the circuit: the call has no epoch yet.
     case failedUnread(Report)
     case succeeded(Report)
     case probeEnded(token: Int64, epoch: Int64, Verdict, error: String?)
-    /// A call that asked nobody for admission.
+    /// A call that ran without a leave.
     ///
-    /// The result counts for the circuit as the transaction finds it, and claims a probe's slot where one is due.
+    /// Its end counts for the circuit as the transaction finds it, and claims a probe's slot where a probe is due.
     case recorded(Report, failed: Bool, token: Int64)
 
-    /// The same, to be told again, with another time at which the call ended.
+    /// The same end for another try, with another time at which the call ended.
     func again(endedAt time: StoreTime) -> CircuitInput {
         func moved(_ report: Report) -> Report {
             var report = report
@@ -27,7 +27,7 @@ enum CircuitInput: Sendable {
         }
     }
 
-    /// The report of an admitted call that failed; nil for everything else.
+    /// The report of a failed call that had a leave; nil for all other ends.
     var failure: Report? {
         switch self {
         case .failed(let report), .failedUnread(let report): report
@@ -37,7 +37,7 @@ enum CircuitInput: Sendable {
 }
 
 extension Transaction {
-    /// Applies the end of a call to a circuit; registers the circuit again if somebody has forgotten it.
+    /// Applies the end of a call to a circuit; for an end without an epoch, registers a forgotten circuit again.
     func apply(
         _ input: CircuitInput, to name: String, registering config: CircuitBreaker.Config
     ) throws(BreakerStoreError) {
@@ -71,7 +71,6 @@ extension Transaction {
 }
 
 extension Circuit {
-    /// A probe ended with this verdict.
     mutating func probeEnded(
         token: Int64,
         epoch: Int64,
@@ -89,7 +88,7 @@ extension Circuit {
 }
 
 extension Verdict {
-    /// What the service has said of itself; nil if the verdict is none about that.
+    /// The service's own announcement of an outage; nil if the verdict has none.
     var outage: Outage? {
         switch self {
         case .outage(let time): Outage(time: time?.saturatingMicroseconds)

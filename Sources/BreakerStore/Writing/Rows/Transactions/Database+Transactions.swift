@@ -1,11 +1,9 @@
-/// Transactions that wait until the file is free, and other connections to the file.
+/// Transactions that wait until the file is free, and further connections to the file.
 extension Database {
-    /// Locks the file for writing; false once `isOver` says so.
+    /// Locks the file for writing; false once `isOver` returns true while another connection has the lock.
     ///
-    /// Any other failure is thrown.
-    ///
-    /// Always IMMEDIATE: a read that wants to write later can't be retried
-    /// (https://sqlite.org/rescode.html#busy_snapshot).
+    /// Blocks the thread meanwhile, and throws any other failure. Always IMMEDIATE: a read that wants to write later
+    /// can't be retried (https://sqlite.org/rescode.html#busy_snapshot).
     func begin(unless isOver: () -> Bool) throws(BreakerStoreError) -> Bool {
         while try !self.beginAtOnce() {
             if isOver() { return false }
@@ -24,29 +22,29 @@ extension Database {
         }
     }
 
-    /// Another connection to a store that is open, to read and make checkpoints: these files and no others.
+    /// Opens another connection to an open store, for reads and checkpoints.
+    ///
+    /// Throws unless the files at the store's paths are those of `identity`.
     static func sharing(
         _ file: StoreFile, as identity: FileIdentity, syncs: Bool = true
     ) throws(BreakerStoreError) -> Database {
         let database = Database(try Connection(path: file.path, access: .sharing, syncs: syncs))
         guard database.isOpen(at: file, as: identity) else { throw .moved(file.path) }
         try database.connection.configureForReading()
-        // The first read opens the log, for which SQLite need not read the schema. Without that a checkpoint copies
-        // nothing, and there is no header of the wal-index.
+        // The first read opens the log; `user_version` does it without reading the schema. Without an open log a
+        // checkpoint copies nothing, and there is no header of the wal-index.
         _ = try database.connection.integer("PRAGMA user_version")
         guard FileIdentity(of: file).hasAll(of: identity) else { throw .moved(file.path) }
         return database
     }
 
-    /// Whether the connection has opened the database that was at the path all the time.
+    /// Whether the connection has the database open that was at the path all the time.
     ///
-    /// The caller asks before the first statement.
-    ///
-    /// SQLite opens a database by its name. If another file had the name for a moment, SQLite would read that file
-    /// through the store's log, and copy the log into that file.
+    /// Called before the first statement. SQLite opens a database by its name. If another file had the name for a
+    /// moment, SQLite would read that file through the store's log, and copy the log into that file.
     func isOpen(at file: StoreFile, as identity: FileIdentity) -> Bool {
-        // `hasMoved` compares the open file with the path's. The right file is at the path before and after, so the
-        // right file is open.
+        // `hasMoved` compares the open file with the path's. The right file is at the path before and after, so it is
+        // the open file.
         identity.hasDatabase(of: file) && !self.connection.hasMoved && identity.hasDatabase(of: file)
     }
 
@@ -73,7 +71,7 @@ extension Database {
         }
     }
 
-    /// Ends a transaction that failed; SQLite itself has done so after some errors.
+    /// Rolls back an open transaction; after some errors SQLite itself has done so.
     func rollback() {
         if self.connection.isInTransaction { _ = try? self.code("ROLLBACK") }
     }

@@ -1,6 +1,6 @@
-/// Forgetting circuits, and what is left of those that are gone.
+/// Forgets circuits, and deletes the remains of circuits that are gone.
 extension Transaction {
-    /// Deletes a circuit and what belongs to it; false if there is none of this name.
+    /// Deletes a circuit and its rows, but not its history; false if no circuit has this name.
     func forget(
         _ name: String,
         by operator: String? = nil,
@@ -11,7 +11,7 @@ extension Transaction {
         return try self.forget(id, name: name, by: `operator`, reason: reason)
     }
 
-    /// Deletes a circuit by its row's number, since its name may be no UTF-8; false if there is none.
+    /// Deletes a circuit by its row's number, because its name may not be UTF-8; false if there is no such row.
     func forget(
         _ id: Int64,
         name: String,
@@ -20,19 +20,18 @@ extension Transaction {
     ) throws(BreakerStoreError) -> Bool {
         let stored = try self.database.first("SELECT epoch FROM circuit WHERE id = ?1", .integer(id)) { $0.integer(0) }
         guard let stored else { return false }
-        // The caller may want to forget the circuit because the row can't be read.
+        // A caller may forget a circuit because its row can't be read.
         let circuit = try? self.circuit(name)
         let epoch = max(stored, circuit?.epoch ?? stored)
         self.unload(name)
         try self.database.deleteCircuit(id)
-        // A new circuit of this name starts at a higher epoch, so that a late result for the old circuit changes
-        // nothing.
+        // A new circuit of this name starts at a higher epoch, so late results for the old circuit change nothing.
         try self.raiseEpochFloor(to: epoch.addingSaturating(1))
         try self.write(Transition(kind: .forgotten, from: circuit?.word, reason: reason), of: name, by: `operator`)
         return true
     }
 
-    /// Notes that this worker uses a circuit no longer, since `time`.
+    /// Notes that this worker has not used a circuit since `time`.
     func unregister(_ name: String, unusedSince time: StoreTime) throws(BreakerStoreError) {
         let id = try self.database.first("SELECT id FROM circuit WHERE name = ?1", .text(name)) { $0.integer(0) }
         guard let id else { return }
@@ -40,20 +39,20 @@ extension Transaction {
         try self.database.run(
             "DELETE FROM registration WHERE worker = ?1 AND circuit = ?2", .integer(self.worker.id), .integer(id))
         try self.database.run(
-            // A row that a later version has written may not pass the checks of this one's table.
+            // A later version's row may not pass the checks of this version's table.
             "UPDATE OR IGNORE circuit SET registered = max(registered, ?2) WHERE id = ?1",
             .integer(id), .integer(time.microseconds)
         )
     }
 
-    /// Removes the workers that have died, so that circuits which nobody else uses are idle.
+    /// Removes dead workers, so that circuits which only they have registered become idle.
     func removeDeadWorkers() throws(BreakerStoreError) {
         for worker in try self.database.workers() where !self.isAlive(worker.worker.id) {
             try self.database.removeWorker(worker.worker.id, at: self.now)
         }
     }
 
-    /// Forgets those of the circuits that have been idle since `time`.
+    /// Forgets the circuits among `ids` that have been idle since `time`.
     func forgetIdle(_ ids: [Int64], since time: StoreTime) throws(BreakerStoreError) {
         for id in ids {
             guard let name = try self.database.idleCircuit(id, since: time) else { continue }
@@ -61,8 +60,7 @@ extension Transaction {
         }
     }
 
-    /// Deletes the history of circuits that are gone, and of which nothing has happened since `time`: at most so many
-    /// events, the oldest first.
+    /// Deletes at most `most` events, oldest first, of circuits that are gone and have had no event since `time`.
     func forgetHistory(of names: [String], since time: StoreTime, atMost most: Int) throws(BreakerStoreError) {
         var left = Int64(most)
         for name in names where left > 0 {
@@ -86,13 +84,13 @@ extension Database {
     private static let idleCircuits = SQL(
         composed: "SELECT id, \(isIdle) FROM circuit WHERE id > ?1 ORDER BY id LIMIT ?3")
 
-    /// The name of a circuit that is idle; nil if it is not.
+    /// The circuit's name; nil if the circuit is not idle.
     fileprivate func idleCircuit(_ id: Int64, since time: StoreTime) throws(BreakerStoreError) -> String? {
         try self.first(Self.idleCircuit, .integer(id), .integer(time.microseconds)) { $0.text(0) }
     }
 
-    /// The closed, unheld circuits among the next rows that no worker has registered since `time`, and the last of
-    /// these rows; nil if there are no more rows.
+    /// The numbers of those among the next rows whose circuits are closed, not held, and unused since `time`, and the
+    /// last of these rows; nil if there are no more rows.
     func idleCircuits(
         after row: Int64, since time: StoreTime, among count: Int
     ) throws(BreakerStoreError) -> (idle: [Int64], last: Int64)? {
@@ -107,8 +105,8 @@ extension Database {
         return last.map { (idle, $0) }
     }
 
-    /// Those of the next names in the history whose circuits are gone, and nothing has happened since `time`, and the
-    /// last of these names; nil if there are no more names.
+    /// The names among the next names of the history whose circuits are gone and have had no event since `time`, and
+    /// the last of the next names; nil if there are no more names.
     func namesLeftBehind(
         after name: String, since time: StoreTime, among count: Int
     ) throws(BreakerStoreError) -> (names: [String], last: String)? {
@@ -119,7 +117,7 @@ extension Database {
                 $0.optionalText(0)
             }
             guard let next = next ?? nil else { break }
-            // What is no UTF-8 reads as another name, which may come before.
+            // A name that is not UTF-8 reads as another name, which may come before `last`.
             guard last.utf8.lexicographicallyPrecedes(next.utf8) else { break }
             last = next
             if try self.isLeftBehind(next, since: time) { names.append(next) }

@@ -1,6 +1,5 @@
-/// Registering circuits.
 extension Transaction {
-    /// Creates the circuit, or stores what differs in its config; neither state nor counts change.
+    /// Creates the circuit, or saves the differences of its config; changes neither state nor counts.
     ///
     /// The config must be valid.
     func register(_ config: CircuitBreaker.Config) throws(BreakerStoreError) {
@@ -15,8 +14,7 @@ extension Transaction {
         try self.noteWorker(uses: self.database.insert(row, named: config.name))
     }
 
-    /// Registers a config that could not be stored at the time of its registration; a config that another process has
-    /// registered since then is newer, and stays.
+    /// Registers a config that could not be saved at `time`, unless another process has registered a config since.
     func register(
         _ config: CircuitBreaker.Config,
         unlessConfiguredSince time: StoreTime
@@ -28,13 +26,13 @@ extension Transaction {
         try self.noteUse(of: config.name)
     }
 
-    /// Whether somebody has registered a circuit, or another config for it, after `time`.
+    /// Whether a process has created the circuit, or registered another config for it, after `time`.
     private func isConfigured(
         _ circuit: Circuit,
         _ name: String,
         since time: StoreTime
     ) throws(BreakerStoreError) -> Bool {
-        // The event of a row that was made anew says nothing of the state before, and is no registration.
+        // An event of a row that was healed has no state before, and is no registration.
         let newest = try self.database.first(
             "SELECT max(at) FROM event WHERE circuit = ?1 AND kind = 'configured' AND was IS NOT NULL", .text(name)
         ) { $0.optionalInteger(0) }
@@ -46,7 +44,7 @@ extension Transaction {
         return events == 0 && circuit.since > time
     }
 
-    /// Notes that this worker uses the circuit, if it is there.
+    /// Notes that this worker uses the circuit, if the file has it.
     func noteUse(of name: String) throws(BreakerStoreError) {
         if let row = try self.row(of: name) { try self.note(row.id) }
     }
@@ -69,7 +67,7 @@ extension Transaction {
     private func note(_ circuit: Int64) throws(BreakerStoreError) {
         try self.noteWorker(uses: circuit)
         try self.database.run(
-            // A row that a later version has written may not pass the checks of this one's table.
+            // A later version's row may not pass the checks of this version's table.
             "UPDATE OR IGNORE circuit SET registered = ?2 WHERE id = ?1",
             .integer(circuit), .integer(self.now.microseconds)
         )

@@ -1,4 +1,4 @@
-/// What people have said of circuits: the newest word of each kind, for the links of all hosts.
+/// The words of operators about circuits: the newest of each kind, for the links of all hosts.
 extension Transaction {
     private struct Words {
         var id: Int64
@@ -6,7 +6,7 @@ extension Transaction {
 
         subscript(_ kind: LinkWord.Kind) -> LinkWord? { self.all.first { $0.kind == kind } }
 
-        /// The newest that this host knows: an unstamped word gets a stamp above its floor.
+        /// The newest stamp that this host knows; a word without a stamp will get one above its floor.
         var newest: Int64 { self.all.map { $0.saidAt ?? $0.floor.addingSaturating(1) }.max() ?? 0 }
     }
 
@@ -32,9 +32,7 @@ extension Transaction {
             SQLValue(word.holdFor), SQLValue(word.by.map(LinkText.cut)), SQLValue(word.reason.map(LinkText.cut)))
     }
 
-    /// Notes what a person has just said of a circuit.
-    ///
-    /// - Parameter word: its number and its place among all words are made here.
+    /// Notes a word that an operator has just said of a circuit; chooses its number and its floor.
     func said(_ word: LinkWord, of name: String) throws(BreakerStoreError) {
         guard let words = try self.words(of: name) else { return }
         var word = word
@@ -43,12 +41,12 @@ extension Transaction {
         try self.write(word, of: words.id)
     }
 
-    /// Gives each word that was said on this host its place among those of all hosts; false if all have one.
+    /// Stamps this host's words with their place among those of all hosts; false if all have stamps.
     func stampWords(of name: String, serverTime: Int64, notBefore: Int64) throws(BreakerStoreError) -> Bool {
         guard let words = try self.words(of: name) else { return false }
         var least = notBefore
         var isChanged = false
-        // The oldest first, by the floors: an operator's later word stays later.
+        // Oldest first, by their floors: an operator's later word stays later.
         for var word in words.all where word.saidAt == nil {
             let stamp = max(least, word.floor.addingSaturating(1), serverTime.subtractingSaturating(word.age))
             word.saidAt = min(stamp, LinkWord.latest)
@@ -59,16 +57,16 @@ extension Transaction {
         return isChanged
     }
 
-    /// Does to the circuit what a person has said on another host; false if this host has heard something newer.
+    /// Applies a word of another host to the circuit; false if this host has a newer word.
     ///
-    /// - Parameter leavesTrip: whether the circuit has opened after a reset was said, which was meant for what was
+    /// - Parameter leavesTrip: whether the circuit has opened since a reset was said; the reset was meant for the state
     ///   before.
     func obey(_ word: LinkWord, on name: String, by who: String?, leavesTrip: Bool) throws(BreakerStoreError) -> Bool {
         guard let words = try self.words(of: name), let stamp = word.stamp, LinkWord.tellable.contains(stamp.saidAt)
         else { return false }
         func isOlder(_ kind: LinkWord.Kind) -> Bool {
             guard let own = words[kind] else { return true }
-            // What was said here, and has no stamp yet, goes to the other hosts first.
+            // A word of this host that has no stamp yet goes to the other hosts first.
             return own.stamp.map { $0 < stamp } ?? false
         }
         guard isOlder(word.kind) else { return false }
@@ -84,9 +82,7 @@ extension Transaction {
 }
 
 extension Circuit {
-    /// - Parameters:
-    ///   - endsHold: whether a reset is newer than the hold.
-    ///   - isOver: whether the hold is older than the newest reset.
+    /// Applies a word; `endsHold`: a reset is newer than the hold; `isOver`: the hold is older than the newest reset.
     mutating func obey(
         _ word: LinkWord, by who: String?, leavesTrip: Bool, endsHold: Bool, isOver: Bool, at now: StoreTime
     ) {
@@ -108,7 +104,7 @@ extension Circuit {
 }
 
 extension LinkWord {
-    /// A row of the table; nil if it makes no sense.
+    /// Reads a row of the table; nil for values that no version of this library can have written.
     init?(_ row: Row, at now: StoreTime, from first: Int32 = 0) {
         guard let kind = row.typedText(first).flatMap(Kind.init(rawValue:)) else { return nil }
         let saidAt = row.optionalInteger(first + 2)

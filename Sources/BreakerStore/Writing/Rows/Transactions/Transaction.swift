@@ -1,6 +1,6 @@
-/// What happens between BEGIN IMMEDIATE and COMMIT: the only place where calls and operators change a circuit.
+/// The work between BEGIN IMMEDIATE and COMMIT; calls and operators change circuits only here.
 ///
-/// A circuit is loaded once, however many reports of a batch are about it, and saved once at the end.
+/// A transaction loads a circuit once, however many reports are about the circuit, and saves it once at the end.
 final class Transaction {
     let database: Database
     let worker: Worker
@@ -9,12 +9,11 @@ final class Transaction {
     private(set) var hasTransitions = false
     /// Whether this worker has taken a probe's slot.
     ///
-    /// The slot is the worker's as long as other processes see the worker's lock.
+    /// The slot stays the worker's only as long as other processes see the worker's lock.
     private(set) var hasClaims = false
-    /// The events written, to be handed over once they are committed.
+    /// The events that were written, for the listeners once they are committed.
     private(set) var events: [StoredEvent] = []
 
-    /// What the transaction began with.
     let start: ClockRow.Start
 
     private let file: StoreFile
@@ -22,15 +21,14 @@ final class Transaction {
     private let eventsKept: Int
     private let random: RandomSource
     private let isLocked: (Int64) -> Bool
-    /// The row of the clock, as this transaction found or made it.
+    /// The row of the clock, as this transaction has read or changed it.
     private var clock: ClockRow
-    /// The circuits that this transaction has asked for.
     private var circuits: [CircuitName: LoadedCircuit] = [:]
     /// The connection's count of changes when the transaction began.
     private let changesBefore: Int64
     private var liveness: [Int64: Bool] = [:]
 
-    /// The counters of the calls, for the transitions to note.
+    /// The board, whose totals are noted when a stretch ends.
     private lazy var board = BoardView(of: self.file, birth: self.clock.birth, self.storeClock)
 
     /// Reads the clock; the transaction must have begun.
@@ -73,7 +71,6 @@ final class Transaction {
     /// A number that no other circuit has.
     func newBirth() -> Int64 { Int64(self.random.next() >> 2) | 1 }
 
-    /// This worker's claim of a probe's slot.
     func claim(_ token: Int64) -> Circuit.Claim {
         Circuit.Claim(
             token: token, worker: self.worker.id,
@@ -82,7 +79,7 @@ final class Transaction {
 
     var path: String { self.database.connection.path }
 
-    /// Whether a worker lives; asked of the kernel once in a transaction.
+    /// Whether a worker lives; asks the kernel once about each worker.
     func isAlive(_ worker: Int64) -> Bool {
         if worker == self.worker.id { return true }
         if let known = self.liveness[worker] { return known }
@@ -91,7 +88,7 @@ final class Transaction {
         return isAlive
     }
 
-    /// Applies one event of the machine to a circuit; nil if there is no circuit of this name.
+    /// Applies one event to a circuit's machine; nil if no circuit has this name.
     func change<Result>(
         _ name: String,
         by operator: String? = nil,
@@ -115,7 +112,7 @@ final class Transaction {
         return result
     }
 
-    /// Notes what has been counted until now, and returns the calls of the stretch that ends, if that is known.
+    /// Notes the totals of now, and returns the failed and refused calls of the stretch that ends; nil where unknown.
     private func endStretch(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.Hurt? {
         let totals = try self.database.totals(
             of: row.id, with: self.board.totals(of: row), ofBoard: self.board.number)
@@ -130,7 +127,7 @@ final class Transaction {
         }
     }
 
-    /// Applies one event of the machine to a circuit, which is registered again if somebody has forgotten it.
+    /// Applies one event to a circuit's machine; registers the circuit again if it was forgotten.
     func change<Result>(
         _ name: String,
         orRegister config: CircuitBreaker.Config,
@@ -151,10 +148,10 @@ final class Transaction {
 
     func row(of name: String) throws(BreakerStoreError) -> CircuitRow? { try self.load(name)?.row }
 
-    /// Changes the label, of which the state machine knows nothing; saved with the rest of the row.
+    /// Changes the label, which the machine does not know; `flush` saves it with the row.
     func relabel(_ name: String, _ label: String?) throws(BreakerStoreError) { try self.load(name)?.row.label = label }
 
-    /// Writes the changed circuits back, and the newest store time.
+    /// Saves the changed circuits, and reserves store time if the transaction has changed anything.
     func flush() throws(BreakerStoreError) {
         for loaded in self.circuits.values where loaded.row != loaded.stored {
             try self.save(loaded.row, over: loaded.stored)
@@ -164,15 +161,15 @@ final class Transaction {
         try self.database.reserve(&self.clock, for: self.now, self.storeClock)
     }
 
-    /// Forgets the loaded form of a circuit whose rows another statement has changed.
+    /// Drops a loaded circuit whose rows another statement changes.
     func unload(_ name: String) { self.circuits[CircuitName(name)] = nil }
 
-    /// Notes that a circuit has changed in a way that must survive a power loss, of which the history says nothing.
+    /// Makes the commit survive a power loss, for a change that may have no event.
     func noteTransition() { self.hasTransitions = true }
 
-    /// Adds a row to the history.
+    /// Adds an event to the history, and deletes the oldest events beyond the number that is kept.
     ///
-    /// - Parameter ended: the calls of the stretch that the event ends.
+    /// - Parameter ended: the failed and refused calls of the stretch that the event ends.
     func write(
         _ transition: Transition, of name: String?, by operator: String?, endingStretch ended: CircuitRow.Hurt? = nil
     ) throws(BreakerStoreError) {
