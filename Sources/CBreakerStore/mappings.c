@@ -11,7 +11,7 @@
 // Weak: a program may also have a kept release of the library in it, which defines the same functions.
 #define SHARED __attribute__((weak))
 #ifdef __linux__
-// Dynamic thread-local memory may be allocated by its first use, which a handler must not do.
+// The first use of dynamic thread-local memory may allocate it, which a handler must not do.
 #define THREAD_LOCAL static _Thread_local __attribute__((tls_model("initial-exec")))
 #else
 #define THREAD_LOCAL static _Thread_local
@@ -21,8 +21,8 @@
 
 enum { most_mappings = 1024, unit = 4096, count_bits = 28 };
 
-// `range` is the number of the first unit, then the count of units: one word, so that the handler never sees the start
-// of one range with the size of another. Zero is a free place, 1 one that is being filled.
+// `range` is the number of the first unit, then the count of units. Both are in one word, so that the handler never
+// sees the start of one range with the size of another. 0 is a free place, 1 a place that is being filled.
 typedef struct {
     uint64_t range;
     uint32_t *lost;
@@ -33,14 +33,14 @@ static mapping mappings[most_mappings];
 // system call, and so is safe in handlers.
 static int blank(const mapping *place, uint64_t range) {
     uint32_t *lost = __atomic_load_n(&place->lost, __ATOMIC_ACQUIRE);
-    // First: whoever reads the zeros must know what they are.
+    // First: a thread that reads the zeros must be able to see that the mapping is lost.
     __atomic_store_n(lost, 1, __ATOMIC_SEQ_CST);
     void *start = (void *)(uintptr_t)((range >> count_bits) * unit);
     size_t size = (size_t)(range & ((1ull << count_bits) - 1)) * unit;
     return mmap(start, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-// Whoever faults in a range keeps that range mapped: its place does not change meanwhile.
+// A thread that faults in a range keeps that range mapped: the range's place does not change meanwhile.
 static int blank_at(const void *address) {
     uint64_t number = (uint64_t)(uintptr_t)address / unit;
     for (int i = 0; i < most_mappings; i++) {
@@ -60,14 +60,14 @@ static void blank_all(void) {
 
 // MARK: - The handler
 
-// The handlers that were in place before ours, oldest first. None is ever overwritten: a handler may be using it.
+// The handlers that were in place before ours, oldest first. No entry is ever overwritten: a handler may be using it.
 enum { most_earlier = 8 };
 static struct sigaction earlier[most_earlier];
 static int earlier_count;
 static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 
-// What this thread is handing on just now: a handler that was put in place after ours may call ours again, for the same
-// signal, which then must go to the one before.
+// The signal that this thread is handing on now. A handler that was put in place after ours may call ours again for the
+// same signal, and the signal must then go to the handler before.
 typedef struct {
     const void *info;
     const char *frame;
@@ -96,17 +96,17 @@ static int is_fault(const siginfo_t *info) {
 
 __attribute__((noinline)) static void hand_on(int number, siginfo_t *info, void *context) {
     const char *frame = __builtin_frame_address(0);
-    // Called by a handler that we have called: for the same signal, deeper in the stack. A handler that never returned
-    // (longjmp) has left the note behind, but the next signal does not come from deeper.
+    // If a handler that we have called calls us, that is for the same signal, deeper in the stack. A handler that never
+    // returned (longjmp) has left `current` behind, but the next signal does not come from deeper.
     int level = current.info == info && frame < current.frame ? current.level + 1 : 0;
     int place = __atomic_load_n(&earlier_count, __ATOMIC_ACQUIRE) - 1 - level;
     const struct sigaction *before = place < 0 ? 0 : &earlier[place];
     int takes_info = before && before->sa_flags & SA_SIGINFO;
     if (!takes_info && (!before || before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN)) {
-        // The kernel does not ignore a fault, whatever was asked for: it kills.
+        // The kernel never ignores a fault, even if SIG_IGN is set: it kills.
         if (before && before->sa_handler == SIG_IGN && !is_fault(info)) return;
         restore_default(number);
-        // The access is repeated when this handler returns. What a process sent does not come again by itself.
+        // The access is repeated when this handler returns. A signal that a process sent does not come again by itself.
         if (!is_fault(info)) raise(number);
         return;
     }
@@ -135,8 +135,8 @@ static int remember(const struct sigaction *action) {
     return 1;
 }
 
-// Puts our handler on top of the one that is in place, unless ours is. The one in place is remembered first: a signal
-// may come in between.
+// Puts our handler on top of the present handler, unless that is ours. The present handler is remembered first: a
+// signal may come in between.
 static int install(void) {
     struct sigaction present, ours, replaced;
     if (sigaction(SIGBUS, 0, &present)) return 0;

@@ -1,8 +1,8 @@
 import CBreakerStore
 
-/// The last answer about one circuit, which counts until any process commits anything.
+/// The kept answer about one circuit, which counts until any process commits.
 ///
-/// Sendable: the pointer never changes, and what lies behind it is a seqlock of atomics, which lets one writer in at a
+/// Sendable: the pointer never changes, and the memory behind it is a seqlock of atomics, which lets in one writer at a
 /// time.
 @safe
 struct AnswerSlot: ~Copyable, @unchecked Sendable {
@@ -12,7 +12,7 @@ struct AnswerSlot: ~Copyable, @unchecked Sendable {
 
     deinit { unsafe free(self.raw) }
 
-    /// The answer, or `.unknown` if any process may have committed something since it was read.
+    /// The answer, or `.unknown` if any process may have committed since the answer was read.
     ///
     /// No system call, no lock, no clock, no allocation.
     @inline(__always)
@@ -20,7 +20,7 @@ struct AnswerSlot: ~Copyable, @unchecked Sendable {
         unsafe CallAnswer(raw: bs_ask(self.raw, gate.raw))
     }
 
-    /// Keeps the answer, unless another thread is keeping one in this very moment.
+    /// Keeps the answer, unless another thread is keeping an answer at this very moment.
     func publish(_ answer: CallAnswer, readUnder tag: Tag, generation: UInt64) {
         var raw = tag.raw
         unsafe bs_publish(self.raw, &raw, generation, answer.raw)

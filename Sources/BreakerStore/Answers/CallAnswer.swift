@@ -1,22 +1,22 @@
 import CBreakerStore
 
-/// What a call gets of its circuit, in three words: as it is kept, or as it was just read.
+/// The answer to a call, in three words: a kept answer, or the answer of a look.
 struct CallAnswer {
     enum Kind: UInt64 {
         case unknown
         /// The call goes through, and a success reports nothing.
         case proceed
-        /// The same, where somebody asks how long the call takes.
+        /// The same, and the duration of the call is measured.
         case proceedMeasured
         /// The consecutive rule, without failures: a success is reported only if a failure has been committed
         /// meanwhile.
         case proceedWithoutFailures
-        /// The consecutive rule, with failures: a success is reported, so that they are forgotten.
+        /// The consecutive rule, with failures: a success is reported, so that the failures are forgotten.
         case proceedWithFailures
         case open, heldOpen, heldClosed
-        /// An observing circuit lets the call through, which it would refuse if it enforced.
+        /// An observing circuit lets the call through, but would refuse it if it enforced.
         case observe
-        /// Refused because of probes; not kept, as the kernel knows whether the probers live.
+        /// Refused because of probes; not kept, because only the kernel knows whether the probers live.
         case probing
         /// A commit must decide each time.
         case claim
@@ -36,9 +36,9 @@ struct CallAnswer {
     }
 
     /// - Parameters:
-    ///   - answer: what the machine says of the circuit.
+    ///   - answer: the answer of the machine.
     ///   - hasFailures: whether there are failures that a success would forget.
-    ///   - uptime: the uptime that is a store time.
+    ///   - uptime: converts a store time to an uptime.
     init(_ answer: Circuit.Answer, of circuit: Circuit, hasFailures: Bool, uptime: (StoreTime) -> Int64) {
         let (kind, end): (Kind, StoreTime?) =
             switch answer {
@@ -63,10 +63,10 @@ struct CallAnswer {
         }
     }
 
-    /// Whether the next call may be answered by it, too.
+    /// Whether the answer may be kept for the next call.
     var mayBeKept: Bool { self.kind != .probing && self.kind != .claim }
 
-    /// Whether its time is over.
+    /// Whether the answer's time is over.
     ///
     /// - Parameter uptime: read only if the answer ends.
     func isOver(at uptime: @autoclosure () -> Int64) -> Bool { self.until != .max && self.until <= uptime() }

@@ -2,9 +2,8 @@ import CBreakerStore
 
 /// Decides whether the kept answers of one open store count, and with which header they are compared.
 ///
-/// Sendable: the pointer never changes, and only atomic operations read and write what lies behind it. The mapping that
-/// it points to stays readable: the core keeps each mapping that it ever published, and the store that owns the gate
-/// keeps the core.
+/// Sendable: the pointer never changes, and only atomic operations change the memory behind it. The header's mapping
+/// stays readable: the core keeps each mapping that it ever published, and the gate's store keeps the core.
 @safe
 final class Gate: @unchecked Sendable {
     let raw: UnsafeMutablePointer<bs_gate>
@@ -16,7 +15,7 @@ final class Gate: @unchecked Sendable {
 
     deinit { unsafe free(self.raw) }
 
-    /// Whether this process is a fork of the one that opened the store.
+    /// Whether this process is a fork of the process that opened the store.
     var isForked: Bool { unsafe bs_gate_forked(self.raw) != 0 }
 
     func open(to mapping: HeaderMapping, generation: UInt64) {
@@ -25,9 +24,9 @@ final class Gate: @unchecked Sendable {
 
     func shut() { unsafe bs_gate_set(self.raw, nil, bs_gate_generation(self.raw)) }
 
-    /// The header as it is now.
+    /// The header as it is now; nil while no answer would count.
     ///
-    /// The caller takes it before a read that fills a slot; nil while no answer would count.
+    /// The caller takes it before the read whose answer is kept.
     func tag() -> (tag: Tag, generation: UInt64)? {
         let generation = unsafe bs_gate_generation(self.raw)
         guard let page = unsafe bs_gate_page(self.raw) else { return nil }

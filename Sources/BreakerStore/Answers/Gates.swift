@@ -1,6 +1,6 @@
-/// The gates of the stores of this process on one file: kept answers count in all of them, or in none.
+/// The gates of this process's stores on one file: kept answers count in all of them, or in none.
 struct Gates {
-    /// The header that answers are compared with.
+    /// The header with which answers are compared.
     struct Header {
         let mapping: HeaderMapping
         let generation: UInt64
@@ -10,7 +10,7 @@ struct Gates {
     private var header: Header?
     private var areOpen = false
 
-    /// Takes the header of a file that was opened just now; the gates are shut.
+    /// Takes the header of a file that was opened just now, while the gates are shut.
     mutating func take(_ header: Header?) { self.header = header }
 
     var first: Gate? { self.gates.first }
@@ -25,7 +25,7 @@ struct Gates {
         gate.shut()
     }
 
-    /// Opens the gates, or shuts them.
+    /// Opens or shuts all gates.
     mutating func follow(_ isOpen: Bool) {
         guard isOpen != self.areOpen else { return }
         self.areOpen = isOpen

@@ -1,4 +1,4 @@
-/// A circuit with its failures, where no file keeps them.
+/// A circuit with its failures, when no file keeps them.
 struct CircuitInMemory: Sendable {
     private(set) var circuit: Circuit
     private(set) var failures: FailureList
@@ -10,7 +10,7 @@ struct CircuitInMemory: Sendable {
 
     /// Applies one event of the machine.
     ///
-    /// - Parameter rules: those in force from now on.
+    /// - Parameter rules: the rules in force from now on.
     mutating func apply<Result>(
         at now: StoreTime,
         rules: Rules? = nil,

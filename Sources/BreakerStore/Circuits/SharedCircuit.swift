@@ -1,15 +1,15 @@
 import Synchronization
 
-/// What a look at a circuit needs: where its answer is kept, and whether that answer will count.
+/// The circuit and the gate of a look: where the answer is kept, and whether that answer will count.
 struct Asker: Sendable {
     let circuit: SharedCircuit
     let gate: Gate
 }
 
-/// What all handles of one circuit share, in all stores of this process on the file: the kept answer, what was read and
-/// registered, what is counted, and the circuit in memory.
+/// A circuit in this process, with all that its handles share in all stores on the file: the kept answer, the last
+/// reading, the configs, the counts, and the circuit in memory.
 final class SharedCircuit: Sendable {
-    /// What the last reading of the file told about the circuit, for refusals and for memory.
+    /// The circuit as it was last read in the file, for refusals and for memory.
     final class LastRead: Sendable {
         let id: Int64
         let birth: Int64
@@ -41,7 +41,7 @@ final class SharedCircuit: Sendable {
         func hasConfig(of other: LastRead) -> Bool { self.rules == other.rules && self.group == other.group }
     }
 
-    /// A config that has not been stored, and when it was registered.
+    /// A config that has not been stored, and the uptime at which it was registered.
     final class Unstored: Sendable {
         let config: CircuitBreaker.Config
         let uptime: Int64
@@ -53,9 +53,8 @@ final class SharedCircuit: Sendable {
     }
 
     private struct Known {
-        /// What this process registered last.
         var registered: KeptConfig
-        /// Whether the file has been told.
+        /// Whether the file has the registered config.
         var isStored = false
         /// The config with which this process registers the circuit if the file is replaced.
         var inForce: KeptConfig
@@ -77,14 +76,14 @@ final class SharedCircuit: Sendable {
     private let inMemory = PerProcess { MemoryGuard() }
     /// How many handles there are.
     private let uses = Atomic<Int>(0)
-    /// The uptime at which a handle went last.
+    /// The uptime at which a handle last went.
     private let lastUse = Atomic<Int64>(0)
 
     init(_ config: KeptConfig) {
         self.key = CircuitName(config.config.name)
         self.first = config
         self.known = ForkSafeLock(Known(config))
-        // By these rules memory guards until the file has been read.
+        // Memory guards by these rules until the file has been read.
         self.counts.know(nil, Rules(config.config), epoch: 0, stretch: 0)
     }
 
@@ -103,12 +102,12 @@ final class SharedCircuit: Sendable {
     /// The config in force, as far as this process knows.
     var configInForce: CircuitBreaker.Config { self.read { $0.inForce }.config }
 
-    /// Whether this process has registered this config last, and the file has been told.
+    /// Whether this process registered this config last, and the file has the config.
     func isRegistered(with config: CircuitBreaker.Config) -> Bool {
         self.read { $0.isStored && $0.registered.config == config }
     }
 
-    /// The circuit is being registered.
+    /// Takes over the config with which the circuit is being registered.
     func register(_ config: KeptConfig) {
         self.known.change { known in
             if known.registered.config != config.config {
@@ -119,7 +118,7 @@ final class SharedCircuit: Sendable {
         }
     }
 
-    /// Notes that the file has been told the config, unless this process has registered a newer one meanwhile.
+    /// Notes that the file has the config, unless this process has registered a newer config meanwhile.
     func noteStored(_ config: CircuitBreaker.Config) {
         self.known.change { known in
             guard known.registered.config == config else { return }
@@ -128,8 +127,7 @@ final class SharedCircuit: Sendable {
         }
     }
 
-    /// This process uses the circuit from now on with the config that the file has, unless this process has a newer one
-    /// to tell the file.
+    /// Uses the circuit from now on with the config that the file has, unless this process has a newer config to store.
     func takeStored(_ config: KeptConfig) {
         self.known.change { known in
             guard known.unstored == nil else { return }
@@ -141,10 +139,10 @@ final class SharedCircuit: Sendable {
 
     /// Keeps a config that could not be stored.
     ///
-    /// The config is kept only after the failure. Had it been kept before, the store's thread might have registered
-    /// it a second time, over a config that another process has stored since.
+    /// The config is kept only after the failure. Had it been kept before, the store's thread might have registered it
+    /// a second time, over a config that another process has stored since.
     ///
-    /// - Parameter isNew: whether it was registered just now; otherwise one that is kept already stays.
+    /// - Parameter isNew: whether it was registered just now; otherwise a config that is kept already stays.
     func keep(_ one: Unstored, isNew: Bool) {
         self.known.change { known in
             if isNew || known.unstored == nil { known.unstored = one }
@@ -160,47 +158,46 @@ final class SharedCircuit: Sendable {
 
     // MARK: - Handles
 
-    /// A handle is being made; the caller has the lock of all circuits, so that no circuit in use is dropped.
+    /// Called when a handle is made, under the lock of all circuits, so that no circuit in use is dropped.
     func useBegan() { self.uses.wrappingAdd(1, ordering: .relaxed) }
 
-    /// A handle has gone.
+    /// Called when a handle has gone.
     func useEnded(at uptime: Int64) {
         self.lastUse.store(uptime, ordering: .relaxed)
-        // Releasing: the thread that finds no handle finds the time, too.
+        // Releasing: a thread that finds no handle finds this time, too.
         self.uses.wrappingSubtract(1, ordering: .releasing)
     }
 
     /// The uptime at which the last handle went; nil while there are handles.
     var idleSince: Int64? { self.uses.load(ordering: .acquiring) == 0 ? self.lastUse.load(ordering: .relaxed) : nil }
 
-    /// For how many microseconds a circuit without handles is kept: a service that asks for a handle at each request
-    /// registers its circuits no more often.
+    /// For how many microseconds a circuit without handles is kept, so that a service that asks for a handle at each
+    /// request does not register its circuits more often.
     private static let idleTime: Int64 = 60_000_000
 
     func isIdle(at uptime: Int64) -> Bool {
         self.idleSince.map { $0.addingSaturating(Self.idleTime) <= uptime } ?? false
     }
 
-    /// Whether nothing is left to be told to the file.
+    /// Whether nothing is left to save in the file.
     var isSettled: Bool { self.counts.isSettled && self.read { $0.unstored == nil } }
 
     // MARK: - What was read
 
-    /// The rules by which memory guards: those that the file told last, or this process's own if the file was never
-    /// read.
+    /// The rules by which memory guards: those last read in the file, or this process's own if the file was never read.
     var rulesInMemory: Rules { .inMemory(self.lastRead?.rules ?? Rules(self.registeredConfig)) }
 
     /// Nil before the file was read.
     var lastRead: LastRead? { self.read { $0.lastRead } }
 
-    /// Takes over what was read, unless the file has changed since: another thread may have read something newer.
+    /// Takes over a reading of the file, unless the file has changed since: another thread may have a newer reading.
     ///
-    /// If another file takes the place of this one, the circuit is registered there with the config that was read, not
-    /// with an older one of this process.
+    /// If another file takes the place of this file, the circuit is registered there with the config that was read, not
+    /// with an older config of this process.
     ///
-    /// - Parameter isCurrent: asked under the lock, so that a newer reading comes later.
-    /// - Returns: what is other than when the circuit was last read: the config that is in force, and whether somebody
-    ///   has made the circuit anew.
+    /// - Parameter isCurrent: whether the file is still unchanged; called under locks, so that a newer reading comes
+    ///   later.
+    /// - Returns: the config in force if it has changed since the last reading, and whether the circuit was made again.
     func know(_ read: LastRead, if isCurrent: () -> Bool) -> (newConfig: CircuitBreaker.Config?, isAnother: Bool) {
         let before = self.lastRead
         if let before, before.isSame(as: read) { return (nil, false) }
@@ -208,7 +205,7 @@ final class SharedCircuit: Sendable {
         if read.rules.isKnown, !(before.map(read.hasConfig) ?? false) {
             config = KeptConfig(CircuitBreaker.Config(name: self.name, group: read.group, rules: read.rules))
         }
-        // What the counts do not take over is read again: nothing is skipped then.
+        // If the counts do not take the reading over, the circuit is read again: so nothing is skipped.
         guard
             self.counts.know(
                 (read.id, read.birth), read.rules, epoch: read.epoch, stretch: read.stretch, if: isCurrent)
@@ -228,7 +225,7 @@ final class SharedCircuit: Sendable {
     /// The circuit in memory, while the file can't be used; a child of `fork` has its own.
     var memory: MemoryGuard { self.inMemory.value }
 
-    /// The file can be used again.
+    /// Called when the file can be used again.
     func forgetMemory() {
         self.inMemory.known?.forget()
         self.counts.noteMemory(guardsIn: nil)

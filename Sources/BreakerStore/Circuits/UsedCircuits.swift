@@ -1,22 +1,22 @@
 import Synchronization
 
-/// The circuits that this process uses, in all its stores on one file, and those whose handles are gone for less than a
-/// minute.
+/// The circuits that this process uses in all its stores on one file, and those whose handles went less than a minute
+/// ago.
 ///
-/// A service may have a circuit for each tenant, and ask for a handle at each request. The circuits that it asks for no
-/// longer must not stay in memory, nor registered in the file.
+/// A service may have a circuit for each tenant, and ask for a handle at each request. Circuits for which it no longer
+/// asks must not stay in memory, nor registered in the file.
 final class UsedCircuits: Sendable {
     private struct State {
         var circuits: [CircuitName: SharedCircuit] = [:]
-        /// The same circuits as a list: each second all of them are looked at, which may be a hundred thousand.
+        /// The same circuits as a list: each second all circuits are visited, which may be a hundred thousand.
         ///
         /// Nil if circuits have come or gone since the list was made.
         var list: [SharedCircuit]?
-        /// Those with a rule about a share of the calls; nil if there may be others by now.
+        /// The circuits with a rule about a share of the calls; nil if there may be others by now.
         var sharing: [SharedCircuit]?
-        /// Whether there may be configs that the file has not been told.
+        /// Whether there may be configs that are not stored in the file.
         var hasUnstored = false
-        /// Circuits that this process has dropped, and the file does not know yet.
+        /// Circuits that this process has dropped, and that are still registered in the file.
         var unused: [Unused] = []
 
         var all: [SharedCircuit] {
@@ -42,15 +42,15 @@ final class UsedCircuits: Sendable {
         }
     }
 
-    /// A circuit that this process uses no longer, for the file to be told.
+    /// A circuit that this process no longer uses, to be unregistered in the file.
     struct Unused: Sendable {
         let name: CircuitName
         /// The uptime at which the last handle went.
         let since: Int64
     }
 
-    /// So many are dropped at once, and told to the file in one transaction: meanwhile no handle can be made, and
-    /// nobody else commits.
+    /// How many circuits are dropped at once, and unregistered in one transaction: meanwhile no handle can be made, and
+    /// no other process commits.
     private static let mostAtOnce = 256
 
     private let state = Mutex(State(), rank: .circuits)
@@ -61,7 +61,6 @@ final class UsedCircuits: Sendable {
 
     var all: [SharedCircuit] { self.state.withLock { $0.all } }
 
-    /// The circuits with a rule about a share of the calls.
     var sharing: [SharedCircuit] {
         self.state.withLock { state in
             let sharing = state.sharing ?? state.all.filter { $0.counts.shortestWindow != nil }
@@ -70,7 +69,7 @@ final class UsedCircuits: Sendable {
         }
     }
 
-    /// Rules of circuits may have changed: others may be about shares now.
+    /// Called when rules may have changed: other circuits may have a rule about shares now.
     func rulesMayHaveChanged() { self.state.withLock { $0.sharing = nil } }
 
     /// The configs in force, with which the circuits are registered in a new file.
@@ -78,9 +77,9 @@ final class UsedCircuits: Sendable {
 
     // MARK: - Handles
 
-    /// A handle is to be made: returns the circuit with one use more.
+    /// Returns the circuit for a new handle, with one use more.
     ///
-    /// Nil if this process has not registered the circuit with this config, or the file has not been told.
+    /// Nil if this process has not registered the circuit with this config, or the file does not have the config.
     func use(_ config: CircuitBreaker.Config) -> SharedCircuit? {
         self.state.withLock { state in
             guard let known = state.circuits[CircuitName(config.name)], known.isRegistered(with: config) else {
@@ -91,14 +90,14 @@ final class UsedCircuits: Sendable {
         }
     }
 
-    /// A circuit is being registered, and a handle is to be made: returns the circuit with one use more.
+    /// Returns the circuit for a new handle, with one use more, while the circuit is being registered.
     func use(registering config: KeptConfig) -> SharedCircuit {
         let (circuit, isNew) = self.use(orMakeWith: config)
         if !isNew { circuit.register(config) }
         return circuit
     }
 
-    /// A handle is to be made: returns the circuit with one use more, and whether it was made just now.
+    /// Returns the circuit for a new handle, with one use more, and whether the circuit was made just now.
     func use(orMakeWith config: KeptConfig) -> (circuit: SharedCircuit, isNew: Bool) {
         let name = CircuitName(config.config.name)
         return self.state.withLock { state in
@@ -110,15 +109,15 @@ final class UsedCircuits: Sendable {
         }
     }
 
-    // MARK: - What the file has not been told
+    // MARK: - Unstored configs, unused circuits
 
-    /// A config could not be stored.
+    /// Keeps a config that could not be stored.
     func registrationFailed(_ one: SharedCircuit.Unstored, of circuit: SharedCircuit, isNew: Bool) {
         circuit.keep(one, isNew: isNew)
         self.state.withLock { $0.hasUnstored = true }
     }
 
-    /// Hands over the configs that the file is to be told now.
+    /// Takes the configs that are to be stored now.
     func takeUnstored() -> [(SharedCircuit, SharedCircuit.Unstored)] {
         let circuits: [SharedCircuit] = self.state.withLock { state in
             guard state.hasUnstored else { return [] }
@@ -146,16 +145,16 @@ final class UsedCircuits: Sendable {
     func drop(forgotten names: [String]) {
         self.state.withLock { state in
             for circuit in names.compactMap({ state.circuits[CircuitName($0)] }) {
-                // Another thread may have registered the circuit anew, and let go of it.
+                // Another thread may have registered the circuit again, and have released its handle.
                 if let since = circuit.idleSince { state.drop(circuit, since) }
             }
         }
     }
 
-    /// Drops circuits that have had no handles for a minute, and of which nothing is left to be told.
+    /// Drops circuits that have had no handles for a minute, and of which nothing is left to save.
     ///
-    /// At most 256 at a time, and none while earlier ones wait to be told to the file. A circuit that comes back while
-    /// it waits begins its numbers anew, and the file still has its old ones.
+    /// At most 256 at a time, and none while earlier ones wait to be unregistered. A circuit that comes back while it
+    /// waits begins its numbers again, and the file still has its old numbers.
     ///
     /// - Returns: whether there may be others.
     func dropIdle(at uptime: Int64) -> Bool {

@@ -1,10 +1,10 @@
 import CBreakerStore
 
-/// The counters of one circuit: on the board for all processes of the host, or in this process's own memory.
+/// The cells of one circuit: on the board, for all processes of the host, or in this process's own memory.
 ///
-/// Both keep the same numbers, by the same code.
+/// Both kinds keep the same numbers, by the same code.
 final class CircuitCells: Sendable {
-    /// What is counted for one rule about shares.
+    /// The cells of one rule about a share.
     private struct Window {
         let subject: WindowSubject
         let ring: Ring
@@ -23,16 +23,16 @@ final class CircuitCells: Sendable {
     }
 
     let rules: CountingRules
-    /// The board that has the cells; nil if they are private.
+    /// The board that has the cells; nil if the cells are private.
     let board: Board?
     let totalsCell: TotalsCell
     private let durations: SharedWords?
     private let windows: [Window]
     private let birth: Int64
-    /// The private cells, kept for as long as this object uses them.
+    /// The private cells, kept as long as this object uses them.
     private let own: [PrivateCells]
 
-    /// Finds the circuit's cells on the board, or takes new ones; throws if the board has no room and can't grow.
+    /// Finds the circuit's cells on the board, or takes new cells; throws if the board is lost or gets no room.
     init(
         ofID id: Int64, birth: Int64, _ rules: CountingRules, on board: Board, making room: Board.Room
     ) throws(BreakerStoreError) {
@@ -59,9 +59,9 @@ final class CircuitCells: Sendable {
         self.windows = windows
     }
 
-    /// Counts in this process's memory, on from what another private counter has: a changed window begins anew.
+    /// Counts on from the private cells of `old`, if any; if one of the windows has changed, all windows begin again.
     init(privately rules: CountingRules, after old: CircuitCells? = nil) {
-        // There may be very many circuits: none takes memory for what its rules don't ask for.
+        // There may be very many circuits, so each takes memory only for the counts that its rules need.
         var own = old?.own ?? []
         func cell(_ words: Int) -> SharedWords {
             let cells = PrivateCells(words: words)
@@ -84,22 +84,22 @@ final class CircuitCells: Sendable {
         self.own = own
     }
 
-    /// Whether the numbers that are added here reach nobody: the board was cut or replaced, this process is a fork, or
-    /// somebody has forgotten the circuit, and its cell is another one's.
+    /// Whether numbers added here are lost: the board was cut or replaced, this process is a fork, or the circuit was
+    /// forgotten and its cell belongs to another circuit.
     var isLost: Bool {
         guard let board = self.board else { return false }
         return board.isLost || self.touching { !self.hasItsCells }
     }
 
-    /// Asked before anything is added.
+    /// Whether the totals still belong to this circuit; checked before each addition.
     ///
-    /// A thread that is stopped just after this, while its circuit is forgotten and the cell is given away, adds what
-    /// it has in hand to another circuit's.
+    /// If a thread is stopped just after this check, and meanwhile the circuit is forgotten and its cell given to
+    /// another circuit, the thread's addition counts for that other circuit.
     private var hasItsCells: Bool { self.board == nil || CellKey(of: self.totalsCell.words).birth == self.birth }
 
     // MARK: - Counting
 
-    /// Adds calls that neither failed nor were slow, and how long calls took.
+    /// Adds calls that neither failed nor were slow, and the durations of calls.
     func addToTotals(_ counts: LaneCounts, _ durations: borrowing DurationCell) {
         self.touching {
             guard self.hasItsCells else { return }
@@ -113,7 +113,6 @@ final class CircuitCells: Sendable {
         self.touching { if self.hasItsCells { self.totalsCell.add(end) } }
     }
 
-    /// Adds calls that went well.
     func addToWindows(good count: UInt64, inStretch stretch: Int64, at uptime: Int64) {
         guard count > 0, !self.windows.isEmpty else { return }
         self.touching {
@@ -122,9 +121,9 @@ final class CircuitCells: Sendable {
         }
     }
 
-    /// Adds a failing or slow end; returns the rules whose windows did not take it, as a newer word is in the way.
+    /// Adds a bad end; returns the rules whose windows did not take the end, because a newer word is in its place.
     ///
-    /// An end that is bad to one rule may be good to the other.
+    /// An end that is bad for one rule may be good for the other.
     func addToWindows(
         _ end: BadEnd, by worker: Int64, inStretch stretch: Int64, at uptime: Int64,
         of subjects: [WindowSubject]? = nil
@@ -149,13 +148,13 @@ final class CircuitCells: Sendable {
 
     // MARK: - Deciding
 
-    /// The calls in the windows, and whether there are words of the future.
+    /// The calls in the windows, and whether the windows have words of the future.
     struct Sums: Sendable {
         var calls = Circuit.WindowCounts()
         var hasFuture = false
     }
 
-    /// The sums of the windows that end at an uptime; none where nothing may be decided by them.
+    /// The sums of the windows that end at an uptime; none if the cells are lost.
     func sums(inStretch stretch: Int64, at uptime: Int64) -> Sums {
         var sums = Sums()
         self.touching {
@@ -165,20 +164,20 @@ final class CircuitCells: Sendable {
                 sums.hasFuture = sums.hasFuture || hasFuture
             }
         }
-        // The board may have been lost while it was read: then the numbers were zeros.
+        // If the board was lost during the read, the numbers were zeros.
         return self.isLost ? Sums() : sums
     }
 
-    /// Whether two uptimes are in one tick of each window.
+    /// Whether two uptimes are in the same tick of each window.
     func isOneTick(_ one: Int64, _ other: Int64) -> Bool {
         self.windows.allSatisfy { $0.tick(at: one, inStretch: 0) == $0.tick(at: other, inStretch: 0) }
     }
 
-    /// Clears words that nobody can have written; returns whether there were any.
+    /// Clears words that no process can have written; returns whether there were any.
     ///
     /// `Ring.dropTheFuture` says why.
     ///
-    /// - Parameter now: asks the file whether the stretch lasts, and tells the uptime of now if it does.
+    /// - Parameter now: asks the file whether the stretch lasts; returns the present uptime if it does.
     func dropTheFuture(inStretch stretch: Int64, _ now: () -> Int64?) -> Bool {
         self.touching {
             self.windows.reduce(false) { isAny, window in
@@ -187,12 +186,12 @@ final class CircuitCells: Sendable {
         }
     }
 
-    /// The calls that each rule calls good and that were ever counted.
+    /// For each rule, all calls that its window has ever counted as good.
     var goodEver: [WindowSubject: Int64] {
         self.touching { Dictionary(uniqueKeysWithValues: self.windows.map { ($0.subject, $0.ring.goodEver) }) }
     }
 
-    /// The workers whose failing, or slow, calls ended within the window; none where nobody notes them.
+    /// The workers whose failing, or slow, calls ended within the window; none if no rule asks for workers.
     func reporters(of subject: WindowSubject, inStretch stretch: Int64, at uptime: Int64) -> Set<Int64> {
         guard let window = self.windows.first(where: { $0.subject == subject }), let cells = window.reporters else {
             return []
@@ -200,22 +199,22 @@ final class CircuitCells: Sendable {
         return self.touching { cells.workers(at: window.tick(at: uptime, inStretch: stretch)) }
     }
 
-    /// How many ends were failing or slow ones; a number that only rises.
+    /// The failed calls plus the slow calls; the number only rises.
     var bad: UInt64 { self.touching { self.totalsCell.bad } }
 
-    // MARK: - Telling the file, of private counters
+    // MARK: - Saving private cells
 
     var ownCounts: OwnCounts {
         OwnCounts(totals: self.totalsCell.totals, durations: self.durations.map { DurationBuckets($0) })
     }
 
-    /// Whether the file has been told all of these numbers.
+    /// Whether the file has all of these numbers.
     var isSaved: Bool {
         self.totalsCell.isSaved(self.totalsCell.totals)
             && self.durations.map { DurationBuckets($0).isSaved(in: $0) } ?? true
     }
 
-    /// The file has been told these numbers: the transaction is committed.
+    /// Called once the transaction that saves these numbers is committed.
     func noteSaved(_ told: OwnCounts) {
         self.totalsCell.noteSaved(told.totals)
         if let cell = self.durations { told.durations?.noteSaved(in: cell) }
@@ -223,7 +222,8 @@ final class CircuitCells: Sendable {
 
     // MARK: - Touching the board
 
-    /// Runs `body`, which reads or writes the cells, on a thread that a fault of the mapped file does not kill.
+    /// Runs `body`, which reads or writes the cells, with SIGBUS let in: a fault of the mapped file kills a thread that
+    /// blocks the signal.
     @inline(__always)
     private func touching<Result>(_ body: () -> Result) -> Result {
         guard self.board != nil else { return body() }

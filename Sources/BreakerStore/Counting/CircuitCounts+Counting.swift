@@ -1,12 +1,12 @@
 import Synchronization
 
-/// How calls are counted, and what the counts say.
+/// How calls are counted and published, and how the sums are read by which rules decide.
 extension CircuitCounts {
-    /// Moves what the lanes have to the counters.
+    /// Publishes the lanes to the cells.
     ///
-    /// - Parameter counters: asked only if there is anything to move.
+    /// - Parameter pair: called only if there is something to publish, or if the cells are private.
     func publish(clock: () -> Int64, _ pair: () -> CellPair) {
-        // Of a circuit whose calls all fail only the durations wait here.
+        // If all calls of a circuit fail, only their durations wait here.
         guard !self.lanes.isEmpty || !self.durations.isEmpty else {
             // There may be a board by now, or room on it.
             if self.isPrivate { _ = pair() }
@@ -18,7 +18,7 @@ extension CircuitCounts {
         self.whileNothingMoves { self.moveLanes(to: pair, at: uptime) }
     }
 
-    /// What this process knows of the circuit: epoch and stretch in the file, and the stretch of its own windows.
+    /// The circuit as this process knows it: epoch and stretch in the file, and the stretch of the private windows.
     private struct Present {
         var epoch: Int64 = 0
         var stretch: Int64 = 0
@@ -34,12 +34,12 @@ extension CircuitCounts {
         }
     }
 
-    /// Called while nothing else moves; returns what was known then.
+    /// Publishes the lanes, within `whileNothingMoves`; returns what this process knew just afterwards.
     @discardableResult
     private func moveLanes(to pair: CellPair, at uptime: Int64) -> Present {
         let counts = self.lanes.take()
         Hook.reached("counts.taken")
-        // Read after the lanes were taken: what let these calls through was known by then, or older.
+        // Read after the lanes are emptied: the epoch that let these calls through was known by then, or is older.
         let present = self.present
         if counts != LaneCounts() || self.durations.isOpen {
             (pair.board ?? pair.own)?.addToTotals(counts, self.durations)
@@ -49,22 +49,22 @@ extension CircuitCounts {
         return present
     }
 
-    /// Runs `body` while no other thread of this process moves counts from the lanes to the counters.
+    /// Runs `body` while no other thread of this process moves counts from the lanes to the cells.
     ///
-    /// Whoever looked at the sums in that moment would miss calls that went well, and trip the circuit too early.
+    /// A thread that read the sums during such a move would miss good calls, and would trip the circuit too early.
     private func whileNothingMoves(_ body: () -> Void) {
         var isDone = false
         self.moving.change { _ in
             body()
             isDone = true
         }
-        // In a child of `fork` a thread that no longer exists may hold the lock.
+        // In a child of `fork`, `change` does nothing: a thread that does not exist there may hold the lock.
         if !isDone { body() }
     }
 
-    /// Which circuit has let a call through that ended badly.
+    /// The circuit that let through a call that ended badly.
     enum Admission: Sendable {
-        /// None whose rules look at this end: it counts in totals alone.
+        /// No circuit whose rules look at this end: the end counts in totals only.
         case none
         /// The circuit in the file, in this epoch.
         case file(epoch: Int64)
@@ -72,16 +72,16 @@ extension CircuitCounts {
         case memory(epoch: Int64)
     }
 
-    /// Counts a failing or slow end at once, where a kill can't lose it; returns the calls by which a rule decides.
+    /// Counts a bad end at once, where a kill can't lose it; returns the calls by which a rule decides.
     ///
     /// In this order:
-    /// 1. The good ends that this process had before: they must be in the sums that decide.
-    /// 2. The end in the windows, first in those of all processes, unless the circuit has moved on since.
-    /// 3. The end in the totals, by which other processes know that there is something new in the windows.
-    /// 4. The sums. They have this end, and miss no good one that this process had.
+    /// 1. The lanes are published: the sums that decide must have the earlier good ends of this process.
+    /// 2. The end is added to the windows, first to those on the board, unless the circuit has moved on since.
+    /// 3. The end is added to the totals, by which other processes notice that the windows have changed.
+    /// 4. The windows are summed. The sums have this end, and miss no earlier good end of this process.
     ///
-    /// - Parameter isPresent: asks the file whether the circuit is still in the epoch that has let the call through;
-    ///   waits for nothing.
+    /// - Parameter isPresent: asks the file, without waiting, whether the circuit is still in the epoch that let the
+    ///   call through.
     func count(
         _ end: BadEnd, of admission: Admission, by worker: Int64, in pair: CellPair, clock: () -> Int64,
         isPresent: () -> Bool
@@ -117,18 +117,18 @@ extension CircuitCounts {
     }
 
     private func addToTotals(_ end: BadEnd, in pair: CellPair) {
-        // Before the board has the end: a thread that looks in between takes it for news, and misses none of others.
+        // Before the board has the end: a thread that compares in between may see a false change, but misses no true
+        // one.
         if pair.board != nil {
             self.ownBad.wrappingAdd((end.isFailed ? 1 : 0) + (end.isSlow ? 1 : 0), ordering: .relaxed)
         }
         (pair.board ?? pair.own)?.addToTotals(end)
     }
 
-    /// Whether no window is to have an end, as no rule looks at it, or the circuit that let the call through has moved
-    /// on.
+    /// Whether no window gets an end: no rule looks at it, or the circuit that let the call through has moved on.
     ///
-    /// Other processes are to see an end that memory let through, too: it counts as of the file's stretch that this
-    /// process knows.
+    /// An end that memory let through goes to the board, too, for other processes: it counts in the stretch of the file
+    /// that this process knows.
     private func isPast(_ admission: Admission, _ present: Present) -> Bool {
         switch admission {
         case .none: true
@@ -139,7 +139,7 @@ extension CircuitCounts {
 
     // MARK: - Deciding
 
-    /// The calls in the windows by which a rule decides; none if the circuit has moved on since this epoch.
+    /// The calls in the windows by which a rule decides; none if the circuit has left this epoch.
     func sums(since epoch: Int64, of cells: CircuitCells, clock: () -> Int64) -> Circuit.WindowCounts {
         func stretch() -> Int64? {
             let present = self.present
@@ -150,7 +150,7 @@ extension CircuitCounts {
 
     /// The sums of windows, read again if a tick ended meanwhile; none if ticks end faster than this thread can read.
     ///
-    /// The clock, which may be the user's code, is read while nothing is locked.
+    /// The clock, which may be the user's code, is read while no lock is held.
     private func sums(
         of cells: CircuitCells, inStretch stretch: () -> Int64?, isPresent: () -> Bool, _ clock: () -> Int64
     ) -> Circuit.WindowCounts {
@@ -165,9 +165,7 @@ extension CircuitCounts {
         return Circuit.WindowCounts()
     }
 
-    /// Notes how many bad ends other processes have added to the board.
-    ///
-    /// Returns whether there were others when this was last noted.
+    /// Notes how many bad ends other processes have added to the board; returns whether the number has changed.
     func noteBadOfOthers(on cells: CircuitCells) -> Bool {
         let bad = cells.bad &- self.ownBad.load(ordering: .relaxed)
         return self.othersBad.exchange(bad, ordering: .relaxed) != bad

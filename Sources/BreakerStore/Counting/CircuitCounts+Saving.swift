@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What the file is told of a circuit's calls.
+/// How the private counts and the last error of a circuit are saved.
 extension CircuitCounts {
-    /// What the policy says of a failure of which no row is kept.
+    /// The policy's text of a failure that has no row in the file.
     final class LastError: Sendable {
         let text: String
         let epoch: Int64
@@ -13,7 +13,7 @@ extension CircuitCounts {
         }
     }
 
-    /// Keeps the text of a failure, if it is the first one since the file was told last.
+    /// Keeps the text of a failure, if it is the first failure since an error was last taken to be saved.
     func noteError(epoch: Int64, _ text: () -> String?) {
         guard self.wantsError.load(ordering: .relaxed), let text = text(),
             self.wantsError.exchange(false, ordering: .relaxed)
@@ -22,7 +22,7 @@ extension CircuitCounts {
         self.state.change { $0.error = error }
     }
 
-    /// The error to be told, if there is one, and of which circuit it is.
+    /// Takes the kept error to save it, with its circuit's id and birth; nil if there is no error, or no known birth.
     func takeError() -> (id: Int64, birth: Int64, error: LastError)? {
         var taken: (id: Int64, birth: Int64, error: LastError)?
         self.state.change { state in
@@ -34,12 +34,12 @@ extension CircuitCounts {
         return taken
     }
 
-    /// What this process has counted without a board, and has not told the file; nil if there is no such thing.
+    /// The private counts that the file does not have yet; nil if there are none, or if the birth is not known.
     ///
-    /// - Parameter worker: under whose id these calls are told.
+    /// - Parameter worker: the id under which these counts are saved.
     func takeOwn(by worker: Int64) -> Tally? {
         let state = self.knownState
-        // What was counted before the birth was known is this circuit's, too.
+        // Calls that were counted before the birth was known are this circuit's, too.
         guard let birth = state.known.birth, let pair = state.pair, pair.made.birth ?? birth == birth,
             let own = pair.own, !own.isSaved
         else { return nil }
@@ -49,7 +49,7 @@ extension CircuitCounts {
             id: state.known.id, birth: birth, board: worker, totals: new.totals, durations: new.durations, own: all)
     }
 
-    /// The file has been told these numbers: the transaction is committed.
+    /// Called once the transaction that saves this tally is committed.
     func noteSaved(_ tally: Tally) {
         guard let told = tally.own, let pair = self.madeCellPair,
             pair.made.birth ?? tally.birth == tally.birth
@@ -58,7 +58,7 @@ extension CircuitCounts {
         pair.own?.noteSaved(told)
     }
 
-    /// The file could not be told this error, which is told later, unless there is a newer one.
+    /// Keeps an error that could not be saved for the next time, unless there is a newer error.
     func putBack(_ error: LastError, of birth: Int64) {
         self.state.change { state in
             guard state.known.birth == birth, state.error == nil else { return }
@@ -67,10 +67,10 @@ extension CircuitCounts {
         }
     }
 
-    /// Whether no count would be lost with this object: the file has been told all of them, or has no such circuit.
+    /// Whether no count is lost with this object: all of them are saved or on a board, or the file has no such circuit.
     var isSettled: Bool { self.isSaved || self.knownState.known.isMissing }
 
-    /// Whether the file has been told all counts of this process, or will be by whoever looks at the board.
+    /// Whether all counts of this process are in the file, or on a board, from which any worker saves them.
     var isSaved: Bool {
         guard self.lanes.isEmpty, self.durations.isEmpty else { return false }
         return self.madeCellPair?.own?.isSaved ?? true

@@ -1,40 +1,40 @@
 import Synchronization
 
-/// The counts that this process keeps of the calls through one circuit, in all its stores on the file.
+/// This process's counts of the calls through one circuit, for all its stores on the file.
 final class CircuitCounts: Sendable {
     /// Counts calls that went well, were ignored or were refused.
     let lanes = Lanes()
 
-    /// What this process has read in the file about the circuit.
+    /// What this process knows about the circuit.
     struct Known: Equatable, Sendable {
         var birth: Int64? {
             get { self.number > 0 ? self.number : nil }
             set { self.number = newValue ?? 0 }
         }
-        /// The circuit's row.
+        /// The id of the circuit's row.
         var id: Int64 = 0
         var rules = CountingRules()
         /// Whether the file was read, and has no such circuit.
         var isMissing: Bool { self.number < 0 }
-        /// 0 where none is known: an optional number takes twice the memory.
+        /// 0 if the birth is not known, -1 if the circuit is missing: an optional number takes twice the memory.
         private var number: Int64 = 0
 
         mutating func noteMissing() { self.number = -1 }
     }
 
-    /// Where the numbers go; made when there is something to count.
+    /// The cells to which the lanes are published; made when there is something to count.
     final class CellPair: Sendable {
-        /// For all processes; nil while there is no board, or no room on it.
+        /// The cells for all processes; nil while there is no board, no room on it, or no known birth.
         let board: CircuitCells?
-        /// This process's own: windows by which memory guards, and totals of the calls that could not go to a board.
+        /// The private cells: windows by which memory guards, and totals of the calls that could not go to a board.
         ///
-        /// Nil where there is a board, and no rule has a window.
+        /// Nil if there is a board, no rule has a window, and the pair before had no private cells.
         let own: CircuitCells?
 
-        /// The birth and the rules for which these counters were made.
+        /// The birth and the rules for which these cells were made.
         let made: Known
 
-        /// - Parameter old: the counters until now; what they have and the file was not told goes on.
+        /// - Parameter old: the pair until now; the new pair goes on with its private counts.
         init(board: CircuitCells?, for made: Known, after old: CellPair?) {
             self.board = board
             self.made = made
@@ -46,60 +46,60 @@ final class CircuitCounts: Sendable {
             }
         }
 
-        /// The counter whose windows decide: that on the board, or else this process's own.
+        /// The cells whose windows decide: those on the board, or the private cells if the board is missing or lost.
         var deciding: CircuitCells? { self.board.flatMap { $0.isLost ? nil : $0 } ?? self.own }
     }
 
     struct State {
         var known = Known()
-        /// That of the circuit in the file, as it was read last, and the epoch with which it began.
+        /// The stretch of the circuit in the file, as it was last read, and the epoch with which the stretch began.
         var stretch: Int64 = 0
         var epoch: Int64 = 0
         /// The circuit's rules, if one of them is about a share of the calls.
         var sharing: Boxed<Rules>?
         var pair: CellPair?
         var error: LastError?
-        /// What the file has been told of the calls that could not go to a board.
+        /// The private counts that the file has.
         var told: Boxed<OwnCounts>?
     }
 
     let state = ForkSafeLock(State())
 
-    /// Held while counts are on their way from the lanes to the counters.
+    /// Held while counts move from the lanes to the cells.
     let moving = ForkSafeLock((), rank: .counts)
 
-    /// Whether the file has been told the error that was kept last: then the next one is kept.
+    /// Whether the next error is kept; false while a kept error waits to be saved.
     let wantsError = Atomic<Bool>(true)
 
-    /// The state just now; in a child of `fork` it may be empty.
+    /// The state now; in a child of `fork` it may be empty.
     var knownState: State { self.state.value(orInAChild: State()) }
 
     /// The threshold of the slow rule in microseconds; below zero if there is none.
     private let threshold = Atomic<Int64>(-1)
-    /// The shortest window of a rule; 0 if none has one.
+    /// The `shortestWindow`, with 0 for nil.
     private let window = Atomic<Int64>(0)
     private let lastEpoch = Atomic<Int64>(0)
     /// The epoch of the circuit in memory, while memory guards; 0 while the file does.
     let epochInMemory = Atomic<Int64>(0)
-    /// The stretch of this process's own windows: one more with each new epoch, in the file or in memory.
+    /// The stretch of the private windows; it rises by one with each new epoch, in the file or in memory.
     let ownStretch = Atomic<Int64>(0)
-    /// How many bad ends this process has added to the board.
+    /// This process's part of the board's `bad`.
     let ownBad = Atomic<UInt64>(0)
-    /// How many of other processes the board had when this process last looked.
+    /// The part of other processes, when this process last looked.
     let othersBad = Atomic<UInt64>(0)
-    /// Whether there are counters, and none of them is on a board.
+    /// Whether there are cells, and none of them is on a board.
     private let countsAlone = Atomic<Bool>(false)
-    /// The epoch in which this process first saw the present circuit, if it knew another one of that name before;
+    /// The epoch in which this process first saw the present circuit, if it knew another circuit of that name before;
     /// otherwise `Int64.min`.
     private let firstEpoch = Atomic<Int64>(.min)
     /// The last epoch of that former circuit, as far as this process knows.
     private let lastFormerEpoch = Atomic<Int64>(.min)
 
-    /// Takes over what was read, unless the file has changed since: another thread may have read something newer.
+    /// Takes over a reading of the file, unless the file has changed since: another thread may have a newer reading.
     ///
-    /// - Parameter isCurrent: whether the file is as it was when it was read; asked under the lock, so that no newer
-    ///   reading is overwritten.
-    /// - Returns: whether it was taken over.
+    /// - Parameter isCurrent: whether the file has not changed since the reading; called under the lock `state`, so
+    ///   that an older reading never replaces a newer.
+    /// - Returns: whether the reading was taken over.
     @discardableResult
     func know(
         _ row: (id: Int64, birth: Int64)?, _ rules: Rules, epoch: Int64, stretch: Int64,
@@ -118,7 +118,7 @@ final class CircuitCounts: Sendable {
             if self.lastEpoch.exchange(epoch, ordering: .relaxed) != epoch { self.beginOwnStretch() }
             (state.epoch, state.stretch) = (epoch, stretch)
             self.threshold.store(rules.slow?.threshold ?? -1, ordering: .relaxed)
-            // A circuit as it was just registered does not show its birth yet: the one that was known stays.
+            // A circuit that was registered just now does not show its birth yet: the known birth stays.
             if let row { (state.known.id, state.known.birth) = row }
             state.known.rules = CountingRules(rules)
             state.known.rules.measuresDurations = measuresDurations
@@ -127,7 +127,7 @@ final class CircuitCounts: Sendable {
             self.window.store(state.known.rules.shortestWindow ?? 0, ordering: .relaxed)
         }
         guard former != nil else { return isTaken }
-        // Nobody can be told these counts any more: the totals of the former circuit went with its row.
+        // These counts can't be saved any more: the totals of the former circuit went with its row.
         self.lanes.begin(with: epoch)
         _ = self.lanes.take()
         self.durations.clear()
@@ -135,16 +135,16 @@ final class CircuitCounts: Sendable {
         return true
     }
 
-    /// Whether there are calls that the file has not been told, of a circuit that this process has never read: nobody
-    /// knows its birth, without which the file can't be told.
+    /// Whether there are unsaved calls of a circuit that this process has never read: they can't be saved without the
+    /// circuit's birth.
     var waitsForBirth: Bool { self.epoch == 0 && self.knownState.known.birth == nil && !self.isSaved }
 
     /// Notes that the file has no such circuit, unless another thread has found one.
     func noteMissing() { self.state.change { if $0.known.birth == nil { $0.known.noteMissing() } } }
 
-    /// Memory guards the circuit from now on, in this epoch of its own; nil: the file guards it again.
+    /// Notes that memory guards the circuit from now on, in this epoch of its own; nil: the file guards it again.
     ///
-    /// That the file is lost is no transition: the calls of before count on.
+    /// The loss of the file is no transition: earlier calls still count.
     func noteMemory(guardsIn epoch: Int64?) {
         let last = self.epochInMemory.exchange(epoch ?? 0, ordering: .relaxed)
         if last != 0, last != epoch { self.beginOwnStretch() }
@@ -152,10 +152,11 @@ final class CircuitCounts: Sendable {
 
     private func beginOwnStretch() { self.ownStretch.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Somebody has forgotten the circuit, or put another file in place, and there is a new circuit of this name: none
-    /// of the former circuit's calls count for the new one.
+    /// Begins with a new circuit of this name: the former circuit was forgotten, or another file was put in place.
     ///
-    /// - Returns: what was known, to be let go of outside of the lock.
+    /// No call of the former circuit counts for the new circuit.
+    ///
+    /// - Returns: the former circuit's state, to be released outside of the lock.
     private func beginAnew(epoch: Int64, _ state: inout State) -> State {
         self.lastFormerEpoch.max(self.epoch, ordering: .relaxed)
         self.firstEpoch.store(epoch, ordering: .relaxed)
@@ -164,11 +165,11 @@ final class CircuitCounts: Sendable {
         return state
     }
 
-    /// Whether a call that was let through under this epoch was a former circuit's of this name.
+    /// Whether a call that was let through in this epoch belongs to a former circuit of this name.
     func isFormer(epoch: Int64) -> Bool {
         let first = self.firstEpoch.load(ordering: .relaxed)
         guard first != .min else { return false }
-        // A file that was put in place may have any epochs: a call that may be the present circuit's is taken for one.
+        // A file that was put in place may have any epochs: in doubt, a call belongs to the present circuit.
         return (epoch < first || epoch > self.epoch) && epoch <= self.lastFormerEpoch.load(ordering: .relaxed)
     }
 
@@ -196,10 +197,10 @@ final class CircuitCounts: Sendable {
     /// Whether a rule asks how long calls take.
     var hasSlowRule: Bool { self.threshold.load(ordering: .relaxed) >= 0 }
 
-    /// The circuit's epoch, as it was read last.
+    /// The circuit's epoch, as it was last read.
     var epoch: Int64 { self.lastEpoch.load(ordering: .relaxed) }
 
-    /// Whether the trip rule counts a share of failures: then no row is kept of a failure.
+    /// Whether the trip rule counts a share of failures: then no failure has a row.
     var countsFailures: Bool { self.knownState.known.rules.failureWindow != nil }
 
     /// The circuit's rules, if one of them is about a share of the calls.
@@ -211,7 +212,7 @@ final class CircuitCounts: Sendable {
         return window == 0 ? nil : window
     }
 
-    /// The counters for the circuit as it is known now, if they are made.
+    /// The cells for the circuit as it is known now; nil if they are not made, or are lost.
     ///
     /// - Parameter board: nil while there is none.
     func pair(on board: Board?) -> CellPair? {
@@ -222,11 +223,11 @@ final class CircuitCounts: Sendable {
         return pair?.board?.isLost ?? false ? nil : pair
     }
 
-    /// Makes the counters for the circuit as it is known now, unless they are made.
+    /// Makes the cells for the circuit as it is known now, unless they are made.
     ///
     /// - Parameters:
     ///   - board: nil while there is none.
-    ///   - room: how room is made on the board.
+    ///   - room: makes room on the board.
     func makeCellPair(on board: Board?, making room: Board.Room) -> CellPair {
         while true {
             if let pair = self.pair(on: board) { return pair }
@@ -242,24 +243,23 @@ final class CircuitCounts: Sendable {
             var isChanged = false
             self.state.change { state in
                 isChanged = true
-                // Another thread may have learned the birth meanwhile, and have counted calls for it.
+                // Another thread may have learned the birth meanwhile, and have counted calls under it.
                 isBirthNew = known.birth == nil && state.known.birth != nil
-                // If the circuit was forgotten meanwhile, its calls don't count for the one that has its name now.
+                // If the circuit was forgotten meanwhile, its calls don't count for the present circuit of that name.
                 guard known.birth == state.known.birth else { return }
-                // Another thread may have made counters in this moment: the calls that it has counted there must not
-                // be lost.
+                // Another thread may have made cells meanwhile: calls that it has counted there must not be lost.
                 let isSame = known.birth == state.pair?.made.birth || state.pair?.made.birth == nil
                 pair = CellPair(board: cells, for: known, after: isSame ? state.pair : nil)
                 state.pair = pair
                 self.countsAlone.store(cells == nil, ordering: .relaxed)
             }
             if isBirthNew { continue }
-            // A child of `fork`, which changes nothing here, counts on in its copy of the parent's own.
+            // In a child of `fork` nothing changes here: the child counts on in its copy of the parent's private cells.
             return pair ?? CellPair(board: cells, for: known, after: isChanged ? nil : state.pair)
         }
     }
 
-    /// Lets go of the board; the windows by which memory guards stay.
+    /// Releases the board; the windows by which memory guards stay.
     func leaveBoard() {
         var left: CellPair?
         self.state.change { state in
@@ -268,15 +268,15 @@ final class CircuitCounts: Sendable {
             state.pair = CellPair(board: nil, for: old.made, after: old)
             self.countsAlone.store(true, ordering: .relaxed)
         }
-        // The board is unmapped while nothing is locked.
+        // The board is unmapped here, while no lock is held.
         withExtendedLifetime(left) {}
     }
 
     /// Whether calls of this circuit are counted for this process alone: there is no board, or no room on it.
     ///
-    /// Asked of all circuits each second, so that it takes no lock.
+    /// Takes no lock: it is asked of all circuits each second.
     var isPrivate: Bool { self.countsAlone.load(ordering: .relaxed) }
 
-    /// The counters that were made last.
+    /// The cells that were made last, even if the circuit's birth or rules have changed since.
     var madeCellPair: CellPair? { self.knownState.pair }
 }

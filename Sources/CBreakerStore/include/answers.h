@@ -1,5 +1,5 @@
 #pragma once
-// In C: the cached answers are held against memory that SQLite maps and other processes write. Swift has no atomic
+// In C: kept answers are compared with memory that SQLite maps and other processes write, and Swift has no atomic
 // access to memory that is not its own.
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ typedef struct { uint64_t words[bs_words]; } bs_tag;
 static inline bs_tag bs_read_tag(const uint64_t *page) {
     bs_tag tag;
     for (int i = 0; i < bs_words; i++) tag.words[i] = __atomic_load_n(&page[i], __ATOMIC_ACQUIRE);
-    // What is read from the file from here on is at least as new as the tag.
+    // All data that is read from the file from here on is at least as new as the tag.
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return tag;
 }
@@ -33,7 +33,7 @@ static inline int bs_tag_counts(const bs_tag *tag) {
         && ((const uint8_t *)field)[12] == 1 && (field[8] != 0 || field[9] != 0);
 }
 
-// Frames in the log, and how many of them are copied into the database (the word behind the two copies of the header).
+// The frames in the log, and how many of them are copied into the database (the word behind both copies of the header).
 static inline uint32_t bs_frames(const uint64_t *page) {
     return __atomic_load_n((const uint32_t *)page + 4, __ATOMIC_ACQUIRE);
 }
@@ -42,7 +42,7 @@ static inline uint32_t bs_backfilled_frames(const uint64_t *page) {
 }
 
 // Maps the same page once more, for longer than the connection lives (tried: to read the connection's own mapping after
-// sqlite3_close is a SIGSEGV). Null where the system can't do that.
+// sqlite3_close is a SIGSEGV). Null if the system can't do that.
 enum { bs_header_size = 32768 };
 #ifdef __APPLE__
 // Not mach_vm_remap: only macOS lets a program include its header.
@@ -54,7 +54,7 @@ static inline const uint64_t *bs_map_again(const uint64_t *page) {
     return (const uint64_t *)copy;
 }
 #else
-// glibc declares it only with _GNU_SOURCE. An old size of 0 maps shared pages a second time (mremap(2)).
+// glibc declares mremap only with _GNU_SOURCE. An old size of 0 maps shared pages a second time (mremap(2)).
 extern void *mremap(void *, size_t, size_t, int, ...);
 static inline const uint64_t *bs_map_again(const uint64_t *page) {
     void *copy = mremap((void *)page, 0, bs_header_size, 1 /* MREMAP_MAYMOVE */);
@@ -68,7 +68,7 @@ static inline void bs_blank(const uint64_t *page) {
 }
 static inline void bs_unmap(const uint64_t *page) { munmap((void *)page, bs_header_size); }
 
-// MARK: - The cached answer
+// MARK: - The kept answer
 
 // The header with which a store's answers are compared. `page` is null while no answer counts. A mapping that was once
 // published is kept until the gate is freed.
@@ -79,8 +79,8 @@ typedef struct {
     const bs_process *process;
 } bs_gate;
 
-// An answer, the header under which it was read, and a sequence that tells a reader of a write in between: a seqlock of
-// relaxed atomics. Of a header that counts both copies are alike: the slot keeps one, for there may be many slots.
+// An answer, the header under which it was read, and a sequence that shows a reader a write in between: a seqlock of
+// relaxed atomics. In a header that counts both copies are alike: the slot keeps one copy, for there may be many slots.
 typedef struct {
     uint64_t sequence, verdict, epoch, until, generation;
     uint64_t tag[bs_words / 2];
@@ -120,7 +120,7 @@ static inline void bs_gate_set(bs_gate *gate, const uint64_t *page, uint64_t gen
     __atomic_store_n(&gate->page, page, __ATOMIC_SEQ_CST);
 }
 
-// The answer, if the header is still the one under which it was read; else verdict 0.
+// The answer, if the header is still the same as when the answer was read; else verdict 0.
 static inline bs_answer bs_ask(const bs_slot *slot, const bs_gate *gate) {
     bs_answer none = {0, 0, 0};
     const uint64_t *page = __atomic_load_n(&gate->page, __ATOMIC_ACQUIRE);
@@ -144,7 +144,7 @@ static inline bs_answer bs_ask(const bs_slot *slot, const bs_gate *gate) {
     return answer;
 }
 
-// One thread at a time publishes; another that comes meanwhile drops its answer. The tag must count.
+// One thread at a time publishes; another thread that comes meanwhile drops its answer. The tag must count.
 static inline void bs_publish(bs_slot *slot, const bs_tag *tag, uint64_t generation, bs_answer answer) {
     uint64_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED);
     if (sequence & 1 || !__atomic_compare_exchange_n(&slot->sequence, &sequence, sequence + 1, 0,

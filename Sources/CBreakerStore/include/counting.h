@@ -1,5 +1,5 @@
 #pragma once
-// In C: Swift has no atomic access to memory that is not its own, and no word for the CPU that a thread runs on.
+// In C: Swift has no atomic access to memory that is not its own, and no way to ask for the CPU of a thread.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +11,7 @@ static inline void bs_add(uint64_t *word, uint64_t count) { __atomic_fetch_add(w
 static inline int bs_replace(uint64_t *word, uint64_t known, uint64_t value) {
     return __atomic_compare_exchange_n(word, &known, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
-// Takes what is in a word and leaves zero. Most words of most ticks are zero: those are not written.
+// Returns the value of a word and leaves zero. Most words are zero most of the time: those are not written.
 static inline uint64_t bs_take(uint64_t *word) {
     return __atomic_load_n(word, __ATOMIC_RELAXED) ? __atomic_exchange_n(word, 0, __ATOMIC_RELAXED) : 0;
 }
@@ -19,8 +19,8 @@ static inline void bs_count_relaxed(uint64_t *word, uint64_t count) {
     __atomic_fetch_add(word, count, __ATOMIC_RELAXED);
 }
 
-// A number that no other values of these four words have, as far as chance goes. The odd numbers are arbitrary. Four
-// zeros do not give zero: what was never written does not pass for whole.
+// A number that, but for chance, no other values of these four words give. The odd numbers are arbitrary. Four zeros do
+// not give zero: words that were never written do not pass the check.
 static inline uint64_t bs_check(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     uint64_t sum = (a + 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
     sum ^= ((b << 17 | b >> 47) + 0xBF58476D1CE4E5B9u) * 0xA24BAED4963EE407u;
@@ -33,15 +33,15 @@ static inline uint64_t bs_check(uint64_t a, uint64_t b, uint64_t c, uint64_t d) 
 // MARK: - The CPU
 
 #ifdef __linux__
-// glibc 2.35 and newer tell where each thread keeps the number of its CPU, which the kernel keeps up to date (rseq(2)):
+// glibc 2.35 and newer show where each thread keeps the number of its CPU, which the kernel keeps up to date (rseq(2)):
 // 0.2 ns, where sched_getcpu takes 2.7. Weak: other C libraries have no such symbols.
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 extern int sched_getcpu(void);
 #endif
 
-// The number of the CPU that this thread runs on, or 0 where nothing cheap tells. The thread may be on another one when
-// the caller uses the number.
+// The number of the CPU that this thread runs on, or 0 if there is no cheap way to ask. The thread may run on another
+// CPU by the time that the caller uses the number.
 static inline uint64_t bs_cpu(void) {
 #ifdef __linux__
     if (&__rseq_offset && __rseq_size) {
@@ -71,9 +71,9 @@ enum { bs_lane_size = 64, bs_wipe_on_fork = 18 /* MADV_WIPEONFORK, which older h
 // Words of a circuit's first lane that count nothing.
 enum { bs_first_epoch = 6, bs_other_lanes = 7 };
 
-// Adds one to a word of a lane. `first` is the address of the circuit's first lane. A word of that lane says where the
-// lanes of the CPUs are, if there are such: the address of the first of them, and in its last six bits how many more
-// there are: one less than a power of two.
+// Adds one to a word of a lane. `first` is the address of the circuit's first lane. If the circuit has lanes for the
+// CPUs, a word of the first lane has their address, and in its last six bits their number less one. The number of these
+// lanes is a power of two.
 static inline void bs_count(uint64_t first, int word) {
     uint64_t lane = first;
     uint64_t more = __atomic_load_n((const uint64_t *)(uintptr_t)first + bs_other_lanes, __ATOMIC_ACQUIRE);
@@ -84,7 +84,7 @@ static inline void bs_count(uint64_t first, int word) {
     __atomic_fetch_add((uint64_t *)(uintptr_t)lane + word, 1, __ATOMIC_RELAXED);
 }
 
-// The same for a call that was let through under this epoch: nothing if that was a former circuit's of the name.
+// The same for a call that was let through in this epoch; adds nothing if the call was a former circuit's of the name.
 static inline void bs_count_since(uint64_t first, int word, int64_t epoch) {
     if (epoch >= (int64_t)__atomic_load_n((const uint64_t *)(uintptr_t)first + bs_first_epoch, __ATOMIC_RELAXED))
         bs_count(first, word);

@@ -1,10 +1,10 @@
 #pragma once
-// In C: Swift's modules of the C library name the fields of `struct stat` otherwise on each system.
+// In C: in Swift's modules of the C library the fields of `struct stat` have other names on each system.
 #include <errno.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
-// What stat(2) tells of a file.
+// The facts of stat(2) about a file.
 struct bs_found {
     uint64_t device, inode;
     int64_t size, modified_seconds, modified_nanoseconds, changed_seconds, changed_nanoseconds;
@@ -33,7 +33,7 @@ static inline struct bs_found bs_found_of(const struct stat *info) {
     };
 }
 
-// Looks at the file at a path; 0, or what errno says.
+// Looks at the file at a path; 0, or the number in errno.
 static inline int bs_find(const char *path, int follows, struct bs_found *found) {
     struct stat info;
     if ((follows ? stat(path, &info) : lstat(path, &info)) != 0) return errno;
@@ -41,7 +41,7 @@ static inline int bs_find(const char *path, int follows, struct bs_found *found)
     return 0;
 }
 
-// Looks at an open file; 0, or what errno says.
+// Looks at an open file; 0, or the number in errno.
 static inline int bs_find_open(int descriptor, struct bs_found *found) {
     struct stat info;
     if (fstat(descriptor, &info) != 0) return errno;

@@ -1,5 +1,5 @@
 #pragma once
-// In C: Swift's modules of the C library know neither the locks of open file descriptions nor `statfs` everywhere.
+// In C: Swift's modules of the C library do not have the locks of open file descriptions, nor `statfs` everywhere.
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #endif
 
-// The file system's magic number (Linux) or, where the kernel says that it is not local (macOS), 1. -1: unknown.
+// The file system's magic number (Linux); or 1 if the kernel says that it is not local, else 0 (macOS). -1: unknown.
 static inline int64_t bs_file_system(const char *path) {
     struct statfs info;
     if (statfs(path, &info) != 0) return -1;
@@ -22,8 +22,8 @@ static inline int64_t bs_file_system(const char *path) {
 #endif
 }
 
-// Locks of an open file description. Darwin hides their names from programs outside the system, Linux from those that
-// are built without _GNU_SOURCE, as Swift's own module of the C library is.
+// Locks of an open file description. Darwin hides their names from programs outside the system. Linux hides them from
+// programs that are built without _GNU_SOURCE, as Swift's own module of the C library is.
 #ifndef F_OFD_SETLK
 #ifdef __APPLE__
 #define F_OFD_SETLK 90
@@ -44,13 +44,13 @@ static inline struct flock bs_byte(int64_t offset, short type) {
     return byte;
 }
 
-// Locks or unlocks one byte for the open file description, never waiting; 0 when done.
+// Locks or unlocks one byte for the open file description, without waiting; 0 when done.
 static inline int bs_set_lock(int descriptor, int64_t offset, int locked) {
     struct flock byte = bs_byte(offset, locked ? F_WRLCK : F_UNLCK);
     return fcntl(descriptor, F_OFD_SETLK, &byte);
 }
 
-// Whether another open file description locks any of `count` bytes: 1, 0, or -1 where the kernel would not say.
+// Whether another open file description locks any of `count` bytes: 1, 0, or -1 if the kernel does not say.
 static inline int bs_is_any_locked(int descriptor, int64_t offset, int64_t count) {
     struct flock bytes = bs_byte(offset, F_WRLCK);
     bytes.l_len = count;

@@ -4,27 +4,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Writes to a mapped file end the process by SIGBUS when the file was cut, or when the file system has no room for what
-// it had promised. From `bs_guard_mapping` on, such a write to this memory puts zeros in the place of the file, sets
+// A write to a mapped file ends the process by SIGBUS if the file was cut, or if the file system lacks the room that it
+// had promised. From `bs_guard_mapping` on, such a write to this memory puts zeros in the place of the file, sets
 // `lost` and goes on. A child of `fork` gets the zeros at once. The zeros are this process's alone.
 //
 // Returns a place for `bs_unguard_mapping`, or -1: all places are taken, the address is out of range, or SIGBUS can't
 // be caught. `lost` must live as long as the guard.
 int bs_guard_mapping(void *start, size_t size, uint32_t *lost);
-// To be called before the memory is unmapped.
+// Must be called before the memory is unmapped.
 void bs_unguard_mapping(int place);
 
 // A thread that blocks SIGBUS is killed by it. Returns 1 if this thread does so, and then lets the signal in. The
-// caller hands the result to `bs_end_touching` when it has touched the memory.
+// caller hands the result to `bs_end_touching` once it has touched the memory.
 int bs_begin_touching(void);
 void bs_end_touching(int was_blocked);
 
-// Whether our handler is the one in place just now. For tests.
+// Whether our handler is in place now. For tests.
 int bs_is_guard_installed(void);
 
 static inline uint32_t bs_is_lost(const uint32_t *lost) { return __atomic_load_n(lost, __ATOMIC_ACQUIRE); }
 static inline void bs_lose(uint32_t *lost) { __atomic_store_n(lost, 1, __ATOMIC_RELEASE); }
 
-// Gives the bytes of a file blocks on the disk, and the file its size; 0 or an error number, which is EFBIG beyond the
-// limit of the process (limits.h). Contents stay.
+// Reserves blocks on the disk for bytes of a file, and extends the file to their end. Returns 0 or an error number,
+// which is EFBIG beyond the limit of the process (limits.h). Contents stay.
 int bs_allocate(int descriptor, int64_t offset, int64_t size);

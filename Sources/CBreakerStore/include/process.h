@@ -1,6 +1,6 @@
 #pragma once
-// In C: a fork's child may call nothing but async-signal-safe functions. An atomic of Swift may call into its runtime,
-// which is not among them.
+// In C: a fork's child may call nothing but async-signal-safe functions. An atomic of Swift may call into Swift's
+// runtime, which is not async-signal-safe.
 #include <signal.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -10,10 +10,10 @@
 
 enum { bs_most_descriptors = 1024 };
 
-// What a fork's child must know. There is one for the process, never freed.
+// The facts that a fork's child must know. The process has one such record, which is never freed.
 typedef struct {
     uint64_t forks;
-    int64_t forked_at;  // seconds since 1970, of the last of them
+    int64_t forked_at;  // seconds since 1970, of the last fork
     int32_t descriptors[bs_most_descriptors];  // of lock files, + 1; 0 is a free place
 } bs_process;
 
@@ -27,8 +27,8 @@ static inline int64_t bs_forked_at(const bs_process *process) {
     return __atomic_load_n(&process->forked_at, __ATOMIC_RELAXED);
 }
 
-// Runs in the child of a fork, and is async-signal-safe. The child closes the descriptors of lock files: as long as it
-// has one open, the parent's locks live on after the parent's death.
+// Runs in the child of a fork, and is async-signal-safe. The child closes the descriptors of lock files: as long as the
+// child has a descriptor open, the parent's locks live on after the parent's death.
 static inline void bs_forked(bs_process *process) {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_REALTIME, &now);
@@ -49,8 +49,8 @@ static inline int bs_note_descriptor(bs_process *process, int descriptor) {
     }
     return 0;
 }
-// Drops the note of a descriptor; 0 if there is none. In a fork's child there is none, for the child has closed the
-// descriptor.
+// Drops the note of a descriptor; 0 if there is none. A fork's child has no such notes, for it has closed the
+// descriptors.
 static inline int bs_drop_descriptor(bs_process *process, int descriptor) {
     for (int i = 0; i < bs_most_descriptors; i++) {
         int32_t entry = descriptor + 1;
@@ -60,8 +60,8 @@ static inline int bs_drop_descriptor(bs_process *process, int descriptor) {
     return 0;
 }
 
-// Starts a detached thread that blocks all signals, so that the program's signal handlers never run on it. Only those
-// of its own faults stay: a fault whose signal is blocked kills the process (sigprocmask(2)). 0 when done.
+// Starts a detached thread on which the program's signal handlers never run: it blocks all signals but those of its own
+// faults, because a fault whose signal is blocked kills the process (sigprocmask(2)). 0 when done.
 static inline int bs_start_thread(void *(*main)(void *), void *argument) {
     pthread_attr_t attributes;
     pthread_t thread;

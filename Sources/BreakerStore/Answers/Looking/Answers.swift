@@ -1,31 +1,31 @@
 import Synchronization
 
-/// What calls are answered from: the connection that reads, and the header that kept answers are compared with.
+/// The sources of the answers to calls: the connection that reads, and the header with which kept answers are compared.
 final class Answers: Sendable {
-    /// What is open just now.
+    /// The files and connections that are open now.
     struct Source {
         fileprivate(set) var isOpen = false
-        /// The connection that reads, opened when it is first needed: an opening takes less time without.
+        /// The connection that reads, opened when it is first needed, so that the store opens faster.
         fileprivate var database: Database?
-        /// All headers that answers were ever compared with; the last one is the present one.
+        /// All headers with which answers were ever compared; the last header is the present one.
         ///
-        /// The old ones stay readable: a call may be reading one just now.
+        /// The old headers stay readable: a call may be reading one of them now.
         fileprivate(set) var headers: [HeaderMapping] = []
         /// Rises with each opening, so that no answer outlives its file.
         fileprivate(set) var generation: UInt64 = 0
-        /// Where the history stood when this file was opened first.
+        /// The position of the history when this file was first opened.
         fileprivate(set) var origin = HistoryPosition(file: 0, id: 0)
-        /// The newest event when the file was opened last, and which file that was.
+        /// The newest event when the file was last opened, and the identity of that file.
         fileprivate(set) var newest: (id: Int64, identity: FileIdentity)?
         fileprivate var lock: LockFile?
-        /// The workers that this process has been in the file; the last one is the present one.
+        /// The workers that this process has been in the file; the last worker is the present one.
         fileprivate var workers: [Int64] = []
     }
 
     let source = Mutex(Source(), rank: .answers)
     private let clock: StoreClock
     private let file: StoreFile
-    /// Whether what must survive a power loss is synced.
+    /// Whether data that must survive a power loss is synced.
     private let syncs: Bool
 
     init(_ file: StoreFile, _ clock: StoreClock, syncs: Bool) {
@@ -36,10 +36,10 @@ final class Answers: Sendable {
 
     // MARK: - Opening and closing
 
-    /// Takes over what was opened.
+    /// Takes over the files and the writer of an opening.
     ///
-    /// - Parameter maybeSame: whether the path led to the open database just before that was closed.
-    /// - Returns: whether it is the same database, and the header that answers may be compared with.
+    /// - Parameter maybeSame: whether the path led to the open database just before that database was closed.
+    /// - Returns: whether it is the same database, and the header with which answers may be compared.
     func opened(
         _ opened: Opened,
         maybeSame: Bool
@@ -49,7 +49,7 @@ final class Answers: Sendable {
             let isSame =
                 maybeSame && opened.identity.hasDatabase(of: source.newest?.identity)
                 && newest >= source.newest?.id ?? 0
-            // Another file counts its events anew.
+            // Another file numbers its events from the beginning.
             if !isSame { source.origin = HistoryPosition(file: source.origin.file + 1, id: newest) }
             source.newest = (newest, opened.identity)
             source.isOpen = true
@@ -64,7 +64,7 @@ final class Answers: Sendable {
         }
     }
 
-    /// Whether the database's path leads to what was opened last.
+    /// Whether the database's path leads to the database that was opened last.
     ///
     /// The caller asks while that database is still open: no other file can get its inode number.
     var hasDatabaseInPlace: Bool { self.source.withLock { $0.newest?.identity.hasDatabase(of: self.file) ?? false } }
@@ -80,7 +80,7 @@ final class Answers: Sendable {
     /// Which files are open; nil if none are.
     var identity: FileIdentity? { self.source.withLock { $0.isOpen ? $0.newest?.identity : nil } }
 
-    /// Closes the connection; no answer counts any longer.
+    /// Closes the connection; no kept answer counts any longer.
     ///
     /// Called before the writer's connection is closed: the process that opens the file next may truncate the index,
     /// whose header is mapped here.
@@ -92,7 +92,7 @@ final class Answers: Sendable {
         }
     }
 
-    /// Closes the connection, and lets go of the lock file and this process's bytes in it.
+    /// Closes the connection, and releases the lock file and this process's bytes in it.
     func leave() {
         self.close()
         self.source.withLock { $0.lock = nil }
@@ -132,24 +132,24 @@ final class Answers: Sendable {
         return try Database.sharing(self.file, as: identity, syncs: self.syncs)
     }
 
-    /// A circuit as it was read, and the header under which it was.
+    /// A circuit as it was read, and the header under which it was read.
     struct Found {
         fileprivate var row: CircuitRow
-        /// Whether there are failures that a success would forget; only the consecutive rule has such.
+        /// Whether there are failures that a success would forget; only the consecutive rule has such failures.
         fileprivate var hasFailures: Bool
-        /// Nil where the answer needs no time, or where the row can't be read.
+        /// Nil if the answer needs no time, or if the row can't be read.
         fileprivate var clock: ClockRow?
         fileprivate var held: (tag: Tag, generation: UInt64)?
 
-        /// Whether nobody has committed anything since it was read, as far as that can be told.
+        /// Whether no process has committed since the read, as far as the header shows.
         func isCurrent(for asker: Asker) -> Bool { self.held.map { $0.tag == asker.gate.tag()?.tag } ?? true }
     }
 
-    /// Reads what a call must know; nil if there is no circuit of this name.
+    /// Reads the circuit for a call; nil if there is no circuit of this name.
     ///
-    /// - Parameter database: a connection that the caller may use just now.
+    /// - Parameter database: a connection that the caller may use now.
     func find(_ asker: Asker, through database: Database) throws(BreakerStoreError) -> Found? {
-        // Taken before the read begins: what is read is at least as new as the header.
+        // Taken before the read begins: the circuit that is read is at least as new as the header.
         let held = asker.gate.tag()
         let name = asker.circuit.name
         let read = try database.first(CircuitRow.byName, .text(name)) { row throws(BreakerStoreError) in
@@ -169,11 +169,11 @@ final class Answers: Sendable {
         return found
     }
 
-    /// Answers from what was read, and keeps the answer for the next call.
+    /// Answers from a look, and keeps the answer for the next call.
     ///
     /// The caller holds no lock: the host's clock, which may be the user's code, is read here.
     ///
-    /// - Returns: the answer, and what is other than when the circuit was last read.
+    /// - Returns: the answer, and the changes since the circuit was last read.
     func answer(
         _ found: Found, to asker: Asker
     ) -> (answer: CallAnswer, news: (newConfig: CircuitBreaker.Config?, isAnother: Bool)) {
@@ -182,12 +182,12 @@ final class Answers: Sendable {
         let stored = circuit.state
         let now = self.clock.now
         circuit.takeStampsAhead(for: now)
-        // If the stored end of an open circuit can't be right, a commit must correct it. An end that is only corrected
-        // here would move on with the clock.
+        // If the stored end of an open circuit can't be right, a commit must correct it. A correction here alone would
+        // move on with the clock.
         let answer = CallAnswer(
             circuit.state == stored ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
             of: circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
-        // First: a call that is let through by the kept answer finds that the counts know of its epoch.
+        // First: when the kept answer lets a call through, the counts must know the call's epoch.
         let news = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
         if let held = found.held, answer.mayBeKept {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)

@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a reader of the file needs: a connection, the clock, and which workers live or are this process.
+/// A view of the file for a reader: a connection, the clock, and which workers live or are this process.
 struct StoreView {
     let file: StoreFile
     let database: Database
@@ -42,7 +42,7 @@ struct StoreView {
         }
     }
 
-    /// A circuit as it is at the moment that is read.
+    /// A circuit at the instant of the read.
     func snapshot(
         of stored: StoredCircuit, named name: String, on board: BoardView, _ dates: ((StoreTime) -> Date)? = nil
     ) throws(BreakerStoreError) -> CircuitSnapshot {
@@ -53,7 +53,7 @@ struct StoreView {
             isAlive: self.isAlive, dates ?? self.clock.dates())
     }
 
-    /// What is counted outside of the database.
+    /// The counts outside of the database.
     var board: BoardView { BoardView(of: self.file, self.database, self.clock) }
 
     /// How many live workers have registered a circuit.
@@ -82,7 +82,7 @@ struct StoreView {
         }
     }
 
-    /// Reads a file that this store has not open, without changing anything on the disk.
+    /// Reads a file without an open store, and without changing anything on the disk.
     static func ofFile<Value>(
         _ file: StoreFile,
         _ clock: any HostClock,

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A connection for long reads, so that no call waits for one.
+/// A connection for long reads, so that no call waits for a long read.
 ///
-/// The connection is lent out, and no lock is held while it is used. A read that comes meanwhile opens another one.
+/// No lock is held while the connection is lent out. A read that comes meanwhile opens another connection.
 final class Viewer: Sendable {
     private struct State {
         var idle: Database?
@@ -36,22 +36,22 @@ final class Viewer: Sendable {
             self.keep(database)
             return value
         } catch {
-            // The connection may be at fault: then the next read opens another one.
+            // If the connection may be at fault, the next read opens another connection.
             if !error.isOfTheFile || error.code == .busy { self.keep(database) }
             throw error
         }
     }
 
-    /// Whether a connection is open that nobody uses.
+    /// Whether a connection is open that no read uses.
     var isIdle: Bool { self.state.withLock { $0.idle != nil } }
 
     private func keep(_ database: Database) {
         self.state.withLock { if $0.idle == nil { $0.idle = database } }
     }
 
-    /// Waits until all connections that are lent out have been given back, and closes them.
+    /// Waits until all lent connections have been given back, and closes them.
     ///
-    /// The caller sees to it that none is opened meanwhile.
+    /// The caller makes sure that none is opened meanwhile.
     func close() {
         let patience = Deadline(after: .seconds(1_000_000))
         while true {

@@ -6,12 +6,12 @@ import Musl
 import Darwin
 #endif
 #if canImport(SwiftOverlayShims)
-// Beside files without `stat`, the compiler takes it for the module that defines `stat`'s fields.
+// Beside files without `stat`, the compiler takes this module for the one that defines the fields of `stat`.
 import SwiftOverlayShims
 #endif
 
 extension Board {
-    /// Opens this owner's board of a store, or makes one with the mode and the owner of the database.
+    /// Opens this owner's board of a store, or makes a board with the mode and the owner of the database.
     static func openOrCreate(of file: StoreFile, _ owner: BoardHeader.Owner) throws(BreakerStoreError) -> Board {
         var info = stat()
         guard unsafe stat(file.path, &info) == 0 else {
@@ -22,11 +22,10 @@ extension Board {
             at: file.board, of: owner, mode: info.st_mode & 0o777, user: info.st_uid, group: info.st_gid)
     }
 
-    /// Opens this owner's board; puts a new one in place of whatever else is at the path.
+    /// Opens this owner's board; puts a new board in place of anything else at the path.
     ///
-    /// Throws, and leaves the board as it is, if only this process can't use the board.
-    /// Only one process at a time may do this: the caller holds byte 0 of the lock file. The new board has the mode and
-    /// the owner of the database.
+    /// Throws, and leaves the board as it is, if only this process can't use the board. Only one process at a time may
+    /// do this: the caller holds byte 0 of the lock file. The new board has the mode and the owner of the database.
     static func openOrCreate(
         at path: String, of owner: BoardHeader.Owner, mode: mode_t, user: uid_t, group: gid_t
     ) throws(BreakerStoreError) -> Board {
@@ -39,10 +38,9 @@ extension Board {
         return board
     }
 
-    /// Puts a new board at the path, in one step; a process that has the old one in use finds the old one lost.
+    /// Puts a new board at the path, in one step; a process that uses the old board finds that board lost.
     ///
-    /// Called under byte 0 of the lock file. Nothing is synced: after a power cut the boot is another one, and the
-    /// board is of no use any more.
+    /// Called under byte 0 of the lock file. Nothing is synced: a power cut ends the boot, and with it the board's use.
     static func create(
         at path: String, of owner: BoardHeader.Owner, mode: mode_t, user: uid_t, group: gid_t
     ) throws(BreakerStoreError) {
@@ -66,7 +64,7 @@ extension Board {
         }
     }
 
-    /// What a new board has room for.
+    /// The kinds of cells that a new board has room for.
     private static let kinds: [BoardKind] = [.totals, .ring, .worker]
 
     private static func fill(

@@ -1,21 +1,21 @@
 import CBreakerStore
 
-/// What a board, or a process without one, has counted of a circuit, to be told to the file.
+/// The counts of a circuit on a board, or in a process without a board, to be saved in the file.
 struct Tally: Sendable {
-    /// The circuit's row, and its birth: somebody may have forgotten the circuit.
+    /// The id of the circuit's row, and the circuit's birth: the circuit may have been forgotten meanwhile.
     var id: Int64
     var birth: Int64
     /// The board's number, or the worker's id.
     var board: Int64
     var totals: CellTotals?
     var durations: DurationBuckets?
-    /// What a process has counted without a board since it began; nil for a board's numbers, which are told whole.
+    /// The private counts of a process since it began; nil for a board's numbers, which are saved whole.
     ///
-    /// Where it is not nil, the totals and durations above are those that the file does not have yet.
+    /// If it is not nil, the totals and durations above are those that the file does not have yet.
     var own: OwnCounts?
 }
 
-/// What a process has counted of a circuit while there was no board, or no room on it.
+/// The private counts of a circuit: those of calls while there was no board, or no room on it.
 struct OwnCounts: Sendable {
     var totals = CellTotals()
     var durations: DurationBuckets?
@@ -28,12 +28,12 @@ struct OwnCounts: Sendable {
 }
 
 extension Board {
-    /// What the file has not been told.
+    /// The numbers that the file does not have yet.
     ///
     /// - Parameters:
-    ///   - start: the place to begin at: that behind which the last walk stopped.
-    ///   - most: so many circuits at most.
-    /// - Returns: the numbers, and the place at which the next walk begins; nil if this one came to the end.
+    ///   - start: the place at which to begin, where the last walk stopped.
+    ///   - most: the greatest number of tallies.
+    /// - Returns: the tallies, and the place at which the next walk begins; nil if this walk came to the end.
     func unsaved(from start: Int, atMost most: Int) -> (tallies: [Tally], next: Int?) {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
@@ -47,7 +47,7 @@ extension Board {
             }
             first += segment.capacity
         }
-        // Numbers that were read while the board was lost are zeros.
+        // Numbers that were read from a lost board are zeros.
         return (self.isLost ? [] : tallies, nil)
     }
 
@@ -70,7 +70,7 @@ extension Board {
         return tally
     }
 
-    /// The file has been told these numbers: the transaction is committed.
+    /// Called once the transaction that saves these tallies is committed.
     func noteSaved(_ tallies: [Tally]) {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }

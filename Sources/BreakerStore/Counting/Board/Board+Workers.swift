@@ -1,20 +1,20 @@
 import CBreakerStore
 
-/// Which workers are degraded: the database can't be written then, so the board tells.
+/// The degraded workers: they can't write to the database, so they note on the board that they are degraded.
 extension Board {
     /// A worker that can't use the database.
     struct Degraded: Equatable, Sendable {
         var worker: Int64
-        /// The uptime in microseconds since which the worker can't.
+        /// The uptime in microseconds since which the worker is degraded.
         var since: Int64
-        /// Why the worker can't; nil where that is not known.
+        /// Why the worker is degraded; nil if that is not known.
         var reason: BreakerStoreError.Code?
     }
 
     /// Notes since when a worker is degraded, and why; with nil for `uptime`, that the worker is not degraded any more.
     ///
-    /// A worker has a cell only while it is degraded: if each worker that ever lived kept one, programs that start each
-    /// second would fill the board. Returns false if no cell is free or a dead worker's: then others are not told.
+    /// A worker has a cell only while it is degraded: otherwise programs that start each second would fill the board.
+    /// Returns false if no cell is free or a dead worker's: then the board does not show the worker.
     @discardableResult
     func setDegraded(
         _ worker: Int64, since uptime: Int64?, reason: BreakerStoreError.Code? = nil, isAlive: (Int64) -> Bool
@@ -39,7 +39,7 @@ extension Board {
         return false
     }
 
-    /// The workers that have said that they are degraded; those who died since are among them.
+    /// The workers that have noted that they are degraded; workers that died since are among them.
     func degraded() -> [Degraded] {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
@@ -56,16 +56,16 @@ extension Board {
 extension Board.Degraded {
     /// The reasons that have a number on the board: the place here + 1.
     ///
-    /// New reasons come at the end.
+    /// New reasons go to the end.
     private static let reasons: [BreakerStoreError.Code] = [
         .busy, .full, .corrupt, .unavailable, .permissionDenied, .notFound, .notAStore, .newerSchema, .unsafePath,
         .unsupportedFileSystem, .inUse, .foreignSchema,
     ]
 
-    /// What a cell for a worker says; nil for a free cell, and for one that a worker is writing just now.
+    /// Reads the cell of a worker; nil if the cell is free, or if a worker is writing to it now.
     ///
-    /// A worker takes a cell by the first word, where the others still are another worker's: so one of them is a check
-    /// of all.
+    /// A worker takes a cell by the first word, while the other words are still another worker's: so the last word is a
+    /// check of all.
     init?(_ cell: SharedWords) {
         let number = cell[2]
         self.init(worker: cell.number(0), since: cell.number(1))

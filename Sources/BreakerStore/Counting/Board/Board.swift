@@ -9,22 +9,21 @@ import Musl
 import Darwin
 #endif
 
-/// The file `<db>-board`: the counters of all circuits, which all workers of the host have in memory and add to.
+/// The file `<db>-board`: the cells of all circuits, which all workers of the host have mapped and add to.
 ///
-/// The counters belong to circuits, not to workers: nothing is handed out, and what a dead worker counted stays
-/// counted. A cell is found by the circuit's birth, and becomes another circuit's only when the circuit is forgotten. A
-/// board lives no longer than the boot. The store can do without the file: a process that finds it unusable puts a new
-/// one in its place.
+/// Cells belong to circuits, not to workers: calls that a dead worker counted stay counted. A cell is found by its
+/// circuit's birth, and becomes another circuit's only when its circuit is forgotten. A board lives no longer than the
+/// boot. The store can do without the file: a process that finds the file unusable puts a new board in its place.
 final class Board: Sendable {
     /// How room is made for a cell.
     struct Room {
-        /// Runs something while no other process creates or changes a board, under byte 0 of the lock file.
+        /// Runs its argument while no other process or thread changes a board, under byte 0 of the lock file.
         let alone: (() throws(BreakerStoreError) -> Void) throws(BreakerStoreError) -> Void
-        /// Whether a board that has no room may be swept and grown: it could not just now.
+        /// Whether a full board may be swept and grown now; false for a while after it could not grow.
         let mayGrow: () -> Bool
         /// The births of all circuits in the file; nil if the file can't be read just now.
         let births: () -> Set<Int64>?
-        /// The board could not grow.
+        /// Called when the board could not grow.
         let failed: () -> Void
     }
 
@@ -32,14 +31,14 @@ final class Board: Sendable {
     let owner: BoardHeader.Owner
     /// Drawn at random when the board was made.
     ///
-    /// The database keeps the totals of each board under its number.
+    /// The database keeps the totals of each board under the board's number.
     let number: UInt64
     private let file: OpenFile
     private let header: BoardMapping
     private let loss: BoardLoss
     private let segments: Mutex<Segments>
 
-    /// What the header says, and the segments among these that this release knows, which are mapped.
+    /// The segments that the header describes, and those among them that this release knows, which are mapped.
     private struct Segments {
         var layouts: [BoardHeader.Segment] = []
         var mapped: [BoardSegment] = []
@@ -47,15 +46,15 @@ final class Board: Sendable {
         var end: Int { self.layouts.last?.end ?? BoardHeader.size }
     }
 
-    /// Opens the board if it is there and is this owner's; nil if a new one must be made, for all processes.
+    /// Opens the board if it is there and is this owner's; nil if a new board must be made, for all processes.
     ///
     /// Throws if only this process can't use the file: its limit of descriptors or of memory is reached, all places for
-    /// mappings are taken, or it may not open the file. Other processes may count on that board, so it stays.
+    /// mappings are taken, or it may not open the file. The board then stays, because other processes may count on it.
     static func open(at path: String, of owner: BoardHeader.Owner) throws(BreakerStoreError) -> Board? {
         guard (try? StoreFile.requireSafe(name: path, isDatabase: false)) != nil else { return nil }
         guard let file = OpenFile(path, O_RDWR) else {
             let error = errno
-            // There is no file, or a link, a pipe or the like.
+            // There is no file, or the path leads to a link, a pipe or the like.
             if error == ENOENT || error == ELOOP || error == ENXIO { return nil }
             throw BreakerStoreError(systemError: error, doing: "open", path: path)
         }
@@ -84,12 +83,12 @@ final class Board: Sendable {
 
     // MARK: - Losing the board
 
-    /// Whether the numbers that this process adds reach nobody any more; the store then needs another board.
+    /// Whether the numbers that this process adds are lost; the store then needs another board.
     var isLost: Bool { self.loss.isLost }
 
-    /// Loses the board unless the path still leads to it, and the file is as large as it was; returns whether it does.
+    /// Loses the board if the path no longer leads to it or the file has shrunk; returns whether it is in place.
     ///
-    /// Asked by the store's thread now and then. A board that is not in place is lost from then on.
+    /// Called by the store's thread now and then.
     func checkPlace() -> Bool {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
@@ -110,15 +109,15 @@ final class Board: Sendable {
 
     // MARK: - Cells
 
-    /// The cell of a key; takes one if there is none, and makes room for it if there is no room.
+    /// The cell of a key; takes a cell if the key has none, and makes room if there is no room.
     ///
-    /// Blocks for as long as `room` does. Asked when a circuit is counted first, not by its calls.
+    /// Blocks for as long as `room` does. Called when the cells of a circuit are made, not for each call.
     func cell(_ kind: BoardKind, _ key: CellKey, making room: Room) throws(BreakerStoreError) -> SharedWords {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
         var cell = Self.cell(kind, key, in: self.segments.withLock { $0.mapped })
         if cell == nil {
-            // The lock of the file keeps other processes out, the lock of this object other threads of this one.
+            // No other process and no other thread of this process takes cells meanwhile.
             try room.alone { () throws(BreakerStoreError) in
                 cell = try self.take(kind, key, making: room)
             }
@@ -134,7 +133,7 @@ final class Board: Sendable {
         return nil
     }
 
-    /// Takes a cell, unless another process has; frees those of forgotten circuits, or grows, if there is no room.
+    /// Takes a cell, unless another process has; if there is no room, frees the cells of forgotten circuits, or grows.
     private func take(
         _ kind: BoardKind, _ key: CellKey, making room: Room
     ) throws(BreakerStoreError) -> SharedWords? {
@@ -147,7 +146,7 @@ final class Board: Sendable {
         var segments = try self.segments(following: true)
         if let cell = Self.cell(kind, key, in: segments) ?? taken(in: segments) { return cell }
         guard room.mayGrow() else { throw self.failure("it could not grow just now") }
-        // The file is read while this object is not locked.
+        // The database is read while this object is not locked.
         if let births = room.births(), self.free(kind, allBut: births, in: segments), let cell = taken(in: segments) {
             return cell
         }
@@ -163,10 +162,10 @@ final class Board: Sendable {
         return taken(in: segments)
     }
 
-    /// Frees the cells of forgotten circuits; returns whether that has made much room for a kind.
+    /// Frees the cells of forgotten circuits; returns whether that has freed at least a quarter of a kind's cells.
     ///
-    /// With less room than a quarter the board would soon be swept again. Totals go first: by them a worker sees that
-    /// its cells are another circuit's.
+    /// With less room the board would soon be swept again. Totals are freed first: by them a worker sees that its cells
+    /// belong to another circuit.
     private func free(_ kind: BoardKind, allBut births: Set<Int64>, in segments: [BoardSegment]) -> Bool {
         var freed = 0
         for segment in segments.filter({ $0.kind == .totals }) + segments.filter({ $0.kind != .totals })
@@ -177,7 +176,7 @@ final class Board: Sendable {
         return freed >= segments.filter { $0.kind == kind }.reduce(0) { $0 + $1.capacity } / 4
     }
 
-    /// The segments, on request with those that other processes have added.
+    /// The mapped segments; if `following`, with those that other processes have added.
     func segments(following: Bool) throws(BreakerStoreError) -> [BoardSegment] {
         try self.segments.withLock { segments throws(BreakerStoreError) in
             if following { try self.follow(&segments) }
@@ -187,7 +186,7 @@ final class Board: Sendable {
 
     // MARK: - Growing
 
-    /// Maps the segments that other processes have added.
+    /// Maps the segments that other processes have added; loses a damaged board.
     private func follow(_ segments: inout Segments) throws(BreakerStoreError) {
         guard let known = Self.read(self.header, self.file.descriptor), known.number == self.number,
             known.segments.starts(with: segments.layouts)
@@ -201,10 +200,9 @@ final class Board: Sendable {
         segments = all
     }
 
-    /// Adds a segment.
+    /// Adds a segment; only one process at a time does this.
     ///
-    /// The disk gives room first: a segment that is known always has all its blocks. Only one process at a time does
-    /// this.
+    /// The disk gives room first, so that each segment in the header has all its blocks.
     private func append(_ kind: BoardKind, _ segments: inout Segments) throws(BreakerStoreError) {
         guard self.checkPlace(end: segments.end), let known = Self.read(self.header, self.file.descriptor),
             let segment = known.nextSegment(kind)
@@ -219,24 +217,24 @@ final class Board: Sendable {
         try self.follow(&segments)
     }
 
-    // MARK: - Whose turn it is
+    // MARK: - Turns to save
 
-    /// Takes the turn to tell the file what the board has counted, unless a worker has within `pause` microseconds.
+    /// Takes the turn to save the counts of the board, unless a worker has taken it within `pause` microseconds.
     ///
-    /// All workers see the same numbers: one of them tells the file. Each commit makes all of them read their circuits
-    /// anew. If that worker is killed, another one takes the next turn.
+    /// All workers see the same numbers, and each commit makes all of them read their circuits again: so one worker
+    /// saves for all. If that worker is killed, another worker takes the next turn.
     func takeTurn(at uptime: Int64, pause: Int64) -> Bool {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
         let words = self.header.words(from: 0)
         let last = words[BoardHeader.Place.toldAt]
         let age = uptime &- Int64(bitPattern: last)
-        // A time in the future was written before the clock began anew, or is damage.
+        // A time in the future is damage, or was written before the clock began again.
         guard last == 0 || age < 0 || age >= pause else { return false }
         return words.replace(last, with: UInt64(bitPattern: uptime), at: BoardHeader.Place.toldAt)
     }
 
-    /// The worker that has the turn was not able to tell all: anybody may take the next turn.
+    /// Lets any worker take the next turn: the worker that has the turn could not save all numbers.
     func giveTurnBack() {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
@@ -256,7 +254,7 @@ final class Board: Sendable {
         return BoardHeader(copy, fileSize: Self.size(descriptor))
     }
 
-    /// Maps the segments that are not mapped yet; nil where the system can't.
+    /// Maps the segments that are not mapped yet; nil if the system can't.
     private static func map(
         _ layouts: [BoardHeader.Segment], after known: Segments, _ descriptor: Int32, _ loss: BoardLoss
     ) -> Segments? {
@@ -272,7 +270,7 @@ final class Board: Sendable {
         return segments
     }
 
-    /// Gives bytes of the file room on the disk.
+    /// Reserves room on the disk for bytes of the file.
     static func allocate(_ descriptor: Int32, _ offset: Int, _ size: Int, _ path: String) throws(BreakerStoreError) {
         let error = bs_allocate(descriptor, Int64(offset), Int64(size))
         guard error == 0 else { throw BreakerStoreError(systemError: error, doing: "grow", path: path) }

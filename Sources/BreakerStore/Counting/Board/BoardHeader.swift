@@ -1,10 +1,10 @@
 import CBreakerStore
 
-/// What the first 4,096 bytes of a board say: whose board it is, and where its segments are.
+/// The first 4,096 bytes of a board: whose board it is, and where its segments are.
 struct BoardHeader: Sendable {
-    /// Which board a store needs.
+    /// The boot and the database that a board belongs to.
     struct Owner: Equatable, Sendable {
-        /// The boot whose uptime tells the ticks: the fingerprint of its id.
+        /// The boot whose uptime numbers the ticks: the fingerprint of the boot's id.
         var boot: UInt64
         /// The number that the database's file was born with.
         var birth: Int64
@@ -19,14 +19,14 @@ struct BoardHeader: Sendable {
 
     /// Where cells of one kind are.
     ///
-    /// A segment of a kind that this release does not know is passed over.
+    /// A segment whose kind this release does not know is skipped.
     struct Segment: Equatable, Sendable {
         /// The number of the kind.
         var number: UInt8
         /// The size of a cell.
         var cellWords: Int
         var capacity: Int
-        /// Where in the file it begins.
+        /// Where in the file the segment begins.
         var offset: Int
 
         var kind: BoardKind? { BoardKind(rawValue: self.number) }
@@ -45,7 +45,7 @@ struct BoardHeader: Sendable {
             self.offset = offset
         }
 
-        /// Nil unless this is a table of cells that begins at `offset`.
+        /// Nil unless the words describe a table of cells that begins at `offset`.
         fileprivate init?(_ words: (UInt64, UInt64), at offset: Int) {
             self.number = UInt8(truncatingIfNeeded: words.1)
             self.cellWords = Int(words.1 >> 8 & 0xFF)
@@ -54,7 +54,7 @@ struct BoardHeader: Sendable {
             guard words.0 == UInt64(offset), words.1 >> 40 == 0, self.cellWords > 0, self.capacity > 0,
                 self.capacity & (self.capacity - 1) == 0
             else { return nil }
-            // More than workers ever make would keep them busy for long.
+            // No worker makes a larger segment, and a search through it would take long.
             if let kind, kind.words != self.cellWords || self.capacity > kind.mostCapacity { return nil }
         }
     }
@@ -62,7 +62,7 @@ struct BoardHeader: Sendable {
     enum Place {
         static let number = 4
         static let count = 6
-        /// The uptime at which a worker last began to tell the file what the board has counted.
+        /// The uptime at which a worker last began to save the counts of the board.
         static let toldAt = 7
         static let segments = 8
     }
@@ -82,7 +82,7 @@ struct BoardHeader: Sendable {
     let number: UInt64
     var segments: [Segment] = []
 
-    /// Takes the words apart; nil if they are not a board's header, or if a segment would end beyond the file.
+    /// Reads the words; nil if they are not a board's header, or if a segment would end beyond the file.
     init?(_ words: [UInt64], fileSize: Int) {
         guard words.count == Self.words, words[0] == Self.magic.littleEndian, words[1] == Self.version,
             words[5] == bs_check(words[1], words[2], words[3], words[4]), words[Place.count] <= Self.mostSegments
@@ -98,7 +98,7 @@ struct BoardHeader: Sendable {
         }
     }
 
-    /// A new board's, with segments.
+    /// The header of a new board, with a segment of each kind.
     init(owner: Owner, number: UInt64, kinds: [BoardKind]) {
         self.owner = owner
         self.number = number
@@ -124,7 +124,7 @@ struct BoardHeader: Sendable {
         return (end + Self.alignment - 1) / Self.alignment * Self.alignment
     }
 
-    /// The bytes of the header, as they are in memory.
+    /// The words of the header, as they are in memory.
     var encoded: [UInt64] {
         var words = [UInt64](repeating: 0, count: Self.words)
         words[0] = Self.magic.littleEndian

@@ -6,12 +6,12 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
     case durations = 2
     /// The window of one rule of a circuit, for one length of tick.
     case ring = 3
-    /// A worker that is degraded.
+    /// A degraded worker.
     case worker = 4
-    /// The workers whose calls ended badly within such a window.
+    /// The workers whose calls ended badly within the window of a ring.
     case reporters = 5
 
-    /// The size of a cell, in words of 8 bytes; those of circuits have a key in front.
+    /// The size of a cell in words of 8 bytes; a circuit's cell begins with its key.
     var words: Int {
         switch self {
         case .totals: TotalsCell.words
@@ -24,8 +24,8 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
 
     /// How many cells the first segment of this kind has.
     ///
-    /// Two segments have the same size, then the next two twice as many cells each, up to `mostCapacity`: with segments
-    /// that doubled each time, up to three quarters of a board would be room.
+    /// Two segments have the same size, then the next two have twice as many cells each, up to `mostCapacity`. If each
+    /// segment doubled, up to three quarters of a board could be unused.
     var firstCapacity: Int {
         switch self {
         case .totals: 256
@@ -34,29 +34,29 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// No segment has more cells; so the table of segments has room for millions of circuits.
+    /// No segment has more cells; the table of segments still has room for millions of circuits.
     var mostCapacity: Int { 1 << 16 }
 }
 
-/// By which a circuit's cell is found: the first two words of the cell.
+/// The first two words of a circuit's cell, by which the cell is found.
 struct CellKey: Equatable, Sendable {
     static let words = 2
     private static let slow: UInt64 = 1 << 62
 
-    /// The circuit's birth; with bit 62 where the cell is the slow rule's.
+    /// The circuit's birth; with bit 62 set if the cell is the slow rule's.
     ///
-    /// Births are below that.
+    /// Births are below that bit.
     let first: UInt64
-    /// The circuit's row in the file; or the length of a tick, where there is a cell for each.
+    /// The id of the circuit's row; or the length of a tick, if there is a cell for each length.
     let second: UInt64
 
-    /// A circuit's totals and durations.
+    /// The key of a circuit's totals and durations.
     init(birth: Int64, id: Int64) {
         self.first = UInt64(bitPattern: birth)
         self.second = UInt64(bitPattern: id)
     }
 
-    /// What belongs to the window of a rule.
+    /// The key of the cells for a rule's window.
     init(birth: Int64, _ subject: WindowSubject, _ ticks: WindowTicks) {
         self.first = UInt64(bitPattern: birth) | (subject == .slow ? Self.slow : 0)
         self.second = UInt64(bitPattern: ticks.length)
@@ -67,7 +67,7 @@ struct CellKey: Equatable, Sendable {
         self.second = cell[1]
     }
 
-    /// Where the key is looked for: the rings of one circuit lie apart.
+    /// Where the search for the key begins: the rings of one circuit lie apart.
     var hash: UInt64 { BoardSegment.mix(self.first &+ self.second &* 0x9E37_79B9_7F4A_7C15) }
 
     var birth: Int64 { Int64(bitPattern: self.first & ~Self.slow) }

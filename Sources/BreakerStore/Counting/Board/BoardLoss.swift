@@ -2,7 +2,7 @@ import CBreakerStore
 
 /// Whether a board is lost: set by the handler of SIGBUS, in a child of `fork`, and by a check that finds damage.
 ///
-/// Sendable: the pointer never changes, and only atomic operations read and write what lies behind it.
+/// Sendable: the pointer never changes, and only atomic operations read and write the memory behind it.
 @safe
 final class BoardLoss: @unchecked Sendable {
     let flag: UnsafeMutablePointer<UInt32>

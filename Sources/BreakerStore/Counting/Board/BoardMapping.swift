@@ -10,19 +10,19 @@ import Darwin
 
 /// A part of a board in memory; a thread that touches it survives if the file is cut meanwhile.
 ///
-/// Sendable: the address and the place never change, and what lies there is touched by atomic operations alone.
+/// Sendable: the address and the place never change, and only atomic operations touch the memory there.
 @safe
 final class BoardMapping: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
     private let size: Int
     private let place: Int32
-    /// Kept for as long as the handler of SIGBUS may write to it.
+    /// Kept as long as the handler of SIGBUS may write to it.
     private let loss: BoardLoss
 
-    /// Whether the library's handler of SIGBUS is the one that the process has.
+    /// Whether SIGBUS has the library's handler now.
     static var isGuarded: Bool { bs_is_guard_installed() != 0 }
 
-    /// Nil where the system can't map the file, or the library can't guard the mapping.
+    /// Nil if the system can't map the file, or if the library can't guard the mapping.
     init?(_ descriptor: Int32, offset: Int, size: Int, loss: BoardLoss) {
         guard
             let base = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, off_t(offset)),

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Reads a board without mapping it and without writing anything, for snapshots and totals.
+/// Reads a board, for snapshots and totals, without mapping it or writing anything.
 final class BoardReader: Sendable {
     private let file: OpenFile
     let header: BoardHeader
@@ -18,7 +18,7 @@ final class BoardReader: Sendable {
         self.header = header
     }
 
-    /// What an open file says as a board; nil if the file is none, or is shorter than its header says.
+    /// The header of an open file; nil if the file is no board, or is shorter than its header says.
     static func header(of file: borrowing OpenFile) -> BoardHeader? {
         guard let found = FoundFile(descriptor: file.descriptor),
             let words = Self.read(file.descriptor, 0, BoardHeader.words)
@@ -36,7 +36,7 @@ final class BoardReader: Sendable {
     /// One circuit's totals; nil if the board does not have the circuit.
     func totals(_ key: CellKey) -> CellTotals? { self.withCell(.totals, key) { TotalsCell(words: $0).totals } }
 
-    /// How long one circuit's calls took; nil where nobody measures.
+    /// How long one circuit's calls took; nil if the board has no durations of the circuit.
     func durations(_ key: CellKey) -> DurationBuckets? { self.withCell(.durations, key) { DurationBuckets($0) } }
 
     /// The calls in the window that ends now; nil if the board has no such window.
@@ -47,7 +47,7 @@ final class BoardReader: Sendable {
         }
     }
 
-    /// The workers that have said that they are degraded; those who died since are among them.
+    /// The workers that have noted that they are degraded; workers that died since are among them.
     func degraded() -> [Board.Degraded] {
         var workers: [Board.Degraded] = []
         self.forEach(.worker) { cell in
@@ -56,10 +56,10 @@ final class BoardReader: Sendable {
         return workers
     }
 
-    /// Hands over a copy of a cell.
+    /// Calls `body` with a copy of a cell.
     private func withCell<Result>(_ kind: BoardKind, _ key: CellKey, _ body: (SharedWords) -> Result) -> Result? {
         for segment in self.header.segments where segment.kind == kind {
-            // The places lie behind each other, but for those that go on at the segment's beginning.
+            // The places are consecutive, but some may wrap around to the segment's beginning.
             var rest = BoardSegment.places(of: key, capacity: segment.capacity)[...]
             while let first = rest.first {
                 let count = rest.prefix { $0 >= first }.count
@@ -88,9 +88,9 @@ final class BoardReader: Sendable {
         }
     }
 
-    /// So many words from an offset on; nil if the file ends before.
+    /// Reads so many words from an offset; nil if the file ends before.
     ///
-    /// A word that another process is changing is read as it was or as it is.
+    /// A word that another process is changing has its old or its new value.
     private static func read(_ descriptor: Int32, _ offset: Int, _ count: Int) -> [UInt64]? {
         var words = [UInt64](repeating: 0, count: count)
         let size = count * 8

@@ -1,6 +1,6 @@
 /// A segment of the board: a table of cells that are found by their keys.
 struct BoardSegment: Sendable {
-    /// How many places a key may be in.
+    /// In how many places a key may be.
     static let placesOfAKey = 16
 
     let kind: BoardKind
@@ -13,7 +13,7 @@ struct BoardSegment: Sendable {
         return (0..<min(Self.placesOfAKey, capacity)).map { (start + $0) & (capacity - 1) }
     }
 
-    /// SplitMix64's last steps: keys that lie near each other are spread.
+    /// The last steps of SplitMix64, which spread keys that lie near each other.
     static func mix(_ key: UInt64) -> UInt64 {
         var value = (key ^ (key >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
@@ -22,7 +22,7 @@ struct BoardSegment: Sendable {
 
     /// The cell of a key, if there is one.
     ///
-    /// All places are looked at: one in front may have become free since.
+    /// All places are searched: a place before the cell may have become free since.
     func cell(_ key: CellKey) -> SharedWords? {
         for place in Self.places(of: key, capacity: self.capacity) {
             let cell = self.cell(at: place)
@@ -31,14 +31,14 @@ struct BoardSegment: Sendable {
         return nil
     }
 
-    /// Takes the first free one of a key's places; nil if all of them are others'.
+    /// Takes the first free place of a key; nil if other keys have all of them.
     ///
-    /// Called under byte 0 of the lock file alone, so that no key ever has two cells.
+    /// Called only under byte 0 of the lock file, so that no key ever has two cells.
     func take(_ key: CellKey) -> SharedWords? {
         for place in Self.places(of: key, capacity: self.capacity) {
             let cell = self.cell(at: place)
             guard cell[0] == 0 else { continue }
-            // What a forgotten circuit has left.
+            // A forgotten circuit may have left numbers.
             for word in 2..<self.kind.words { cell[word] = 0 }
             cell[1] = key.second
             cell[0] = key.first
@@ -49,7 +49,7 @@ struct BoardSegment: Sendable {
 
     /// Frees the cells of circuits that are not among these; returns how many.
     ///
-    /// Called as `take` is.
+    /// Called only under byte 0 of the lock file.
     func free(allBut births: Set<Int64>) -> Int {
         var freed = 0
         for place in 0..<self.capacity {

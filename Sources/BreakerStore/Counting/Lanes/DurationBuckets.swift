@@ -1,16 +1,16 @@
-/// The durations of calls, counted by 15 bounds: 1, 2, 5, 10 … 20,000, 50,000 ms.
+/// The durations of calls, counted in buckets between 15 bounds: 1, 2, 5, 10 … 20,000, 50,000 ms.
 struct DurationBuckets: Equatable, Sendable {
     /// One bucket for each bound, and one for calls that took longer than all bounds.
     static let count = 16
-    /// The word of a cell in which the first bucket is: behind the two by which the cell is found.
+    /// The place of the first bucket in a cell: behind the two words of the key.
     private static let firstWord = 2
-    /// How many calls had been measured when the file was told of them last.
+    /// The place of the number of measured calls that the file has.
     private static let savedWord = Self.firstWord + Self.count + 1
     static let words = Self.savedWord + 1
 
     /// How many calls took at most each bound, and longer than the bound before.
     let calls: [UInt64]
-    /// How many microseconds all calls took together.
+    /// The sum of all durations in microseconds.
     let sum: UInt64
 
     init(calls: [UInt64], sum: UInt64) {
@@ -18,7 +18,7 @@ struct DurationBuckets: Equatable, Sendable {
         self.sum = sum
     }
 
-    /// What a cell has.
+    /// Reads a cell.
     init(_ cell: SharedWords) {
         self.calls = (0..<Self.count).map { cell[Self.firstWord + $0] }
         self.sum = cell[Self.firstWord + Self.count]
@@ -36,12 +36,12 @@ struct DurationBuckets: Equatable, Sendable {
         cell.add(count, at: Self.firstWord + bucket)
     }
 
-    /// Whether the file has been told these durations.
+    /// Whether the file has these durations.
     func isSaved(in cell: SharedWords) -> Bool { self.count == cell[Self.savedWord] }
 
     func noteSaved(in cell: SharedWords) { cell[Self.savedWord] = self.count }
 
-    /// The bound of a bucket in microseconds; nil of the last bucket.
+    /// The bound of a bucket in microseconds; nil for the last bucket.
     static func bound(_ bucket: Int) -> Int64? {
         guard (0..<Self.count - 1).contains(bucket) else { return nil }
         var bound: Int64 = 1_000
@@ -59,7 +59,7 @@ struct DurationBuckets: Equatable, Sendable {
         return Self.count - 1
     }
 
-    /// 1, 2, 5, 10: twice as much each time, but for the step from 2 to 5.
+    /// 1, 2, 5, 10: twice as much each time, except for the step from 2 to 5.
     @inline(__always)
     private static func next(_ bound: Int64, _ place: Int) -> Int64 { place % 3 == 1 ? bound * 5 / 2 : bound * 2 }
 }

@@ -2,12 +2,12 @@ import Synchronization
 
 /// The durations of this process's calls through one circuit, in private memory until they are published.
 ///
-/// There is no memory until somebody measures. An address stands for it, as in `Lanes`: a call takes no lock and no
-/// reference to find it.
+/// No memory is taken until durations are measured. The address stands for the memory, as in `Lanes`: a call finds it
+/// without a lock and without a reference.
 struct DurationCell: ~Copyable, Sendable {
     private static let lanes = 3
 
-    /// Zero until somebody measures; never changed after that.
+    /// Zero until durations are measured; never changed after that.
     private let address = Atomic<UInt>(0)
 
     private var words: SharedWords? {
@@ -20,10 +20,10 @@ struct DurationCell: ~Copyable, Sendable {
         if address != 0 { LaneArena.here.giveBack(address, Self.lanes) }
     }
 
-    /// Whether somebody measures.
+    /// Whether durations are measured.
     var isOpen: Bool { self.address.load(ordering: .relaxed) != 0 }
 
-    /// Takes memory, unless somebody has; returns whether this call did.
+    /// Takes memory if there is none; returns whether this call took it.
     func open() -> Bool {
         guard !self.isOpen else { return false }
         let new = LaneArena.here.take(Self.lanes)
@@ -44,7 +44,7 @@ struct DurationCell: ~Copyable, Sendable {
     /// Whether nothing was counted since the durations were last published.
     var isEmpty: Bool { self.words.map { words in (0..<DurationBuckets.count).allSatisfy { words[$0] == 0 } } ?? true }
 
-    /// Adds what was counted to a cell that others read, and leaves zeros.
+    /// Adds the counts to a cell, and leaves zeros.
     func publish(to cell: SharedWords) {
         guard let words = self.words else { return }
         for place in 0...DurationBuckets.count {

@@ -12,7 +12,7 @@ import Darwin
 /// Memory for lanes, 64 bytes each, all of them zero.
 ///
 /// The allocator would take 128 bytes for a lane that begins a line of the cache. Memory that was given back is used
-/// again; it never returns to the system.
+/// again, and never returns to the system.
 final class LaneArena: Sendable {
     /// The bytes of a lane.
     static let size = UInt(bs_lane_size)
@@ -23,12 +23,12 @@ final class LaneArena: Sendable {
         var rest: Range<UInt> = 0..<0
         /// The addresses that were given back, at the place of their number of lanes.
         ///
-        /// Not a dictionary: for the first one of a type the runtime looks for conformances in all libraries that are
-        /// loaded, which a process with one circuit would wait for.
+        /// Not a dictionary: for the first dictionary of a type the runtime searches all loaded libraries for
+        /// conformances, and a process with one circuit would wait for that.
         var free: [[UInt]] = []
     }
 
-    /// A child of `fork` has one of its own: a thread of the parent may hold the lock of the parent's for ever.
+    /// A child of `fork` has its own arena: in the child, the lock of the parent's arena may stay locked forever.
     private static let own = PerProcess { LaneArena() }
     private let state = Mutex(State(), rank: .leaf)
 
@@ -37,7 +37,7 @@ final class LaneArena: Sendable {
     /// How many CPUs this machine may have.
     static var cpus: Int {
         #if canImport(Darwin)
-        // Nothing tells a thread cheaply which CPU it is on.
+        // No cheap call gives a thread the number of its CPU.
         1
         #else
         max(1, sysconf(Int32(_SC_NPROCESSORS_CONF)))
@@ -49,7 +49,7 @@ final class LaneArena: Sendable {
         return unsafe SharedWords(base)
     }
 
-    /// The address of so many lanes one after the other, all zero.
+    /// The address of so many consecutive lanes, all zero.
     func take(_ count: Int) -> UInt {
         let size = UInt(count) * Self.size
         let address = self.state.withLock { state -> UInt in
@@ -59,7 +59,7 @@ final class LaneArena: Sendable {
             state.rest = address + size..<state.rest.upperBound
             return address
         }
-        // A thread may still have added to memory that was given back.
+        // A thread may still have added to this memory after it was given back.
         let words = Self.words(at: address)
         for place in 0..<Int(size) / 8 { words[place] = 0 }
         return address
@@ -78,7 +78,7 @@ final class LaneArena: Sendable {
             unsafe memory != MAP_FAILED
         else { fatalError("no memory for 256 KiB") }
         #if !canImport(Darwin)
-        // madvise(2): a child of `fork` finds zeros there, so that it does not count its parent's calls once more.
+        // madvise(2): a child of `fork` finds zeros there, so that it does not count its parent's calls again.
         _ = unsafe madvise(memory, Self.chunkSize, Int32(bs_wipe_on_fork))
         #endif
         let start = UInt(bitPattern: memory)

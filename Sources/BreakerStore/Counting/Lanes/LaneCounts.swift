@@ -1,13 +1,13 @@
 /// Counts of the calls that neither failed nor were slow, since the lanes were last emptied.
 struct LaneCounts: Equatable, Sendable {
-    /// The counters of a lane: the number is the word's place in the lane.
+    /// The words of a lane that count; the raw value is the word's place in the lane.
     enum Word: Int32 {
         case succeeded, ignored, refused
-        /// Calls that went well and count in totals alone: probes, and calls that no closed circuit let through.
+        /// Calls that went well and count in totals only: probes, and calls that no closed circuit let through.
         case aside
     }
 
-    /// So many words of a lane are counters.
+    /// How many words of a lane count.
     static let words = 4
 
     var succeeded: UInt64 = 0

@@ -1,17 +1,17 @@
 import CBreakerStore
 
-/// Where the calls of this process through one circuit are counted, in memory of its own.
+/// The lanes in which this process counts the calls through one circuit.
 ///
-/// There is one lane until the circuit is busy, then one more for each CPU, eight of these at most: threads that add to
-/// one line of memory wait for each other. A lane is never given back while the circuit is in use, so that a call never
-/// adds to memory that is another circuit's by then.
+/// There is one lane until the circuit is busy, and then one more for each CPU, at most eight more: threads that add to
+/// the same line of the cache wait for each other. No lane is given back while the circuit is in use, so that a call
+/// never adds to memory that already belongs to another circuit.
 struct Lanes: ~Copyable, Sendable {
-    /// If there were more calls than this since the lane was last emptied, threads may have waited for each other.
+    /// After more calls than this since the lanes were last emptied, threads may have waited for each other.
     static let busy: UInt64 = 10_000
 
     private static let mostLanes = Self.lanes(forCPUs: LaneArena.cpus)
 
-    /// The word of the first lane that says where the others are, if there are several: see `bs_count`.
+    /// The word of the first lane that says where the other lanes are, if there are any: see `bs_count`.
     private static let others = Int(bs_other_lanes)
 
     /// The number of the CPU that this thread runs on.
@@ -19,8 +19,7 @@ struct Lanes: ~Copyable, Sendable {
 
     /// The address of the first lane.
     ///
-    /// Not a reference: a call that counts would have to retain the object, and two threads that do so are slower than
-    /// one.
+    /// Not a reference: each call would retain the object, and two threads that do so are slower than one thread.
     private let first: UInt
 
     init() { self.first = LaneArena.here.take(1) }
@@ -32,15 +31,15 @@ struct Lanes: ~Copyable, Sendable {
 
     /// Counts the end of a call.
     ///
-    /// That is one addition to private memory: no lock, no clock, no system call, no allocation.
+    /// The only work is one addition to private memory: no lock, no clock, no system call, no allocation.
     @inline(__always)
     func add(_ word: LaneCounts.Word) { bs_count(UInt64(self.first), word.rawValue) }
 
-    /// Counts the end of a call that was let through under this epoch, unless that was a former circuit's of the name.
+    /// Counts the end of a call that was let through in this epoch, unless the call was a former circuit's.
     @inline(__always)
     func add(_ word: LaneCounts.Word, epoch: Int64) { bs_count_since(UInt64(self.first), word.rawValue, epoch) }
 
-    /// Calls of earlier epochs were another circuit's, which somebody has forgotten.
+    /// Notes the present circuit's first epoch: calls of earlier epochs belong to a former circuit of this name.
     func begin(with epoch: Int64) { LaneArena.words(at: self.first)[Int(bs_first_epoch)] = UInt64(bitPattern: epoch) }
 
     /// Takes the counts since the last time and leaves zeros; makes more lanes if there were many calls.
@@ -58,10 +57,10 @@ struct Lanes: ~Copyable, Sendable {
         return isEmpty
     }
 
-    /// How many lanes are added to.
+    /// To how many lanes calls are added.
     var count: Int { self.more?.count ?? 1 }
 
-    /// Makes as many lanes as there are CPUs beside the first one, to which a call may be adding just now.
+    /// Makes the lanes for the CPUs, beside the first lane, to which a call may be adding now.
     func widen() {
         guard Self.mostLanes > 1, self.more == nil else { return }
         let address = LaneArena.here.take(Self.mostLanes)
@@ -71,13 +70,13 @@ struct Lanes: ~Copyable, Sendable {
         }
     }
 
-    /// The lanes for the CPUs; nil as long as there is one lane for all, and in a child of `fork`, which finds zeros.
+    /// The lanes for the CPUs; nil while one lane is for all, and in a child of `fork`, which finds zeros.
     private var more: (address: UInt, count: Int)? {
         let word = LaneArena.words(at: self.first)[Self.others]
         return word == 0 ? nil : Self.split(UInt(word))
     }
 
-    /// Hands over each lane, the first one first.
+    /// Calls `body` with each lane, the first lane first.
     private func eachLane(_ body: (SharedWords) -> Void) {
         body(LaneArena.words(at: self.first))
         guard let (address, count) = self.more else { return }
@@ -89,7 +88,7 @@ struct Lanes: ~Copyable, Sendable {
         return (word - last, Int(last) + 1)
     }
 
-    /// A power of two: the number of a CPU is cut to its last bits.
+    /// A power of two, because the number of a CPU is cut to its last bits.
     static func lanes(forCPUs cpus: Int) -> Int {
         var lanes = 1
         while lanes < min(cpus, 8) { lanes *= 2 }

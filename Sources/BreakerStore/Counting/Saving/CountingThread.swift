@@ -1,26 +1,26 @@
 import Synchronization
 
-/// The thread that counts: it waits for no commit, so that it does its work in time.
+/// The thread that counts: it waits for no commit, so that its work is done in time.
 ///
-/// In each round of its one loop, in this order:
+/// Each round of its loop does this, in this order:
 /// 1. It adds failing and slow ends to the board for tasks, which must not wait for a file system that hangs.
-/// 2. In a tick, which comes each 50 ms at the latest, it publishes the good ends of circuits with rules about shares.
-/// 3. Then, in the same tick, it looks anew at shares that were suspected two ticks before, and has the store's thread
-///    open the circuit. What it has just published counts.
+/// 2. In a tick of the thread, every 50 ms or sooner, it publishes the good ends of circuits with rules about shares.
+/// 3. In the same tick, with these ends, it looks again at each share whose suspicion has ended. If the share is still
+///    reached, the store's thread opens the circuit.
 ///
 /// The thread is started when it is first needed.
 final class CountingThread: Sendable {
-    /// What is done now and then; returns after how long to do so again, or nil if there is nothing to do any more.
+    /// The periodic work, no part of a window; returns the time until the next tick, or nil if no work is left.
     typealias Tick = @Sendable () -> Duration?
 
     private struct State {
         var jobs: [@Sendable () -> Void] = []
         var isStarted = false
         var isStopped = false
-        /// When the thread ticks next; nil if nobody has asked for a tick since the last one.
+        /// When the thread ticks next; nil if no tick was asked for since the last.
         var nextTick: ContinuousClock.Instant?
 
-        /// Notes when a tick is asked for; returns whether that is earlier than the next one.
+        /// Notes that a tick is asked for; returns whether its time is earlier than that of the next tick.
         mutating func tick(at time: ContinuousClock.Instant) -> Bool {
             if let next = self.nextTick, next <= time { return false }
             self.nextTick = time
@@ -42,7 +42,7 @@ final class CountingThread: Sendable {
 
     /// Runs `body` on the thread; returns nil if the deadline comes first.
     ///
-    /// `body` runs all the same, and `late` is told its value.
+    /// `body` runs all the same, and then `late` gets its value.
     func value<Value: Sendable>(
         until deadline: Deadline, by timer: @autoclosure () -> SharedTimer, _ tick: @escaping Tick,
         late: @escaping @Sendable (Value) -> Void = { _ in }, _ body: @escaping @Sendable () -> Value
@@ -61,7 +61,7 @@ final class CountingThread: Sendable {
         return isInTime ? made.value.withLock { $0 } : nil
     }
 
-    /// Runs `body` on the thread; nobody waits for it.
+    /// Runs `body` on the thread without waiting for it; on the caller's thread if this thread can't run it.
     func run(_ tick: @escaping Tick, _ body: @escaping @Sendable () -> Void) {
         guard self.forks == ForkRecord.forks else { return body() }
         enum Next { case nothing, start, runHere }
@@ -78,11 +78,11 @@ final class CountingThread: Sendable {
         }
     }
 
-    /// Returns false if the system has no thread left: then callers do their jobs themselves, and the next asks again.
+    /// Starts the thread; if no thread is left, runs the waiting jobs and returns false: the next caller tries again.
     @discardableResult
     private func start(_ tick: @escaping Tick) -> Bool {
-        // The runtime makes the types of a tick at the first one, under locks of its own. A child of `fork` would wait
-        // for ever for a lock that another thread had just then, so the first tick is the caller's.
+        // The first tick runs on the caller's thread: in it the runtime makes the tick's types, under locks of its own.
+        // If another thread did that during a `fork`, the child would wait forever for such a lock.
         _ = tick()
         if self.thread.start({ self.loop(tick) }) { return true }
         let jobs = self.state.withLock { state in
@@ -97,11 +97,10 @@ final class CountingThread: Sendable {
 
     // MARK: - The thread
 
-    /// Asks for a tick after so long, or earlier if that was asked for before.
+    /// Asks for a tick after so long, or keeps an earlier tick that was asked for before.
     ///
-    /// From then on each tick says when the next one is due.
-    ///
-    /// Returns false if the thread can't be started, or has been stopped.
+    /// From then on each tick says when the next is due. Returns false if the thread can't be started, or has been
+    /// stopped.
     @discardableResult
     func tick(in duration: Duration, _ tick: @escaping Tick) -> Bool {
         guard self.forks == ForkRecord.forks else { return false }
@@ -121,7 +120,7 @@ final class CountingThread: Sendable {
         return true
     }
 
-    /// The thread ends once its jobs are done.
+    /// Ends the thread once its jobs are done.
     func stop() {
         self.state.withLock { $0.isStopped = true }
         self.thread.wake()
@@ -138,7 +137,7 @@ final class CountingThread: Sendable {
             if ticks {
                 let began = ContinuousClock.now
                 if let interval = tick() {
-                    // However many circuits there are, the thread sleeps for half of the time.
+                    // The thread sleeps at least half of the time, however many circuits there are.
                     let end = ContinuousClock.now
                     let next = max(began + interval, end + began.duration(to: end))
                     self.state.withLock { _ = $0.tick(at: next) }
@@ -151,7 +150,7 @@ final class CountingThread: Sendable {
     }
 }
 
-/// What a job has made for the task that waits for it.
+/// The value of a job, for the task that waits for it.
 private final class Made<Value: Sendable>: Sendable {
     let value = Mutex<Value?>(nil, rank: .leaf)
 }

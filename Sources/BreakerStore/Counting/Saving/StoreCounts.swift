@@ -1,18 +1,18 @@
 import Synchronization
 
-/// The board that the counts of this process's circuits go to, and what of them the file was told.
+/// The board for the counts of this process's circuits, and the saving of all counts.
 final class StoreCounts: Sendable {
     private let file: StoreFile
     private let clock: StoreClock
     private let circuits: UsedCircuits
     private let presentBoard = ForkSafe<Board?>(nil)
-    /// Before this uptime no other try is made to open a board.
+    /// Before this uptime no thread tries again to open a board.
     private let nextTry = Atomic<Int64>(.min)
-    /// Before this uptime no room is made on the board: there was none the last time.
+    /// Before this uptime no thread makes room on the board: the last try found none.
     private let nextGrowth = Atomic<Int64>(.min)
-    /// Before this uptime nobody waits for another process that changes the board: the last one waited in vain.
+    /// Before this uptime no thread waits for another process that changes the board: the last wait was in vain.
     private let nextWait = Atomic<Int64>(.min)
-    /// Held while the board is opened: a thread that comes meanwhile waits, as it must not count elsewhere.
+    /// Held while the board is opened: a thread that comes meanwhile waits, because it must not count elsewhere.
     private let opening = Mutex((), rank: .boardOpening)
     private let lastSaved = Atomic<Int64>(.min)
 
@@ -22,51 +22,50 @@ final class StoreCounts: Sendable {
         self.circuits = circuits
     }
 
-    // MARK: - Telling the file
+    // MARK: - Saving
 
-    /// What the file is told of the calls of this process's circuits, and of all that are on the board.
+    /// The numbers and errors to save: of this process's circuits, and of all circuits on the board.
     struct News: Sendable {
-        /// What boards, and processes without one, have counted.
+        /// The tallies of the board, and of this process's private cells.
         var tallies: [Tally] = []
-        /// The last errors of failures of which no row is kept.
+        /// The last errors of failures that have no row.
         var errors: [(id: Int64, birth: Int64, error: CircuitCounts.LastError)] = []
-        /// Those of this process's circuits of which the news are, by their births.
+        /// This process's circuits that have news of their own, by their births.
         fileprivate var circuits: [Int64: SharedCircuit] = [:]
 
         var isEmpty: Bool { self.tallies.isEmpty && self.errors.isEmpty }
     }
 
-    /// Microseconds between two tellings.
+    /// Microseconds from one saving to the next.
     private static let interval: Int64 = 5_000_000
-    /// The numbers of at most so many circuits are told in one transaction: other processes wait for it.
+    /// How many circuits one transaction saves at most: other processes wait for the transaction.
     static let mostAtOnce = 1_000
-    /// The place among the circuits, and that on the board, at which the next transaction begins.
+    /// The place among the circuits, and the place on the board, at which the next transaction begins.
     private let next = Atomic<Int>(0)
     private let nextOnBoard = Atomic<Int>(0)
 
     /// Whether news wait for their commit.
     ///
-    /// The numbers of this process alone are added to those of the file: a second telling would add them twice.
+    /// Private counts are added to the numbers of the file: saved twice, they would count twice.
     private let isSaving = Atomic<Bool>(false)
 
-    /// Begins a telling of the file, if it is time for one and the last one has ended; false if not.
+    /// Begins to save, if the interval is over and no news wait for their commit; otherwise returns false.
     func beginSaving(at uptime: Int64) -> Bool {
         guard !self.isSaving.load(ordering: .acquiring) else { return false }
         let last = self.lastSaved.load(ordering: .relaxed)
         guard last == .min || uptime.subtractingSaturating(last) >= Self.interval else { return false }
         self.lastSaved.store(uptime, ordering: .relaxed)
-        // The first question of all begins the first interval.
+        // The first call only begins the first interval.
         return last != .min
     }
 
-    /// Takes the numbers that the file is to be told now.
+    /// Takes the numbers to save now.
     ///
     /// - Parameters:
-    ///   - worker: under whose id calls are told that could not go to a board.
-    ///   - most: the numbers of so many circuits on the board; those of the others come with the next transaction.
-    ///   - isLast: whether this process can't tell any later: it tells all that it alone has.
-    ///   - read: has counts learn what the file says of their circuit, which this process has not read yet; false if
-    ///     the file can't be read just now.
+    ///   - worker: the id under which private counts are saved.
+    ///   - most: of circuits of this process, and of tallies of the board; later transactions save the rest.
+    ///   - isLast: whether this process can't save later: then it takes all its private counts.
+    ///   - read: reads a circuit that this process has not read yet; false if the file can't be read now.
     func takeUnsaved(
         by worker: Int64, atMost most: Int, isLast: Bool = false, reading read: (SharedCircuit) -> Bool
     ) -> News {
@@ -83,7 +82,7 @@ final class StoreCounts: Sendable {
         return news
     }
 
-    /// What this process alone has: the calls that it has counted without a board, and errors.
+    /// The private counts of this process, and its errors.
     private func takeOwn(by worker: Int64, atMost most: Int, reading read: (SharedCircuit) -> Bool) -> News {
         let circuits = self.circuits.all
         var news = News()
@@ -98,7 +97,7 @@ final class StoreCounts: Sendable {
             }
             let circuit = circuits[(start + place) % circuits.count]
             if canRead, circuit.counts.waitsForBirth {
-                // Each read may wait: after one in vain no other is tried.
+                // Each read may wait: after a read in vain no other is tried.
                 canRead = read(circuit)
                 looked += 1
             }
@@ -114,22 +113,21 @@ final class StoreCounts: Sendable {
         return news
     }
 
-    /// There are more numbers than one transaction takes.
+    /// Makes the next saving due at once: there are more numbers than one transaction takes.
     private func goOnSoon(at uptime: Int64) {
         self.lastSaved.store(uptime.subtractingSaturating(Self.interval), ordering: .relaxed)
     }
 
-    /// The news wait for their commit from now on.
     func noteSaving() { self.isSaving.store(true, ordering: .relaxed) }
 
-    /// The file has been told these numbers: the transaction is committed.
+    /// Called once the transaction that saves these news is committed.
     func noteSaved(_ news: News) {
         defer { self.isSaving.store(false, ordering: .releasing) }
         for tally in news.tallies where tally.own != nil { news.circuits[tally.birth]?.counts.noteSaved(tally) }
         self.board?.noteSaved(news.tallies)
     }
 
-    /// The file could not be told: numbers are taken again by themselves, as they differ from what was told last.
+    /// Puts the errors back; unsaved numbers differ from the saved numbers, and so are taken again.
     func noteNotSaved(_ news: News) {
         defer { self.isSaving.store(false, ordering: .releasing) }
         for (_, birth, error) in news.errors { news.circuits[birth]?.counts.putBack(error, of: birth) }
@@ -143,14 +141,14 @@ final class StoreCounts: Sendable {
     /// The board, if it is open and not lost.
     var board: Board? { self.presentBoard.value.flatMap { $0.isLost ? nil : $0 } }
 
-    /// Whether this process counts calls for itself, because it has tried to open a board and has none, or has found
-    /// no room on the board for some circuit.
+    /// Whether this process counts calls for itself alone: it has tried in vain to open a board, or has found no room
+    /// on the board for some circuit.
     var isPrivate: Bool {
         self.board == nil && self.nextTry.load(ordering: .relaxed) != .min
             || self.circuits.all.contains { $0.counts.isPrivate }
     }
 
-    /// A database was opened, another one or the same one again: its board is opened when it is needed.
+    /// Called when a database was opened, the same or another: its board is opened when it is needed.
     func fileOpened() {
         self.presentBoard.value = nil
         self.nextTry.store(.min, ordering: .relaxed)
@@ -158,10 +156,10 @@ final class StoreCounts: Sendable {
         self.nextWait.store(.min, ordering: .relaxed)
     }
 
-    /// The board; opens it if it is time to try.
+    /// The board; opens it if the time for a try has come.
     ///
-    /// Another process may be opening the store just now. This one waits for it until the deadline: a failure that was
-    /// counted privately instead would be lost if this process is killed.
+    /// Another process may be opening the store now. This process waits for it until the deadline: a failure that was
+    /// counted privately would be lost if this process were killed.
     ///
     /// - Parameter owner: the lock file, and the owner that the board must name; nil while the database can't be read.
     func board(
@@ -179,12 +177,12 @@ final class StoreCounts: Sendable {
         until deadline: Deadline,
         openedBy owner: () throws(BreakerStoreError) -> (lock: LockFile, owner: BoardHeader.Owner)?
     ) -> Board? {
-        // Another thread may have opened it, or tried in vain.
+        // Another thread may have opened the board, or have tried in vain.
         if let board = self.board { return board }
         guard self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
         var board: Board?
-        // Not set before: a thread that comes while the board is opened waits for the board.
-        // The pause begins after the try, which may have waited longer than the pause is.
+        // Set only after the try: until then, other threads wait for the board. The pause begins here, because the try
+        // may have taken longer than the pause.
         defer {
             let end = self.clock.uptime
             self.nextTry.store(board == nil ? end.addingSaturating(Self.pause) : end, ordering: .relaxed)
@@ -198,14 +196,14 @@ final class StoreCounts: Sendable {
         return board
     }
 
-    /// Whether a board without room may be grown: on a full disk each end of a call would try.
+    /// Whether a full board may be grown: on a full disk each end of a call would try.
     var mayGrow: Bool { self.nextGrowth.load(ordering: .relaxed) <= self.clock.uptime }
 
     func noteNoRoom() { self.nextGrowth.store(self.clock.uptime.addingSaturating(Self.pause), ordering: .relaxed) }
 
     /// Runs `body` while no other process creates or changes a board.
     ///
-    /// If another one does so until the deadline, this process does not wait again for a while: each end of a call
+    /// If another process does so until the deadline, this process does not wait again for a while: each end of a call
     /// would wait.
     func alone(
         under lock: LockFile?, until deadline: Deadline, _ body: () throws(BreakerStoreError) -> Void
@@ -224,13 +222,13 @@ final class StoreCounts: Sendable {
         }
     }
 
-    /// Lets go of the board: handles may outlive their store, and what they count then reaches nobody.
+    /// Releases the board: handles may outlive their store, and calls that they count later are lost.
     func closeBoard() {
         self.presentBoard.value = nil
         for circuit in self.circuits.all { circuit.counts.leaveBoard() }
     }
 
-    /// Checks that the board is still the one that other processes add to; lets go of it otherwise.
+    /// Releases the board if it is no longer the board that other processes add to.
     func lookAround() {
         if let board = self.board, !board.checkPlace() { self.presentBoard.value = nil }
     }

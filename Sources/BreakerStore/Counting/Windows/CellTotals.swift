@@ -1,8 +1,8 @@
-/// The calls that were counted since the block was begun, by how they ended; late ones included.
+/// The calls that a cell has counted, by how they ended; late ends included.
 struct CellTotals: Equatable, Sendable {
     var succeeded: UInt64 = 0
     var failed: UInt64 = 0
-    /// The slow calls are among the succeeded and the failed, too.
+    /// The slow calls are also among the succeeded and the failed.
     var slow: UInt64 = 0
     var ignored: UInt64 = 0
     var refused: UInt64 = 0

@@ -1,4 +1,4 @@
-/// Which windows and durations are counted of a circuit's calls, beside totals.
+/// Which windows and durations are counted of a circuit's calls, besides totals.
 struct CountingRules: Equatable, Sendable {
     /// The window of a rule about the share of failures, in microseconds; nil if there is none.
     var failureWindow: Int64? {
@@ -14,7 +14,7 @@ struct CountingRules: Equatable, Sendable {
     /// Whether a share opens the circuit only if the bad calls come from several workers.
     var needsReporters = false
 
-    // There may be very many circuits: optional numbers take twice the memory. No window is 0.
+    // 0 if there is no window: there may be very many circuits, and optional numbers would take twice the memory.
     private var failing: Int64 = 0
     private var slow: Int64 = 0
 
@@ -28,7 +28,7 @@ struct CountingRules: Equatable, Sendable {
 
     /// The window of a rule about a share.
     struct Window: Sendable {
-        /// What the rule calls bad.
+        /// Which calls the rule calls bad.
         var subject: WindowSubject
         var ticks: WindowTicks
     }

@@ -1,6 +1,6 @@
-/// Memory of this process for a circuit's counters, where there is no board.
+/// Words in this process's memory: a circuit's private cells, or a copy of cells of the board.
 ///
-/// Sendable: the address never changes, and what lies there is touched by atomic operations alone.
+/// Sendable: the address never changes, and only atomic operations touch the memory there.
 @safe
 final class PrivateCells: @unchecked Sendable {
     private let base: UnsafeMutablePointer<UInt64>
@@ -20,7 +20,7 @@ final class PrivateCells: @unchecked Sendable {
 
     deinit { unsafe self.base.deallocate() }
 
-    /// A child of `fork` counts in a copy of its own.
+    /// A child of `fork` counts in its own copy.
     func words(from place: Int) -> SharedWords {
         precondition((0..<self.count).contains(place))
         return unsafe SharedWords(self.base + place)

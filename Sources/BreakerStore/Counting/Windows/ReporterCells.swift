@@ -1,4 +1,4 @@
-/// The sixteen workers whose calls ended badly most recently, for a rule that asks for several of them.
+/// The sixteen workers whose calls most recently ended badly, for a rule that asks for several workers.
 struct ReporterCells: Sendable {
     static let count = 16
     static let words = Self.count * 2
@@ -6,10 +6,10 @@ struct ReporterCells: Sendable {
     let words: SharedWords
     let ticks: WindowTicks
 
-    /// Notes a bad end of a worker, in the worker's cell, a free one or the one whose worker ended badly longest ago.
+    /// Notes a bad end of a worker, in the worker's cell, in a free cell, or in the cell with the oldest bad end.
     ///
-    /// A worker takes a cell over by writing the first word. Until it writes the second, that word has the tag of the
-    /// worker before, and the cell counts for no worker: none is said to have failed when another one did.
+    /// A worker takes a cell over by writing the first word. Until it writes the second word, that word has the former
+    /// worker's tag, and the cell counts for no worker: so no worker gets the blame for another worker's failure.
     func note(_ worker: Int64, at tick: UInt64) {
         let id = UInt64(bitPattern: worker)
         for _ in 0..<4 {
@@ -24,7 +24,7 @@ struct ReporterCells: Sendable {
         }
     }
 
-    /// The workers whose calls ended badly within the window, each once.
+    /// The workers whose calls ended badly within the window.
     func workers(at tick: UInt64) -> Set<Int64> {
         var workers: Set<Int64> = []
         for place in stride(from: 0, to: Self.words, by: 2) {
@@ -36,7 +36,7 @@ struct ReporterCells: Sendable {
         return workers
     }
 
-    /// In ticks; the greatest number for a cell that is free, taken over just now, or damaged.
+    /// The age in ticks; the greatest number if the cell is free, was taken over just now, or is damaged.
     private func age(of place: Int, id: UInt64, at tick: UInt64) -> Int64 {
         let stamp = TickWord(raw: self.words[place + 1])
         guard id != 0, stamp.number == Self.tag(id), !stamp.isOfTheFuture(tick) else { return .max }

@@ -1,6 +1,6 @@
-/// The calls of one rule's window: for each tick how many were bad, and how many good.
+/// The calls of one rule's window: for each tick the bad calls, and the good calls.
 ///
-/// One compare-and-swap adds to a tick's word, or begins the word anew for a newer tick: no process can be killed or
+/// One compare-and-swap adds to a tick's word, or begins the word again for a newer tick: no process can be killed or
 /// stopped in between. A word never goes back to an older tick.
 struct Ring: Sendable {
     private enum Place {
@@ -17,14 +17,15 @@ struct Ring: Sendable {
 
     // MARK: - Adding
 
-    /// Adds good calls in a tick, unless a newer word is in the way.
+    /// Adds good calls in a tick, unless the word already has a newer tick; `goodEver` counts them in any case.
     func addGood(_ count: UInt64, at tick: UInt64) {
         _ = self.add(count, to: Place.good, at: tick)
-        // Last: whoever reads this number before the window's words misses no call in both.
+        // Last: if a thread reads this number before the window's words, each call is in those words, or in a later
+        // rise of this number.
         self.words.add(count, at: Place.goodEver)
     }
 
-    /// Adds a bad end in a tick; returns false if a newer word is in the way.
+    /// Adds a bad end in a tick; returns false if the word already has a newer tick.
     func addBad(at tick: UInt64) -> Bool { self.add(1, to: Place.bad, at: tick) }
 
     private func add(_ count: UInt64, to place: Int, at tick: UInt64) -> Bool {
@@ -41,12 +42,12 @@ struct Ring: Sendable {
 
     // MARK: - Summing up
 
-    /// All good calls that were ever added, also those that were too late for their word.
+    /// All good calls that were ever added, including those that were too late for their word.
     var goodEver: Int64 { self.words.number(Place.goodEver) }
 
-    /// The calls of the window that ends in a tick; and whether there are words of the future.
+    /// The calls of the window that ends in a tick, and whether there are words of the future.
     ///
-    /// The first words may be of a newer tick by the time that the last ones are read: then whoever asks reads again.
+    /// The first words may get a newer tick before the last words are read: then the caller must read again.
     func sums(at tick: UInt64) -> (calls: WindowCount, hasFuture: Bool) {
         var hasFuture = false
         func sum(from place: Int) -> Int64 {
@@ -66,13 +67,13 @@ struct Ring: Sendable {
 
     // MARK: - Damage
 
-    /// Clears words that nobody can have written; returns whether there were any.
+    /// Clears words that no process can have written; returns whether there were any.
     ///
-    /// Such words are damage, or of a file that an older copy has replaced. They would keep new calls out for as long
-    /// as they lie ahead. A word of the circuit's next stretch lies ahead, too: so the file is asked, and the clock
-    /// read, after the word was.
+    /// Such words are damage, or come from a file that an older copy has replaced. They would keep new calls out as
+    /// long as they lie ahead. A word of the circuit's next stretch lies ahead, too: so the file and the clock are read
+    /// after the word.
     ///
-    /// - Parameter now: asks the file whether the stretch lasts, and tells the tick of now if it does.
+    /// - Parameter now: asks the file whether the stretch lasts; returns the present tick if it does.
     func dropTheFuture(_ now: () -> UInt64?) -> Bool {
         var isAny = false
         for place in Place.bad..<Self.words {

@@ -2,8 +2,8 @@ import CBreakerStore
 
 /// Words of 64 bits that other threads and processes change meanwhile.
 ///
-/// Sendable: the address never changes, and what lies there is touched by atomic operations alone. Whoever hands one
-/// out keeps the memory for as long as it is used.
+/// Sendable: the address never changes, and only atomic operations touch the memory there. The owner of the memory
+/// keeps it as long as the words are used.
 @safe
 struct SharedWords: @unchecked Sendable {
     private let base: UnsafeMutablePointer<UInt64>
@@ -15,22 +15,22 @@ struct SharedWords: @unchecked Sendable {
         nonmutating set { unsafe bs_store(self.base + place, newValue) }
     }
 
-    /// A word that stands for a number with a sign.
+    /// A word as a number with a sign.
     @inline(__always)
     func number(_ place: Int) -> Int64 { Int64(bitPattern: self[place]) }
 
     /// Adds, in one order that all processes see.
     func add(_ count: UInt64, at place: Int) { unsafe bs_add(self.base + place, count) }
 
-    /// Replaces a word if it is still what was known of it.
+    /// Replaces a word if it still has the known value.
     func replace(_ known: UInt64, with value: UInt64, at place: Int) -> Bool {
         unsafe bs_replace(self.base + place, known, value) != 0
     }
 
-    /// Adds without any order towards other words.
+    /// Adds without any order among words.
     func addRelaxed(_ count: UInt64, at place: Int) { unsafe bs_count_relaxed(self.base + place, count) }
 
-    /// Takes what is in a word and leaves zero.
+    /// Returns the value of a word and leaves zero.
     func take(_ place: Int) -> UInt64 { unsafe bs_take(self.base + place) }
 
     /// The words from a place on.

@@ -1,12 +1,12 @@
 /// The words that count all calls through one circuit, by how they ended: they only rise.
 ///
-/// On the board, for all processes of the host, or in this process's memory. One line of the cache.
+/// They fill one line of the cache, on the board for all processes of the host, or in this process's memory.
 struct TotalsCell: Sendable {
     enum Word: Int {
-        /// Behind the two by which a cell is found.
+        /// Behind the two words of the key.
         case succeeded = 2
         case failed, slow, ignored, refused
-        /// What all numbers came to when the file was told of them last.
+        /// The sum of all numbers when they were last saved.
         case told
     }
 
@@ -28,13 +28,13 @@ struct TotalsCell: Sendable {
         self.add(counts.refused, to: .refused)
     }
 
-    /// Counts a failing or slow end: as slow last, so that no slow call is missing among the others.
+    /// Counts a bad end: `slow` last, so that each slow call is already among the succeeded or the failed.
     func add(_ end: BadEnd) {
         self.add(1, to: end.isFailed ? .failed : .succeeded)
         if end.isSlow { self.add(1, to: .slow) }
     }
 
-    /// Read the other way round.
+    /// Reads `slow` first, so that each slow call is among the succeeded or the failed.
     var totals: CellTotals {
         let slow = self[.slow]
         return CellTotals(
@@ -42,12 +42,12 @@ struct TotalsCell: Sendable {
             refused: self[.refused])
     }
 
-    /// How many ends were failing or slow ones; a number that only rises.
+    /// The failed calls plus the slow calls; the number only rises.
     var bad: UInt64 { self[.failed] &+ self[.slow] }
 
-    /// Whether the file has been told these numbers.
+    /// Whether the file has these numbers.
     ///
-    /// All of them only rise: another sum means that something has changed.
+    /// All of them only rise: another sum means that a number has changed.
     func isSaved(_ totals: CellTotals) -> Bool { totals.sum == self[.told] }
 
     func noteSaved(_ totals: CellTotals) { self.words[Word.told.rawValue] = totals.sum }

@@ -1,20 +1,20 @@
-/// How the time of a rolling window is cut into ticks.
+/// How a rolling window is divided into ticks.
 ///
-/// There are sixteen ticks to a window, or fewer of 10 ms each.
+/// A window has sixteen ticks, or fewer of 10 ms each.
 struct WindowTicks: Equatable, Sendable {
-    /// How many ticks a ring has room for: those of a window, and the one that has begun.
+    /// How many ticks a ring has room for: those of a window, and the tick that has begun.
     static let places = 17
     private static let most: Int64 = 16
     private static let shortest: Int64 = 10_000
-    /// So many ticks lie between the last tick of a stretch and the first of the next.
+    /// How many ticks lie between the last tick of a stretch and the first of the next stretch.
     ///
-    /// A whole ring, so that nothing that was counted before a transition counts after it, even while time stands
+    /// They are a whole ring, so that no call counted before a transition counts after it, even while time stands
     /// still; and one tick more, because two processes may read their clocks a tick apart.
     private static let perStretch: UInt64 = 18
 
     /// In microseconds.
     let length: Int64
-    /// How many ticks make up the window.
+    /// How many ticks the window has.
     let count: Int64
 
     /// - Parameter window: in microseconds.
@@ -26,7 +26,7 @@ struct WindowTicks: Equatable, Sendable {
 
     /// The number of a tick: it rises with time, and with each transition of the circuit.
     ///
-    /// So the commit of a transition alone makes all older words of a ring stale: nobody clears them.
+    /// So the commit of a transition alone makes all older words of a ring stale: no process has to clear them.
     func tick(at uptime: Int64, inStretch stretch: Int64) -> UInt64 {
         let tick = UInt64(bitPattern: uptime / self.length) &+ Self.perStretch &* UInt64(bitPattern: stretch)
         return tick & TickWord.lastTick
@@ -49,23 +49,23 @@ struct TickWord: Equatable, Sendable {
     static let greatestNumber: UInt64 = 1 << Self.numberBits - 1
     static let lastTick = UInt64.max >> Self.numberBits
 
-    /// 0 where nothing was written yet.
+    /// 0 if nothing was written yet.
     let raw: UInt64
 
     init(raw: UInt64) { self.raw = raw }
 
-    /// A number that is too great is the greatest.
+    /// A number that is too great becomes the greatest.
     init(tick: UInt64, number: UInt64) { self.raw = tick << Self.numberBits | min(number, Self.greatestNumber) }
 
     var number: UInt64 { self.raw & Self.greatestNumber }
 
-    /// How many ticks the word is older than this one; below zero, by how many it is newer.
+    /// How many ticks the word is older than `tick`; below zero if it is newer.
     ///
-    /// Ticks run over.
+    /// The numbers of ticks wrap around.
     func ticksBehind(_ tick: UInt64) -> Int64 {
         Int64(bitPattern: (tick &- self.raw >> Self.numberBits) << Self.numberBits) >> Int64(Self.numberBits)
     }
 
-    /// Whether the word is more than a tick newer than `tick`: no process with this clock and stretch writes it.
+    /// Whether the word is over a tick newer than `tick`: no process with this clock and stretch writes such a word.
     func isOfTheFuture(_ tick: UInt64) -> Bool { self.raw != 0 && self.ticksBehind(tick) < -1 }
 }
