@@ -1,9 +1,9 @@
 /// What a store may do to its file.
 public enum Access: Sendable, Hashable {
-    /// It creates a missing file, and reads and writes.
+    /// The store creates a missing file, and reads and writes.
     case readWrite
-    /// It reads and writes a file that exists, and never creates one.
+    /// The store reads and writes a file that exists, and never creates a file.
     case existing
-    /// It changes nothing on disk.
+    /// The store changes nothing on disk.
     case readOnly
 }

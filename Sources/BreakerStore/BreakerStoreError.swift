@@ -1,21 +1,21 @@
-/// What went wrong with a store: all that the library itself throws, but for a circuit's refusals and timeouts.
+/// An error of the library itself, except a circuit's refusals and timeouts.
 public struct BreakerStoreError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error: open, so that kinds can be added.
+    /// The kind of an error: open, so that versions can add kinds.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name, such as `notFound`.
         public let description: String
 
         private init(_ name: String) { self.description = name }
 
-        /// A value of a configuration is not allowed; the message names the field and what is.
+        /// A value of a configuration is not allowed; the message names the field and the allowed values.
         public static let invalidConfiguration = Code("invalidConfiguration")
-        /// The file is not a store of circuits; it was left as it is.
+        /// The file is not a store of circuits; the library left it unchanged.
         public static let notAStore = Code("notAStore")
-        /// The file was made by a later major version; it was left as it is.
+        /// A later major version made the file; the library left it unchanged.
         public static let newerSchema = Code("newerSchema")
-        /// The tables of the file are not as this library makes them; they were left as they are.
+        /// The tables of the file differ from those that this library makes; the library left them unchanged.
         public static let foreignSchema = Code("foreignSchema")
-        /// The file system can't be shared safely, such as one on the network.
+        /// Processes can't share a file safely on this file system, such as one on the network.
         public static let unsupportedFileSystem = Code("unsupportedFileSystem")
         /// The path names something that may not be a store, such as a directory or a file with a second hard link.
         public static let unsafePath = Code("unsafePath")
@@ -23,7 +23,7 @@ public struct BreakerStoreError: Error, Sendable, Hashable, CustomStringConverti
         public static let notFound = Code("notFound")
         /// The process may not read or write the file.
         public static let permissionDenied = Code("permissionDenied")
-        /// Others kept the file locked until the deadline.
+        /// The file stayed locked until the deadline.
         public static let busy = Code("busy")
         /// The file system is full.
         public static let full = Code("full")
@@ -33,28 +33,28 @@ public struct BreakerStoreError: Error, Sendable, Hashable, CustomStringConverti
         public static let unavailable = Code("unavailable")
         /// The store has no circuit of this name.
         public static let noSuchCircuit = Code("noSuchCircuit")
-        /// Others use what was to be removed or replaced.
+        /// The file or circuit that was to be removed or replaced is in use.
         public static let inUse = Code("inUse")
         /// The store was closed.
         public static let closed = Code("closed")
-        /// The process is a fork of the one that opened the store.
+        /// The process is a child, by `fork`, of the process that opened the store.
         public static let forked = Code("forked")
-        /// The store was opened to be read.
+        /// The store was opened for reading only.
         public static let readOnly = Code("readOnly")
     }
 
     /// The kind of the error.
     public var code: Code
-    /// What went wrong, for people; no value that was stored or bound is in it.
+    /// The text that explains the error to people; it contains no stored or bound value.
     public var message: String
-    /// What to do about it, for people, where that can be said.
+    /// Advice for people, where the library has any.
     public var advice: String?
-    /// SQLite's extended result code, when it was SQLite that failed.
+    /// SQLite's extended result code; nil unless SQLite failed.
     public var sqliteCode: Int32?
-    /// The file or directory that it is about.
+    /// The file or directory that the error is about.
     public var path: String?
 
-    /// Creates an error, as a test may need one.
+    /// Creates an error for tests.
     public init(
         code: Code, message: String, advice: String? = nil, sqliteCode: Int32? = nil, path: String? = nil
     ) {

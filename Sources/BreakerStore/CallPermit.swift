@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Leave to make one call.
+/// The permission to make one call.
 ///
-/// Only the first report counts. A permit that is freed without a report is discarded.
+/// Only the first report of a permit counts. A permit that is deallocated without a report is discarded.
 public final class CallPermit: Sendable {
     private let breaker: CircuitBreaker
     private let leave: Leave
@@ -17,7 +17,7 @@ public final class CallPermit: Sendable {
 
     deinit { self.discard() }
 
-    /// Reports that the call succeeded; suspends until that is committed, if there is anything to commit.
+    /// Reports that the call succeeded; suspends until the report is committed, if there is anything to commit.
     public func succeed() async { await self.end(.success) }
 
     /// Reports that the call succeeded; commits on the calling thread.
@@ -30,14 +30,14 @@ public final class CallPermit: Sendable {
     /// For event loops and callbacks.
     public func succeedLater() { self.end(.success, self.breaker.reportLater) }
 
-    /// Reports that the call failed; suspends until that is committed.
+    /// Reports that the call failed; suspends until the report is committed.
     ///
     /// The policy's `classify` judges the error; the failure counts even if the calling task is cancelled.
-    /// - Parameter error: what went wrong, if that is known.
+    /// - Parameter error: what went wrong, if known.
     public func fail(_ error: (any Error)? = nil) async { await self.end(self.breaker.reportedEnding(error)) }
 
     /// Reports that the call failed; commits on the calling thread.
-    /// - Parameter error: what went wrong, if that is known.
+    /// - Parameter error: what went wrong, if known.
     @_disfavoredOverload
     public func fail(_ error: (any Error)? = nil) {
         self.end(self.breaker.reportedEnding(error), self.breaker.report)
@@ -45,14 +45,14 @@ public final class CallPermit: Sendable {
 
     /// Reports that the call failed, without waiting: the store's thread commits soon.
     ///
-    /// For event loops and callbacks. What can't be committed by `busyTimeout` counts in memory, and in the file as
-    /// soon as it can be used again. A process that is killed before the commit loses the report.
-    /// - Parameter error: what went wrong, if that is known.
+    /// For event loops and callbacks. A report that can't be committed within `busyTimeout` counts in memory, and in
+    /// the file as soon as the file can be used again. A process that is killed before the commit loses the report.
+    /// - Parameter error: what went wrong, if known.
     public func failLater(_ error: (any Error)? = nil) {
         self.end(self.breaker.reportedEnding(error), self.breaker.reportLater)
     }
 
-    /// Gives the permit back without a verdict: a probe's slot is freed, nothing is counted.
+    /// Gives the permit back without a verdict: frees a probe's slot; no rule counts the call.
     ///
     /// Returns at once; the store's thread commits.
     public func discard() { self.end(.ignored, self.breaker.reportLater) }
@@ -77,9 +77,9 @@ public final class CallPermit: Sendable {
 }
 
 extension CircuitBreaker {
-    /// Leave to make one call, for callback code: a permit to report with.
+    /// Lets one call through, for callback code, and returns the permit to report with.
     ///
-    /// Suspends while a probe is claimed.
+    /// Suspends while a probe's slot is claimed.
     public func admit() async throws(CircuitOpenError) -> CallPermit {
         do throws(CircuitOpenError) {
             return CallPermit(self, try await self.letThrough())
@@ -89,7 +89,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// Leave to make one call, for callback code; a probe is claimed on the calling thread.
+    /// Lets one call through, for callback code; claims a probe's slot on the calling thread.
     @_disfavoredOverload
     public func admit() throws(CircuitOpenError) -> CallPermit {
         do throws(CircuitOpenError) {

@@ -1,22 +1,22 @@
-/// How this process makes its calls; nothing of it is stored.
+/// How this process makes its calls; not stored in the file.
 public struct CallPolicy: Sendable {
     /// How long an async call may take: above zero, at most the probes' lease.
     ///
-    /// At the deadline the failure is committed and the operation cancelled; `run` throws ``CallTimeoutError`` once it
-    /// has ended. Another process may have made the stored lease shorter: a probe whose lease does not outlast the
-    /// timeout is given nine tenths of the lease.
-    /// Synchronous calls have no timeout. The default is nil.
+    /// At the deadline the failure is committed and the operation cancelled; `run` throws ``CallTimeoutError`` once the
+    /// operation has ended. Another process may have made the stored lease shorter: a probe whose lease does not
+    /// outlast the timeout gets nine tenths of the lease as its timeout. Synchronous calls have no timeout. The default
+    /// is nil.
     public var timeout: Duration? = nil
 
-    /// How a failed call is made again; each attempt is one call to the circuit, and it stops when the circuit opens.
+    /// How a failed call is made again.
     ///
-    /// The default is nil.
+    /// Each attempt is one call to the circuit. The retries stop when the circuit opens. The default is nil.
     public var retry: RetryRule? = nil
 
     /// Which errors are worth another attempt, if `retry` has one left; called on the caller's thread.
     ///
-    /// Not asked once the caller's task is cancelled, nor while the circuit lets no call through. The default: whatever
-    /// the circuit counts as a failure.
+    /// Not called once the caller's task is cancelled, nor for a refusal. The default is true for every error that the
+    /// circuit counts as a failure.
     public var retryIf: @Sendable (any Error) -> Bool {
         get { self.ownRetryIf ?? { [classify] in classify($0).isFailure } }
         set { self.ownRetryIf = newValue }
@@ -27,31 +27,29 @@ public struct CallPolicy: Sendable {
 
     /// What an operation's error means for the circuit; called on the caller's thread.
     ///
-    /// The default ignores `CancellationError`, and whatever is thrown once the caller's task is cancelled; all else is
-    /// a failure. A `classify` of your own keeps that rule if it ends in `default: CallPolicy().classify(error)`.
+    /// The default ignores `CancellationError`, and every error once the caller's task is cancelled; all other errors
+    /// are failures. A `classify` of your own keeps this rule with `default: CallPolicy().classify(error)`.
     public var classify: @Sendable (any Error) -> Verdict = { Cancellation.hasCaused($0) ? .ignored : .failure }
 
     /// Whether the durations of calls are counted in ``CallTotals/durations``; each call then reads the clock twice.
     ///
-    /// Through a circuit with a slow rule every call is measured and counted anyway. The default is false.
+    /// Calls through a circuit with a slow rule are measured and counted anyway. The default is false.
     public var measuresDurations = false
 
-    /// What is stored of an error, cut at 500 characters; called on the caller's thread.
+    /// The text that is stored for an error, cut at 500 characters; called on the caller's thread.
     ///
-    /// Every process of the host can read it: leave out what is secret. The default is the name of the error's type.
+    /// Every process of the host can read the text: leave out secrets. The default is the name of the error's type.
     public var describe: @Sendable (any Error) -> String = { TypeNames.name(of: type(of: $0)) }
 
     /// Called once for each call, for metrics, on the caller's thread; nil costs a branch.
     ///
-    /// With retries, once for each attempt.
-    ///
-    /// The default is nil.
+    /// With retries, called once for each attempt. The default is nil.
     public var onOutcome: (@Sendable (CallOutcome) -> Void)? = nil
 
-    /// Creates a policy of the defaults.
+    /// Creates a policy with the defaults.
     public init() {}
 
-    /// Creates a policy that has these in place of the defaults.
+    /// Creates a policy with these values in place of the defaults.
     public init(
         timeout: Duration? = nil,
         retry: RetryRule? = nil,

@@ -1,12 +1,12 @@
 /// The calls of all processes within the windows of a circuit's rules about shares of the calls.
 ///
-/// The rules judge by these numbers. A window begins anew with each change of state. It leaves out probes, calls
-/// through a circuit that is held closed, and failing or slow calls that were let through before the change. All are 0
-/// where no board of this boot can be read.
+/// The rules judge by these numbers. A window begins again with each change of state. It leaves out probes, calls
+/// through a circuit that is held closed, and failing or slow calls that were let through before the change. All
+/// numbers are 0 where no board of this boot can be read.
 public struct CallRates: Sendable, Hashable {
     /// The calls that succeeded or failed within `window`.
     public var calls: UInt64
-    /// The failed ones among `calls`; 0 where the trip rule counts no share of the calls.
+    /// The failed calls among `calls`; 0 where the trip rule counts no share of the calls.
     public var failed: UInt64
     /// The trip rule's window, or the slow rule's where the trip rule counts no share of the calls.
     public var window: Duration
@@ -14,10 +14,10 @@ public struct CallRates: Sendable, Hashable {
     public var slow: UInt64
     /// All calls that succeeded or failed within the slow rule's window.
     public var slowCalls: UInt64
-    /// The slow rule's window; nil if there is no such rule.
+    /// The slow rule's window; nil without a slow rule.
     public var slowWindow: Duration?
 
-    /// Creates rates, as a test may need them.
+    /// Creates rates for tests.
     public init(
         calls: UInt64, failed: UInt64, window: Duration, slow: UInt64 = 0, slowCalls: UInt64 = 0,
         slowWindow: Duration? = nil

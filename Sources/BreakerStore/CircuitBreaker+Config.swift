@@ -1,13 +1,13 @@
 extension CircuitBreaker {
-    /// What all processes share about a circuit.
+    /// The configuration of a circuit, which all processes share.
     ///
-    /// It is stored with the circuit; the newest registration rules, for every live handle. It is validated when it is
-    /// registered.
+    /// It is stored with the circuit and validated at registration; the newest registration applies to every live
+    /// handle.
     public struct Config: Sendable, Hashable, Codable {
         /// The circuit's identity: 1 to 200 characters (Unicode scalars), no control characters.
         public var name: String
 
-        /// A label to list by, with the limits of `name`.
+        /// A label by which circuits can be listed, with the limits of `name`.
         ///
         /// The default is nil.
         public var group: String?
@@ -17,30 +17,30 @@ extension CircuitBreaker {
         /// The default is 5 failures within 60 s.
         public var trip: TripRule
 
-        /// Trips for slow calls, too, beside `trip`.
+        /// When slow calls trip the circuit, beside `trip`.
         ///
-        /// The default is nil: the circuit does not mind how long calls take.
+        /// The default is nil: the circuit ignores how long calls take.
         public var slow: SlowCallRule? {
             get { self.boxedSlow?.value }
             set { self.boxedSlow = newValue.map { .value($0) } }
         }
 
-        /// A config is kept for each of maybe a hundred thousand circuits, and few have such a rule.
+        /// Boxed, because a process may keep a hundred thousand configs, and few have a slow rule.
         private var boxedSlow: Boxed<SlowCallRule>?
 
-        /// How long it then stays open.
+        /// How long the circuit stays open after a trip.
         ///
         /// The default is 30 s after each trip.
         public var recovery: RecoveryRule
 
-        /// How it tries whether its service is back.
+        /// How the circuit finds out whether its service is back.
         ///
         /// The default is one probe at a time, one success, a lease of 30 s.
         public var probes: ProbeRule
 
-        /// Trip only when so many different workers saw failures: 1 to 10,000.
+        /// How many different workers must have seen failures before the circuit trips: 1 to 10,000.
         ///
-        /// With a rule that counts shares of calls at most 16. The default is 1.
+        /// At most 16 with a rule that counts shares of calls. The default is 1.
         public var minimumReporters: Int
 
         /// Whether the circuit refuses calls.
@@ -48,7 +48,7 @@ extension CircuitBreaker {
         /// The default is ``CircuitMode/enforcing``.
         public var mode: CircuitMode
 
-        /// Creates a configuration of all its parts.
+        /// Creates a configuration from all its parts.
         public init(
             name: String, group: String? = nil, trip: TripRule = .failures(5, within: .seconds(60)),
             slow: SlowCallRule? = nil, recovery: RecoveryRule = RecoveryRule(), probes: ProbeRule = ProbeRule(),
@@ -67,7 +67,8 @@ extension CircuitBreaker {
         /// Creates a configuration that trips at `maxFailures` within `rollingWindow` and stays open for
         /// `recoveryTimeout`.
         ///
-        /// All else is the default, but for the recovery's cap, which is raised to the timeout when that is longer.
+        /// All else is the default, except the recovery's cap, which is raised to the timeout when the timeout is
+        /// longer.
         public init(
             name: String, group: String? = nil, recoveryTimeout: Duration, maxFailures: Int, rollingWindow: Duration
         ) {
@@ -76,7 +77,7 @@ extension CircuitBreaker {
                 recovery: RecoveryRule(timeout: recoveryTimeout, cap: max(RecoveryRule().cap, recoveryTimeout)))
         }
 
-        /// So many workers are known whose calls failed last, where no row is written for a failure.
+        /// Without rows of failures, only so many workers with bad calls are known.
         private static let mostReportersOfShares = 16
 
         func validate() throws(BreakerStoreError) {
@@ -101,7 +102,7 @@ extension CircuitBreaker.Config {
         case name, group, trip, slow, recovery, probes, minimumReporters, mode
     }
 
-    /// Reads a configuration; all but the name may be missing and is then its default.
+    /// Reads a configuration; every value but the name may be missing, and then has its default.
     ///
     /// Throws a `DecodingError` when the name is missing, a value is of another type, or the trip rule is unknown to
     /// this version.
@@ -118,10 +119,9 @@ extension CircuitBreaker.Config {
         self.mode = try container.decodeIfPresent(CircuitMode.self, forKey: .mode) ?? self.mode
     }
 
-    /// Writes the configuration, durations as whole microseconds; no group and no slow rule when there is none, a mode
-    /// only if it is not enforcing.
+    /// Writes the configuration, with durations in whole microseconds; omits nil values and the mode `enforcing`.
     ///
-    /// Throws `EncodingError.invalidValue` when a duration overflows them.
+    /// Throws `EncodingError.invalidValue` when a duration is too long for microseconds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(self.name, forKey: .name)

@@ -1,12 +1,13 @@
-/// Looking at one circuit, and what an operator does to it.
+/// Reads one circuit, and carries out an operator's orders.
 ///
-/// The synchronous forms read or commit on the calling thread; the asynchronous ones block no thread.
+/// The synchronous forms read or commit on the calling thread; the asynchronous forms block no thread of the
+/// cooperative pool.
 extension CircuitBreaker {
     /// Closes the circuit and forgets its failures, probes, trips and hold; see `CircuitStore.reset(_:by:reason:)`.
     ///
-    /// Throws and waits as that does.
+    /// Throws and waits as that function does.
     /// - Parameters:
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func reset(by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
@@ -15,21 +16,21 @@ extension CircuitBreaker {
 
     /// Closes the circuit and forgets its failures, probes, trips and hold; see `CircuitStore.reset(_:by:reason:)`.
     ///
-    /// Throws and waits as that does.
+    /// Throws and waits as that function does.
     /// - Parameters:
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     public func reset(by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
         try await self.store.reset(self.name, by: who, reason: reason)
     }
 
-    /// Refuses all calls, or lets all through uncounted; see `CircuitStore.hold(_:_:for:by:reason:)`.
+    /// Refuses all calls, or lets all through uncounted by the rules; see `CircuitStore.hold(_:_:for:by:reason:)`.
     ///
-    /// Throws and waits as that does.
+    /// Throws and waits as that function does.
     /// - Parameters:
     ///   - state: `open` refuses, `closed` lets through.
-    ///   - duration: for how long; nil for until it is released.
-    ///   - who: who does it.
+    ///   - duration: for how long; nil for until the release.
+    ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func hold(
@@ -38,13 +39,13 @@ extension CircuitBreaker {
         try self.store.hold(self.name, state, for: duration, by: who, reason: reason)
     }
 
-    /// Refuses all calls, or lets all through uncounted; see `CircuitStore.hold(_:_:for:by:reason:)`.
+    /// Refuses all calls, or lets all through uncounted by the rules; see `CircuitStore.hold(_:_:for:by:reason:)`.
     ///
-    /// Throws and waits as that does.
+    /// Throws and waits as that function does.
     /// - Parameters:
     ///   - state: `open` refuses, `closed` lets through.
-    ///   - duration: for how long; nil for until it is released.
-    ///   - who: who does it.
+    ///   - duration: for how long; nil for until the release.
+    ///   - who: the operator's name.
     ///   - reason: why.
     public func hold(
         _ state: HoldState, for duration: Duration? = nil, by who: String? = nil, reason: String? = nil
@@ -52,22 +53,22 @@ extension CircuitBreaker {
         try await self.store.hold(self.name, state, for: duration, by: who, reason: reason)
     }
 
-    /// Ends a hold; see `CircuitStore.release(_:by:reason:)`.
+    /// Ends the circuit's hold; see `CircuitStore.release(_:by:reason:)`.
     ///
-    /// Throws and waits as that does.
+    /// Throws and waits as that function does.
     /// - Parameters:
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func release(by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
         try self.store.release(self.name, by: who, reason: reason)
     }
 
-    /// Ends a hold; see `CircuitStore.release(_:by:reason:)`.
+    /// Ends the circuit's hold; see `CircuitStore.release(_:by:reason:)`.
     ///
-    /// Throws and waits as that does.
+    /// Throws and waits as that function does.
     /// - Parameters:
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     public func release(by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
         try await self.store.release(self.name, by: who, reason: reason)
@@ -75,9 +76,9 @@ extension CircuitBreaker {
 
     /// Lets the probes through from now on, if the circuit is open; see `CircuitStore.probe(_:by:reason:)`.
     ///
-    /// Throws and waits as that does.
+    /// Throws and waits as that function does.
     /// - Parameters:
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func probe(by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
@@ -86,19 +87,19 @@ extension CircuitBreaker {
 
     /// Lets the probes through from now on, if the circuit is open; see `CircuitStore.probe(_:by:reason:)`.
     ///
-    /// Throws and waits as that does.
+    /// Throws and waits as that function does.
     /// - Parameters:
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     public func probe(by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
         try await self.store.probe(self.name, by: who, reason: reason)
     }
 
-    /// What happened to the circuit, newest first; see `CircuitStore.history(of:after:limit:)`.
+    /// The events of the circuit, newest first; see `CircuitStore.history(of:after:limit:)`.
     ///
-    /// Throws and reads as that does.
+    /// Throws and reads as that function does.
     /// - Parameters:
-    ///   - id: the event behind which to go on, with the oldest that came after it; nil for the newest of all.
+    ///   - id: the event after which to continue, with the oldest later events; nil for the newest events.
     ///   - limit: how many events at most.
     @_disfavoredOverload
     public func history(
@@ -107,11 +108,11 @@ extension CircuitBreaker {
         try self.store.history(of: self.name, after: id, limit: limit)
     }
 
-    /// What happened to the circuit, newest first; see `CircuitStore.history(of:after:limit:)`.
+    /// The events of the circuit, newest first; see `CircuitStore.history(of:after:limit:)`.
     ///
-    /// Throws and reads as that does.
+    /// Throws and reads as that function does.
     /// - Parameters:
-    ///   - id: the event behind which to go on, with the oldest that came after it; nil for the newest of all.
+    ///   - id: the event after which to continue, with the oldest later events; nil for the newest events.
     ///   - limit: how many events at most.
     public func history(
         after id: CircuitEvent.ID? = nil, limit: Int = 100
@@ -121,8 +122,8 @@ extension CircuitBreaker {
 
     /// The circuit as it is now.
     ///
-    /// Throws `noSuchCircuit` if somebody has forgotten it, else as `CircuitStore.circuit(named:)` does. Reads on the
-    /// calling thread.
+    /// Throws `noSuchCircuit` if the circuit was forgotten, otherwise as `CircuitStore.circuit(named:)` does. Reads on
+    /// the calling thread.
     @_disfavoredOverload
     public func snapshot() throws(BreakerStoreError) -> CircuitSnapshot {
         guard let found = try self.store.circuit(named: self.name) else {
@@ -133,7 +134,7 @@ extension CircuitBreaker {
 
     /// The circuit as it is now.
     ///
-    /// Throws `noSuchCircuit` if somebody has forgotten it, else as `CircuitStore.circuit(named:)` does.
+    /// Throws `noSuchCircuit` if the circuit was forgotten, otherwise as `CircuitStore.circuit(named:)` does.
     public func snapshot() async throws(BreakerStoreError) -> CircuitSnapshot {
         guard let found = try await self.store.circuit(named: self.name) else {
             throw .noSuchCircuit(self.name, self.store.path)

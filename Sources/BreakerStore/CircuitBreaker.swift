@@ -5,13 +5,12 @@ public final class CircuitBreaker: Sendable {
     let core: StoreCore
     let circuit: SharedCircuit
     private let calls: KeptPolicy
-    /// Neither timeout nor retry nor metrics: most calls.
+    /// Whether the policy has no timeout, no retry and no metrics, as for most calls.
     let isPlain: Bool
-    /// Whether the policy wants to know how long calls take.
     let measuresDurations: Bool
     private let hasSystemClock: Bool
 
-    /// Takes over a use of the circuit that has begun.
+    /// Takes over a use of the circuit that the caller has begun.
     init(store: CircuitStore, core: StoreCore, circuit: SharedCircuit, calls: KeptPolicy) {
         self.store = store
         self.core = core
@@ -30,53 +29,53 @@ public final class CircuitBreaker: Sendable {
 
     /// The uptime by the store's clock.
     ///
-    /// The system's clock is read without the way over the store: each object on that way would be retained, and a call
-    /// that is measured asks twice.
+    /// Reads the system's clock directly: each object on the way over the store would be retained, twice for each
+    /// measured call.
     var uptime: Int64 { self.hasSystemClock ? Uptime.ofSystem : self.core.clock.uptime }
 
     /// The circuit's name.
     public var name: String { self.circuit.name }
 
-    /// The config as stored now: the newest registration of any process; what this process registered while the file
-    /// can't be read.
+    /// The stored config, the newest registration of any process; while the file can't be read, the config that this
+    /// process registered.
     ///
     /// Reads the file on the calling thread; waits for no writer.
     public var config: Config {
         self.stored(self.core.row).map { Config(name: self.name, row: $0) } ?? self.circuit.registeredConfig
     }
 
-    /// The state; asking never changes it.
+    /// The state now; reading it never changes the circuit.
     ///
-    /// Reads the file on the calling thread, and waits for no writer; tells what memory has only while the file can't
-    /// be read.
+    /// Reads the file on the calling thread, and waits for no writer; gives the state in memory only while the file
+    /// can't be read.
     public var state: CircuitState { self.currentCircuit.state(at: self.core.clock.now, self.core.clock.dates()) }
 
-    /// The failures that count now; 0 under a rule about a share of the calls: see ``CircuitSnapshot/recent``.
+    /// How many failures count now; 0 under a rule about a share of the calls: see ``CircuitSnapshot/recent``.
     ///
-    /// Reads the file on the calling thread, and waits for no writer; tells what memory has only while the file can't
-    /// be read.
+    /// Reads the file on the calling thread, and waits for no writer; gives the count in memory only while the file
+    /// can't be read.
     public var failureCount: Int {
         let now = self.core.clock.now
         if let stored = self.stored(self.core.circuit) { return stored.failureTimes(at: now).count }
         return self.inMemory(at: now) { circuit, _, _ in circuit.tally.count }
     }
 
-    /// All calls that the circuit has had since it came into the file, of all processes.
+    /// All calls of all processes that the circuit has had since it came into the file.
     ///
-    /// Reads the file on the calling thread; zeros while the file can't be read. Other processes' calls that neither
-    /// failed nor were slow are known up to a second later.
+    /// Reads the file on the calling thread; zeros while the file can't be read. Calls of other processes that neither
+    /// failed nor were slow appear up to a second later.
     public var totals: CallTotals {
         guard self.mayUseFile else { return CallTotals() }
         return (try? self.core.totals(of: self.circuit)) ?? CallTotals()
     }
 
-    /// Whether a call would be let through now; asking never changes it.
+    /// Whether a call would be let through now; reading it never changes the circuit.
     ///
-    /// For what only shows it, such as a button. It limits no probes: of a circuit whose recovery time is over, all
-    /// who ask are told true until the probes' slots are taken. Code that makes a call asks with ``run(_:)-2rnh8`` or
+    /// For code that only shows the answer, such as a button. It limits no probes: once the recovery time is over,
+    /// every reader gets true until the slots are taken. Code that makes a call uses ``run(_:)-2rnh8`` or
     /// ``admit()-9bf4f``, which take the probe's slot.
     ///
-    /// Reads the file on the calling thread unless the answer is known already; waits for no writer.
+    /// Reads the file on the calling thread unless a kept answer counts; waits for no writer.
     public var isCallPermitted: Bool {
         if self.circuit.slot.ask(self.store.gate).isClosed { return true }
         switch self.currentCircuit.answer(at: self.core.clock.now, isAlive: self.core.isAlive) {
@@ -86,7 +85,7 @@ public final class CircuitBreaker: Sendable {
         }
     }
 
-    /// While the file can be read but not written, a call needs the leave of both.
+    /// Whether memory would let a call through: while the file can be read but not written, both must.
     private var isPermittedByMemory: Bool {
         let now = self.core.clock.now
         let answer = self.inMemory(at: now) { circuit, _, _ in circuit.answer(at: now, isAlive: { _ in true }) }
@@ -94,10 +93,10 @@ public final class CircuitBreaker: Sendable {
         return true
     }
 
-    /// What a look at the circuit needs.
+    /// The arguments of a look at the circuit.
     var asker: Asker { Asker(circuit: self.circuit, gate: self.store.gate) }
 
-    /// What `read` finds of the circuit in the file, while this store may read it.
+    /// The value that `read` finds in the file; nil also if this store can't use the file.
     private func stored<Value>(_ read: (String) throws(BreakerStoreError) -> Value?) -> Value? {
         guard self.mayUseFile else { return nil }
         do throws(BreakerStoreError) {
@@ -108,7 +107,7 @@ public final class CircuitBreaker: Sendable {
         }
     }
 
-    /// The circuit in the file, or the one in memory that guards in its place.
+    /// The circuit in the file, or the circuit in memory that guards in its place.
     private var currentCircuit: Circuit {
         if var circuit = self.stored(self.core.row)?.circuit {
             circuit.takeStampsAhead(for: self.core.clock.now)
@@ -119,12 +118,12 @@ public final class CircuitBreaker: Sendable {
 }
 
 extension CircuitBreaker: CustomStringConvertible {
-    /// Which circuit it is a handle for; reads no file.
+    /// The circuit's name and the store's path; reads no file.
     public var description: String { "CircuitBreaker(\(self.name.quoted), \(self.store.path.escaped))" }
 }
 
 extension CircuitBreaker: Equatable {
-    /// Handles of one circuit in one store are equal, whatever their calls' policies.
+    /// Handles of one circuit in one store are equal, whatever their policies.
     public static func == (left: CircuitBreaker, right: CircuitBreaker) -> Bool {
         left.store === right.store && left.circuit === right.circuit
     }

@@ -4,24 +4,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One thing that happened to a circuit, or to the store.
+/// An event of a circuit, or of the store.
 public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConvertible {
-    /// What happened.
+    /// The kind of an event.
     ///
-    /// Open: later versions and other programs know other kinds, which are handed over as they are.
+    /// Open: kinds of later versions and other programs are passed on unchanged.
     public struct Kind: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
-        /// The word that stands in the file.
+        /// The kind's word in the file.
         public var rawValue: String
 
-        /// A kind by its word.
+        /// Creates a kind from its word.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The word itself.
         public var description: String { self.rawValue }
 
-        /// A circuit was registered with another configuration than the stored one.
+        /// A circuit was registered with a configuration other than the stored one.
         ///
-        /// The first registration of a circuit is no event.
+        /// The first registration of a circuit makes no event.
         public static let configured = Kind(rawValue: "configured")
         /// A closed circuit opened.
         public static let tripped = Kind(rawValue: "tripped")
@@ -33,56 +33,56 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         public static let reopened = Kind(rawValue: "reopened")
         /// Enough probes succeeded, and the circuit closed.
         public static let closed = Kind(rawValue: "closed")
-        /// Somebody closed the circuit, and its failures were forgotten.
+        /// An operator closed the circuit, which forgot its failures.
         public static let reset = Kind(rawValue: "reset")
-        /// Somebody held the circuit.
+        /// An operator held the circuit.
         public static let held = Kind(rawValue: "held")
-        /// A hold was taken off, or its time was over.
+        /// An operator released a hold, or its time was over.
         public static let released = Kind(rawValue: "released")
-        /// Somebody let the probes of an open circuit through before its time.
+        /// An operator let the probes of an open circuit through before its time.
         public static let probeAllowed = Kind(rawValue: "probeAllowed")
         /// The circuit was removed from the store.
         public static let forgotten = Kind(rawValue: "forgotten")
         /// The file could not be used, and calls were guarded in memory; the reason says why.
         ///
-        /// It is written when the file is back, just before `restored`; ``CircuitStore/health`` tells at once.
+        /// The event is written when the file is back, just before `restored`; ``CircuitStore/health`` changes at once.
         public static let degraded = Kind(rawValue: "degraded")
         /// The file can be used again; the reason says after how long.
         public static let restored = Kind(rawValue: "restored")
-        /// A corrupt file was moved aside, and the store began anew.
+        /// A corrupt file was moved aside, and the store began again with an empty file.
         public static let quarantined = Kind(rawValue: "quarantined")
-        /// Events were lost to a slow reader.
+        /// A slow reader has missed events.
         public static let missed = Kind(rawValue: "missed")
     }
 
-    /// The event's number in the file; later ones have higher numbers.
+    /// The event's number in the file; later events have higher numbers.
     public var id: Int64
-    /// The circuit's name; nil when it is about the store.
+    /// The circuit's name; nil when the event is about the store.
     public var circuit: String?
-    /// What happened.
+    /// The kind of the event.
     public var kind: Kind
-    /// When it happened.
+    /// When the event happened.
     public var at: Date
     /// The state before: `closed`, `open`, `half-open`, `held-open` or `held-closed`; nil where there was none.
     ///
-    /// Both states are the same in an event of the kind `configured`, whose reason tells what has changed.
+    /// Both states are the same in an event of the kind `configured`, whose reason lists the changes.
     public var from: String?
-    /// The state after, by the same words; nil where there is none.
+    /// The state after, in the same words; nil where there is none.
     public var to: String?
-    /// Why, in words.
+    /// The reason, as a text for people.
     public var reason: String?
-    /// The name of the worker that did it.
+    /// The name of the worker that made the event.
     public var worker: String?
     /// That worker's process.
     public var pid: Int32?
-    /// Who did it, as they said.
+    /// The operator's name, as given.
     public var by: String?
-    /// Whether this store did it.
+    /// Whether this store made the event.
     public var isOwn: Bool
-    /// Whose probe's slot it was, as `worker[pid]`, or who had put on the hold that ended; nil where nobody is known.
+    /// The owner of the probe's slot, as `worker[pid]`, or the operator of the hold that ended; nil if unknown.
     public var subject: String?
 
-    /// Creates an event, as a test may need one.
+    /// Creates an event for tests.
     public init(
         id: Int64, circuit: String? = nil, kind: Kind, at: Date, from: String? = nil, to: String? = nil,
         reason: String? = nil, worker: String? = nil, pid: Int32? = nil, by: String? = nil, isOwn: Bool = false,
@@ -102,7 +102,7 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         self.subject = subject
     }
 
-    /// One line: when, what befell which circuit, who did it and why.
+    /// One line: time, kind, circuit, operator and reason.
     public var description: String {
         var text = "\(self.at) \(self.kind.rawValue.escaped)"
         if let circuit = self.circuit { text += " \(circuit.quoted)" }

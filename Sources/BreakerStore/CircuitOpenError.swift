@@ -1,17 +1,17 @@
-/// The circuit refused; the operation did not run.
+/// The circuit refused the call; the operation did not run.
 public struct CircuitOpenError: Error, Sendable, CustomStringConvertible {
     /// The circuit's name.
     public var name: String
     /// The circuit's group.
     public var group: String?
-    /// Why it refused.
+    /// Why the circuit refused the call.
     public var cause: RefusalCause
-    /// After how long a call may be let through; nil when that is not known.
+    /// After how long a call may be let through; nil if unknown.
     public var retryAfter: Duration?
-    /// What was stored of the newest failure's error.
+    /// The stored text of the newest failure's error.
     public var lastError: String?
 
-    /// Creates a refusal, as a test may need one.
+    /// Creates a refusal for tests.
     public init(
         name: String, group: String? = nil, cause: RefusalCause = .open, retryAfter: Duration? = nil,
         lastError: String? = nil
@@ -23,7 +23,7 @@ public struct CircuitOpenError: Error, Sendable, CustomStringConvertible {
         self.lastError = lastError
     }
 
-    /// One sentence: which circuit refused, why, when to try again, and the last error.
+    /// One sentence: the circuit, the cause, when to try again, and the last error.
     public var description: String {
         var text = "the call was not made: circuit \(self.name.quoted)"
         if let group = self.group { text += " (group \(group.quoted))" }

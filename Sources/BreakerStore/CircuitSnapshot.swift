@@ -6,20 +6,20 @@ public import Foundation
 
 /// A circuit as it was at one moment.
 public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
-    /// A call under way that decides whether a half-open circuit closes.
+    /// A probe that is under way.
     public struct Probe: Sendable, Hashable {
-        /// The worker that makes it.
+        /// The worker that makes the probe.
         public var worker: WorkerSnapshot.ID
-        /// That worker's name, also once the worker is gone; nil where nobody has said it.
+        /// That worker's name, even after the worker is gone; nil if unknown.
         public var name: String?
         /// That worker's process.
         public var pid: Int32?
-        /// When it was let through.
+        /// When the probe was let through.
         public var since: Date
-        /// When its result becomes stale and its slot free.
+        /// When the lease ends: then the probe's result becomes stale and its slot free.
         public var leaseEnds: Date
 
-        /// Creates a probe, as a test may need one.
+        /// Creates a probe for tests.
         public init(
             worker: WorkerSnapshot.ID, name: String? = nil, pid: Int32? = nil, since: Date, leaseEnds: Date
         ) {
@@ -31,20 +31,20 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// An operator's word over a circuit.
+    /// An operator's hold of a circuit.
     public struct Hold: Sendable, Hashable {
-        /// Whether it is held open or closed.
+        /// Whether the circuit is held open or closed.
         public var state: HoldState
-        /// When it was put on.
+        /// When the operator put the hold on.
         public var since: Date
-        /// When it ends by itself; nil means not before it is released.
+        /// When the hold ends without a release; nil if it never does.
         public var until: Date?
-        /// Who put it on, as they said.
+        /// The operator's name, as given.
         public var by: String?
-        /// Why, as they said.
+        /// The operator's reason, as given.
         public var reason: String?
 
-        /// Creates a hold, as a test may need one.
+        /// Creates a hold for tests.
         public init(
             state: HoldState, since: Date, until: Date? = nil, by: String? = nil, reason: String? = nil
         ) {
@@ -62,47 +62,47 @@ public struct CircuitSnapshot: Sendable, Hashable, Identifiable {
     public var name: String
     /// The configuration as stored.
     public var config: CircuitBreaker.Config
-    /// What it does with a call.
+    /// What the circuit does with a call.
     public var state: CircuitState
-    /// When it came into this state.
+    /// When the circuit came into this state.
     public var since: Date
-    /// The state under a hold; nil where there is none.
+    /// The state beneath a hold; nil without a hold.
     public var beneath: CircuitState?
-    /// The number of this stay in the state; each transition raises it.
+    /// The epoch: a number that rises with each change of state, hold or reset.
     public var epoch: Int64
-    /// When the failures that count were seen, oldest first, as far as their times are kept.
+    /// The times of the failures that count, oldest first, as far as the times are kept.
     public var failures: [Date]
     /// How many failures count; 0 under a rule about a share of the calls, for which see ``recent``.
     public var failureCount: Int
-    /// How often it tripped since it was last closed.
+    /// How often the circuit has tripped or reopened since it was last closed.
     public var tripsInARow: Int
     /// The live probes.
     public var probes: [Probe]
-    /// An operator's hold, if there is one.
+    /// The operator's hold; nil if the circuit is not held.
     public var hold: Hold?
-    /// What was stored of the newest failure's error.
+    /// The stored text of the newest failure's error.
     ///
-    /// Under a rule about a share of the calls a failure that trips nothing is not stored by itself: then the text is
-    /// that of the first failure since the file was last told, which may be some seconds older.
+    /// Under a rule about a share of the calls, a failure that trips nothing is not stored at once. The text is then
+    /// that of the first failure since the file last got a text, which may be some seconds older.
     public var lastError: String?
-    /// How many calls the circuit has refused in all processes, or would have refused if it did not only observe.
+    /// How many calls the circuit has refused in all processes, or would have refused if it enforced.
     ///
     /// The same number as ``CallTotals/refused`` of ``totals``. Each process counts refusals in its own memory, and
-    /// moves them about each second to where all processes see them.
+    /// publishes them about each second.
     public var refusals: Int
-    /// How many live workers have registered it.
+    /// How many live workers have registered the circuit.
     public var workers: Int
 
     /// When the outage began: the first trip since the circuit was last closed.
     ///
-    /// Nil where there is none, and where the history no longer reaches back so far.
+    /// Nil without an outage, and where the history no longer reaches back so far.
     public var trippedSince: Date?
-    /// The calls of all processes since the circuit came into the file, as far as the processes have told of them.
+    /// The calls of all processes since the circuit came into the file, as far as they have been published.
     public var totals: CallTotals
-    /// The calls within the windows of its rules; nil where no rule counts shares of the calls.
+    /// The calls within the windows of the circuit's rules; nil where no rule counts shares of the calls.
     public var recent: CallRates?
 
-    /// Creates a snapshot, as a test may need one.
+    /// Creates a snapshot for tests.
     public init(
         name: String, config: CircuitBreaker.Config, state: CircuitState = .closed, since: Date, epoch: Int64 = 1,
         beneath: CircuitState? = nil, failures: [Date] = [], failureCount: Int = 0, tripsInARow: Int = 0,

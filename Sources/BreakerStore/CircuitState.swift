@@ -11,14 +11,14 @@ public import Foundation
 public enum CircuitState: Sendable, Hashable, CustomStringConvertible {
     /// Calls are let through.
     case closed
-    /// Calls are refused until then. A past date: the time has come, and the next call is a probe.
+    /// Calls are refused until this date; if it is past, the next call is a probe.
     case open(until: Date)
-    /// A few calls are let through as probes; their results decide.
+    /// A few calls are let through as probes; their ends decide the next state.
     case halfOpen
-    /// An operator holds it open or closed, until then, or until released when nil.
+    /// An operator holds the circuit open or closed, until this date; nil means until the release.
     case held(HoldState, until: Date?)
 
-    /// Whether it is open, before its time or due; a held circuit is not.
+    /// Whether the circuit is open, due or not; a held circuit is not open.
     public var isOpen: Bool {
         switch self {
         case .open: true
@@ -26,10 +26,10 @@ public enum CircuitState: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether calls are let through and counted; a held circuit's are not.
+    /// Whether calls are let through and counted; a held circuit is not closed.
     public var isClosed: Bool { self == .closed }
 
-    /// The state in words, with its end where it has one.
+    /// The state in words, with the date of its end if there is one.
     public var description: String {
         switch self {
         case .closed: "closed"

@@ -1,13 +1,14 @@
 import Dispatch
 
-/// Looking at circuits, their history and the workers. Nothing is changed.
+/// Reads circuits, their history and the workers; changes nothing.
 ///
-/// The synchronous forms read on the calling thread; the asynchronous ones block no thread of the cooperative pool.
+/// The synchronous forms read on the calling thread; the asynchronous forms block no thread of the cooperative pool.
 extension CircuitStore {
     /// The circuits whose names match an SQLite GLOB pattern, in the order of their names.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
-    /// - Parameter pattern: `*` for any characters, `?` for one, `[…]` for one of several; at most 50,000 bytes.
+    /// Throws if the file can't be read, or `closed` or `forked`. Reads on the calling thread.
+    /// - Parameter pattern: `*` for any characters, `?` for one character, `[…]` for one of several; at most 50,000
+    ///   bytes.
     @_disfavoredOverload
     public func circuits(matching pattern: String = "*") throws(BreakerStoreError) -> [CircuitSnapshot] {
         try self.circuits(on: CircuitPage(pattern: pattern))
@@ -15,20 +16,21 @@ extension CircuitStore {
 
     /// The circuits whose names match an SQLite GLOB pattern, in the order of their names.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`.
-    /// - Parameter pattern: `*` for any characters, `?` for one, `[…]` for one of several; at most 50,000 bytes.
+    /// Throws if the file can't be read, or `closed` or `forked`.
+    /// - Parameter pattern: `*` for any characters, `?` for one character, `[…]` for one of several; at most 50,000
+    ///   bytes.
     public func circuits(matching pattern: String = "*") async throws(BreakerStoreError) -> [CircuitSnapshot] {
         try await self.circuits(on: CircuitPage(pattern: pattern))
     }
 
     /// A page of the circuits, in the order of their names.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    /// Throws if the file can't be read, or `closed` or `forked`. Reads on the calling thread.
     /// - Parameters:
-    ///   - pattern: an SQLite GLOB pattern for their names.
-    ///   - group: their label; nil for any.
-    ///   - isClosed: whether they are closed, and not held; nil for any.
-    ///   - name: the last name of the page before; nil for the first page.
+    ///   - pattern: an SQLite GLOB pattern for the names.
+    ///   - group: the circuits' group; nil for any.
+    ///   - isClosed: whether the circuits are closed, and not held; nil for any.
+    ///   - name: the last name of the previous page; nil for the first page.
     ///   - limit: how many at most; zero or less yields none.
     @_disfavoredOverload
     public func circuits(
@@ -40,12 +42,12 @@ extension CircuitStore {
 
     /// A page of the circuits, in the order of their names.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`.
+    /// Throws if the file can't be read, or `closed` or `forked`.
     /// - Parameters:
-    ///   - pattern: an SQLite GLOB pattern for their names.
-    ///   - group: their label; nil for any.
-    ///   - isClosed: whether they are closed, and not held; nil for any.
-    ///   - name: the last name of the page before; nil for the first page.
+    ///   - pattern: an SQLite GLOB pattern for the names.
+    ///   - group: the circuits' group; nil for any.
+    ///   - isClosed: whether the circuits are closed, and not held; nil for any.
+    ///   - name: the last name of the previous page; nil for the first page.
     ///   - limit: how many at most; zero or less yields none.
     public func circuits(
         matching pattern: String, group: String? = nil, isClosed: Bool? = nil, after name: String? = nil, limit: Int
@@ -56,7 +58,7 @@ extension CircuitStore {
 
     /// The circuit of this name, or nil.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    /// Throws if the file can't be read, or `closed` or `forked`. Reads on the calling thread.
     /// - Parameter name: the circuit's name.
     @_disfavoredOverload
     public func circuit(named name: String) throws(BreakerStoreError) -> CircuitSnapshot? {
@@ -70,20 +72,20 @@ extension CircuitStore {
 
     /// The circuit of this name, or nil.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`.
+    /// Throws if the file can't be read, or `closed` or `forked`.
     /// - Parameter name: the circuit's name.
     public func circuit(named name: String) async throws(BreakerStoreError) -> CircuitSnapshot? {
         try await self.offThePool { () throws(BreakerStoreError) in try self.circuit(named: name) }
     }
 
-    /// What happened, newest first.
+    /// The events of one circuit or of all, newest first.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    /// Throws if the file can't be read, or `closed` or `forked`. Reads on the calling thread.
     /// - Parameters:
-    ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
-    ///   - id: the event behind which to go on: of what came after it the oldest `limit` events are told, so that none
-    ///     is skipped, and the first of the answer is where to go on next; nil for the newest of all. If another file
-    ///     has taken the store's place since, which has not reached this number, the oldest of all are told.
+    ///   - name: a circuit's name; nil for all circuits, and the store's own events.
+    ///   - id: the event after which to continue, with the oldest `limit` later events, so that none is skipped;
+    ///     continue next after the first event of the answer. Nil for the newest events. If another file has taken the
+    ///     store's place since, and has not reached this number, the answer has the oldest events of all.
     ///   - limit: how many events at most; zero or less yields none.
     @_disfavoredOverload
     public func history(
@@ -104,14 +106,14 @@ extension CircuitStore {
         }
     }
 
-    /// What happened, newest first.
+    /// The events of one circuit or of all, newest first.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`.
+    /// Throws if the file can't be read, or `closed` or `forked`.
     /// - Parameters:
-    ///   - name: a circuit's name; nil for all of them, and what befell the store itself.
-    ///   - id: the event behind which to go on: of what came after it the oldest `limit` events are told, so that none
-    ///     is skipped, and the first of the answer is where to go on next; nil for the newest of all. If another file
-    ///     has taken the store's place since, which has not reached this number, the oldest of all are told.
+    ///   - name: a circuit's name; nil for all circuits, and the store's own events.
+    ///   - id: the event after which to continue, with the oldest `limit` later events, so that none is skipped;
+    ///     continue next after the first event of the answer. Nil for the newest events. If another file has taken the
+    ///     store's place since, and has not reached this number, the answer has the oldest events of all.
     ///   - limit: how many events at most; zero or less yields none.
     public func history(
         of name: String? = nil, after id: CircuitEvent.ID? = nil, limit: Int = 100
@@ -121,24 +123,24 @@ extension CircuitStore {
         }
     }
 
-    /// The workers that live: the open stores of this host's processes.
+    /// The live workers: the open stores of this host's processes.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    /// Throws if the file can't be read, or `closed` or `forked`. Reads on the calling thread.
     @_disfavoredOverload
     public func workers() throws(BreakerStoreError) -> [WorkerSnapshot] {
         try self.view { (view) throws(BreakerStoreError) in try view.livingWorkers() }
     }
 
-    /// The workers that live: the open stores of this host's processes.
+    /// The live workers: the open stores of this host's processes.
     ///
-    /// Throws if the file can't be read, `closed` or `forked`.
+    /// Throws if the file can't be read, or `closed` or `forked`.
     public func workers() async throws(BreakerStoreError) -> [WorkerSnapshot] {
         try await self.offThePool { () throws(BreakerStoreError) in try self.workers() }
     }
 
-    /// What the file is, how large, and which circuits can't be read.
+    /// The file's versions and size, and the circuits that can't be read.
     ///
-    /// Looks at each circuit. Throws if the file can't be read, `closed` or `forked`. Reads on the calling thread.
+    /// Reads each circuit. Throws if the file can't be read, or `closed` or `forked`. Reads on the calling thread.
     @_disfavoredOverload
     public func facts() throws(BreakerStoreError) -> StoreFacts {
         let found = try self.inspect { (inspection) throws(BreakerStoreError) in
@@ -160,9 +162,9 @@ extension CircuitStore {
         )
     }
 
-    /// What the file is, how large, and which circuits can't be read.
+    /// The file's versions and size, and the circuits that can't be read.
     ///
-    /// Looks at each circuit. Throws if the file can't be read, `closed` or `forked`.
+    /// Reads each circuit. Throws if the file can't be read, or `closed` or `forked`.
     public func facts() async throws(BreakerStoreError) -> StoreFacts {
         try await self.offThePool { () throws(BreakerStoreError) in try self.facts() }
     }
@@ -184,7 +186,7 @@ extension CircuitStore {
         try await self.offThePool { () throws(BreakerStoreError) in try self.circuits(on: page) }
     }
 
-    /// Runs what reads the file on a thread that may wait: a long read must not block the cooperative pool.
+    /// Runs `body`, which reads the file, on a thread that may wait: a long read must not block the cooperative pool.
     func offThePool<Value: Sendable>(
         _ body: @escaping @Sendable () throws(BreakerStoreError) -> Value
     ) async throws(BreakerStoreError) -> Value {
@@ -196,7 +198,7 @@ extension CircuitStore {
         return try result.get()
     }
 
-    /// Runs `body` with the file as of one instant.
+    /// Runs `body` with a view of the file as of one instant.
     func view<Value>(
         _ body: (StoreView) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {

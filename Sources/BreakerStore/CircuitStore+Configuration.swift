@@ -1,19 +1,19 @@
 extension CircuitStore {
-    /// How a process uses its store; nothing of it is stored.
+    /// How a process uses its store; not stored in the file.
     ///
-    /// It is validated when the store is opened.
+    /// Opening a store validates the configuration.
     public struct Configuration: Sendable {
         /// How long a report or an operator's change may wait for the file: above zero, at most one hour.
         ///
         /// The default is 250 ms.
         public var busyTimeout: Duration = .milliseconds(250)
 
-        /// What an acknowledged change survives.
+        /// Which crashes an acknowledged change survives.
         ///
         /// The default is `.transitions`.
         public var durability: Durability = .transitions
 
-        /// What opening does when the file can't be used; a store that is open never fails a call for it.
+        /// What opening does when the file can't be used; an open store never fails a call because of the file.
         ///
         /// The default is `.throwError`.
         public var whenUnavailable: WhenUnavailable = .throwError
@@ -23,7 +23,7 @@ extension CircuitStore {
         /// The default is `.readWrite`.
         public var access: Access = .readWrite
 
-        /// The permissions of a file that is created, within 0o777 and with 0o600.
+        /// The permissions of a file that the store creates, within 0o777 and with 0o600.
         ///
         /// The default is 0o600.
         public var fileMode: UInt16 = 0o600
@@ -33,47 +33,49 @@ extension CircuitStore {
         /// The default is 1,000.
         public var eventsKept: Int = 1_000
 
-        /// After how long a closed, unheld circuit that no live worker has registered any more is removed: above
-        /// zero, at most a hundred years; nil never removes one.
+        /// After how long a closed, unheld circuit that no live worker has registered any more is removed: above zero,
+        /// at most a hundred years; nil removes no circuit.
         ///
-        /// The history of a circuit that is gone is removed when nothing has been written into it for as long. The
-        /// default is nil.
+        /// Its history is removed when no event has been added for as long. The default is nil.
         public var forgetIdleAfter: Duration? = nil
 
-        /// What other processes see this one as: 1 to 200 characters, no control characters; nil is the process's name.
+        /// The name of this process for other processes: 1 to 200 characters, no control characters; nil for the
+        /// process's name.
         ///
         /// The default is nil.
         public var workerName: String? = nil
 
-        /// Called for each event once, on a thread of its own.
+        /// Called once for each event, on a thread of its own.
         ///
-        /// In every process that has such a hook, whichever process made the event: what must be done once, such as to
-        /// page somebody, looks at ``CircuitEvent/isOwn``. A hook that blocks holds up nobody else.
+        /// Every process with such a hook calls it: work that must be done once, such as paging an operator, depends on
+        /// ``CircuitEvent/isOwn``. A hook that blocks holds up nothing else.
         ///
-        /// At most once: a process that is killed right after a commit never hands its event over; the history has it.
-        /// The default is nil.
+        /// A process that is killed right after a commit never calls the hook for that event; the history has it. The
+        /// default is nil.
         public var onEvent: (@Sendable (CircuitEvent) -> Void)? = nil
 
         /// Called for each change of health as it happens, on a thread of its own; the last is `closed`.
         ///
-        /// A store that begins degraded says so at once. A hook that blocks holds up nobody else. The default is nil.
+        /// A store that begins degraded calls the hook at once. A hook that blocks holds up nothing else. The default
+        /// is nil.
         public var onHealth: (@Sendable (StoreHealth) -> Void)? = nil
 
-        /// Where time comes from; all processes on a file need the same.
+        /// The clock; all processes on a file need the same clock.
         ///
         /// The default is `SystemHostClock()`.
         public var clock: any HostClock = SystemHostClock()
 
-        /// How long opening waits for others at least, unless it may degrade the store.
+        /// The least time that opening waits for other processes, unless it may degrade the store.
         ///
         /// The default is 10 s.
         package var openingPatience: Duration = Opening.patience
 
-        /// Whether anything is ever synced; not where the file is deleted on close.
+        /// Whether the store ever syncs; false where the file is deleted on close.
         var syncs = true
 
-        /// How long opening waits for others: a service that can go on without the file does not wait longer at its
-        /// start than in a call.
+        /// How long opening waits for other processes.
+        ///
+        /// A service that can go on without the file does not wait longer at its start than in a call.
         var patience: Duration {
             switch self.whenUnavailable {
             case .throwError: max(self.busyTimeout, self.openingPatience)
@@ -81,13 +83,13 @@ extension CircuitStore {
             }
         }
 
-        /// How long the store waits after a first attempt to bring the file back; twice as long after each more, at
-        /// most 1 s.
+        /// How long the store waits after the first attempt to bring the file back; twice as long after each further
+        /// attempt, at most 1 s.
         ///
         /// The default is 50 ms.
         package var firstRetry: Duration = .milliseconds(50)
 
-        /// Creates a configuration of the defaults.
+        /// Creates a configuration with the defaults.
         public init() {}
 
         func validate() throws(BreakerStoreError) {

@@ -1,13 +1,14 @@
 extension CircuitStore {
     private static let eventsBuffered = 1_000
 
-    /// Each event from now on, whoever made it; others' within 100 ms.
+    /// Each event of all processes from now on; events of other processes arrive within 100 ms.
     ///
-    /// Buffers 1,000 events; what is lost to a slow reader is told as one `.missed`. The stream ends when the store is
-    /// closed; that of a closed store ends at once. A store that is `.readOnly` follows the file, too.
-    /// - Parameter id: the event behind which to begin, instead of now, so that an alerter that restarts skips none: of
-    ///   what happened meanwhile nothing is lost to a slow reader. If another file has taken the store's place since,
-    ///   which has not reached this number, the stream begins with the oldest event.
+    /// The stream buffers 1,000 events; events that a slow reader misses appear as one `.missed`. The stream ends when
+    /// the store is closed; the stream of a closed store ends at once. A store that is `.readOnly` follows the file,
+    /// too.
+    /// - Parameter id: the event after which to begin, instead of now, so that an alerter that restarts skips none. A
+    ///   slow reader misses no event between that event and now. If another file has taken the store's place since, and
+    ///   has not reached this number, the stream begins with the oldest event.
     public func events(after id: CircuitEvent.ID? = nil) -> AsyncStream<CircuitEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CircuitEvent.self,
@@ -22,9 +23,9 @@ extension CircuitStore {
         return stream
     }
 
-    /// The health now, and each change of it as it happens.
+    /// The health now, and each change as it happens.
     ///
-    /// Of more than 1,000 changes that nobody reads, the oldest are dropped. The stream ends when the store is closed,
+    /// The stream keeps at most 1,000 unread changes, and drops the oldest. The stream ends when the store is closed,
     /// after `closed`; in a child of `fork` at once.
     public func healthChanges() -> AsyncStream<StoreHealth> {
         let (stream, continuation) = AsyncStream.makeStream(
@@ -44,7 +45,7 @@ extension CircuitStore {
 
     /// Waits until the task is cancelled, then closes the store and returns: the shape of a ServiceLifecycle service.
     ///
-    /// A graceful shutdown of a `ServiceGroup` cancels no task: a service calls this within
+    /// A graceful shutdown of a `ServiceGroup` cancels no task: a service calls this function within
     /// `cancelWhenGracefulShutdown`, as <doc:Recipes#ServiceLifecycle> shows. Throws nothing. Closing may take as long
     /// as `busyTimeout`, on a thread of its own.
     public func run() async throws {
@@ -69,9 +70,9 @@ extension CircuitStore {
 
     // MARK: - For the library
 
-    /// Has `target` told of each event until this store is closed.
+    /// Sends each event to `target` until this store is closed.
     ///
-    /// - Parameter id: the event behind which to begin, instead of now.
+    /// - Parameter id: the event after which to begin, instead of now.
     @discardableResult
     func listen(
         to target: EventHub.Listener.Target, after id: CircuitEvent.ID? = nil
@@ -81,12 +82,12 @@ extension CircuitStore {
             if !$0.isClosed { $0.hearings.append(hearing) }
             return $0.isClosed
         }
-        // Closed in the meantime: nobody else would end it.
+        // The store was closed in the meantime: `leave` has not seen this hearing.
         if isClosed { self.source.remove(hearing) }
         return hearing
     }
 
-    /// Has the listener told of the health until this store is closed.
+    /// Sends the health to the listener until this store is closed.
     func listen(_ listener: HealthListener, withPresent: Bool) {
         self.source.add(listener, withPresent: withPresent)
         let isClosed = self.state.withLock {
@@ -96,7 +97,7 @@ extension CircuitStore {
         if isClosed { self.end(listener) }
     }
 
-    /// The last that a listener hears is that this store is closed, whatever others on the file do.
+    /// Ends the listener with `closed`, whatever other stores on the file do.
     func end(_ listener: HealthListener) {
         self.source.remove(listener)
         listener.add(.closed)

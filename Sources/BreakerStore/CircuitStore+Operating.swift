@@ -1,16 +1,15 @@
-/// What an operator does; it stands in the history with who did it and why.
+/// An operator's orders; the history keeps each with the operator's name and reason.
 ///
-/// The synchronous forms commit on the calling thread, which waits at most for `busyTimeout`.
-///
-/// The asynchronous ones block no thread.
+/// The synchronous forms commit on the calling thread, which waits at most for `busyTimeout`. The asynchronous forms
+/// block no thread.
 extension CircuitStore {
     /// Closes a circuit and forgets its failures, probes, trips and hold.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or an error if the file can't be written. Commits on
     /// the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func reset(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
@@ -19,25 +18,26 @@ extension CircuitStore {
 
     /// Closes a circuit and forgets its failures, probes, trips and hold.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Waits at
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or an error if the file can't be written. Waits at
     /// most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     public func reset(_ name: String, by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
         try await self.perform(.reset, on: [.named(name)], by: who, reason: reason)
     }
 
-    /// Refuses all calls of a circuit, or lets all through uncounted, until it is released or the time is over.
+    /// Refuses all calls of a circuit, or lets all through uncounted by the rules, until the release or the end of the
+    /// hold's time.
     ///
     /// A hold survives restarts. Throws `invalidConfiguration`, `noSuchCircuit`, `closed`, `forked` or `readOnly`, or
-    /// what keeps the file from being written. Commits on the calling thread, which waits at most for `busyTimeout`.
+    /// an error if the file can't be written. Commits on the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
     ///   - state: `open` refuses, `closed` lets through.
-    ///   - duration: for how long; nil for until it is released.
-    ///   - who: who does it.
+    ///   - duration: for how long; nil for until the release.
+    ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func hold(
@@ -50,15 +50,16 @@ extension CircuitStore {
         _ = try self.perform(.hold(state, for: duration), on: [.named(name)], by: who, reason: reason)
     }
 
-    /// Refuses all calls of a circuit, or lets all through uncounted, until it is released or the time is over.
+    /// Refuses all calls of a circuit, or lets all through uncounted by the rules, until the release or the end of the
+    /// hold's time.
     ///
     /// A hold survives restarts. Throws `invalidConfiguration`, `noSuchCircuit`, `closed`, `forked` or `readOnly`, or
-    /// what keeps the file from being written. Waits at most for `busyTimeout`.
+    /// an error if the file can't be written. Waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
     ///   - state: `open` refuses, `closed` lets through.
-    ///   - duration: for how long; nil for until it is released.
-    ///   - who: who does it.
+    ///   - duration: for how long; nil for until the release.
+    ///   - who: the operator's name.
     ///   - reason: why.
     public func hold(
         _ name: String,
@@ -70,30 +71,30 @@ extension CircuitStore {
         try await self.perform(.hold(state, for: duration), on: [.named(name)], by: who, reason: reason)
     }
 
-    /// Ends a hold; the circuit goes on in the state beneath.
+    /// Ends a hold; the circuit continues in the state beneath the hold.
     ///
     /// Without a hold nothing changes.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or an error if the file can't be written. Commits on
     /// the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func release(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
         _ = try self.perform(.release, on: [.named(name)], by: who, reason: reason)
     }
 
-    /// Ends a hold; the circuit goes on in the state beneath.
+    /// Ends a hold; the circuit continues in the state beneath the hold.
     ///
     /// Without a hold nothing changes.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Waits at
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or an error if the file can't be written. Waits at
     /// most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     public func release(_ name: String, by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
         try await self.perform(.release, on: [.named(name)], by: who, reason: reason)
@@ -101,14 +102,14 @@ extension CircuitStore {
 
     /// Lets the probes of an open circuit through from now on, without closing the circuit.
     ///
-    /// A reset sends all traffic to a service that is just recovering; this sends one probe. A circuit that is not
-    /// open, or held, or whose time has come already, is left as it is.
+    /// A reset would send all traffic to a service that is just recovering. A circuit that is not open, is held, or is
+    /// already due stays as it is.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or an error if the file can't be written. Commits on
     /// the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func probe(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
@@ -117,14 +118,14 @@ extension CircuitStore {
 
     /// Lets the probes of an open circuit through from now on, without closing the circuit.
     ///
-    /// A reset sends all traffic to a service that is just recovering; this sends one probe. A circuit that is not
-    /// open, or held, or whose time has come already, is left as it is.
+    /// A reset would send all traffic to a service that is just recovering. A circuit that is not open, is held, or is
+    /// already due stays as it is.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Waits at
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or an error if the file can't be written. Waits at
     /// most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     public func probe(_ name: String, by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
         try await self.perform(.probe, on: [.named(name)], by: who, reason: reason)
@@ -132,13 +133,13 @@ extension CircuitStore {
 
     /// Deletes a circuit; its history stays.
     ///
-    /// A live handle registers it anew at its next call.
+    /// A live handle registers the circuit again at its next call.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Commits on
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or an error if the file can't be written. Commits on
     /// the calling thread, which waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func forget(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
@@ -152,13 +153,13 @@ extension CircuitStore {
 
     /// Deletes a circuit; its history stays.
     ///
-    /// A live handle registers it anew at its next call.
+    /// A live handle registers the circuit again at its next call.
     ///
-    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or what keeps the file from being written. Waits at
+    /// Throws `noSuchCircuit`, `closed`, `forked` or `readOnly`, or an error if the file can't be written. Waits at
     /// most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
-    ///   - who: who does it.
+    ///   - who: the operator's name.
     ///   - reason: why.
     public func forget(_ name: String, by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
         try await self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in

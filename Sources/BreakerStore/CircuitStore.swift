@@ -9,10 +9,10 @@ import Foundation
 
 /// A file of circuits that all processes of this host share.
 ///
-/// Two stores on one path in one process share one core; closing one harms no other. Their settings must agree
-/// where they can't each have their own; see ``init(path:configuration:)``. Synchronous functions that change the file,
-/// and those that register a circuit, commit on the calling thread and may block it for as long as `busyTimeout`;
-/// <doc:SurvivingCrashesAndClocks#How-long-a-call-may-wait> has a table of all.
+/// Two stores of one process on one path share one core; closing one harms no other. Settings that the stores can't
+/// each have must agree; see ``init(path:configuration:)``. Synchronous functions that change the file, and those that
+/// register a circuit, commit on the calling thread and may block it for as long as `busyTimeout`;
+/// <doc:SurvivingCrashesAndClocks#How-long-a-call-may-wait> has a table of all functions that wait.
 public final class CircuitStore: Sendable {
     struct State {
         var isClosed = false
@@ -22,25 +22,25 @@ public final class CircuitStore: Sendable {
 
     let backend: Backend
     let configuration: Configuration
-    /// What tells of events and health.
+    /// Sends events and health to the listeners.
     let source: any EventSource
-    /// Whether cached answers count: shut when this store is closed, whatever others on the same file do.
+    /// Decides whether kept answers count; shut when this store is closed, whatever other stores on the file do.
     let gate = Gate()
     let state = Mutex(State(), rank: .store)
-    /// Where the asynchronous forms read.
+    /// The queue on which the asynchronous forms read.
     let reads = DispatchQueue(label: "BreakerStore.reads")
 
-    /// Opens the store at `path`; creates and migrates it as `configuration` allows.
+    /// Opens the store at `path`; creates and migrates the file as `configuration` allows.
     ///
     /// Throws before anything is changed when the path or the configuration can't be used. Blocks the calling thread
     /// while the file is opened, and while other processes open it.
     ///
-    /// A second store of this process on the same file shares the first one's thread, writer and clock. Its
-    /// `durability`, `eventsKept` and `forgetIdleAfter` must be the first one's, and so must its `clock` unless that is
-    /// the default: else `invalidConfiguration` is thrown. Each store has an `onEvent` and a `busyTimeout` of its own,
-    /// and a store that is `.readOnly` shares nothing. Of the rest the first one's counts as long as any of them is
-    /// open: `workerName`, `whenUnavailable`, `fileMode`, and whether a file that is lost is created anew (`access`).
-    /// Where one of them gives up waiting for the file, memory guards for all, until the file is back.
+    /// A second store of this process on the same file shares the first store's thread, writer and clock. Its
+    /// `durability`, `eventsKept` and `forgetIdleAfter` must be the first store's, and so must its `clock` unless that
+    /// is the default: otherwise `invalidConfiguration` is thrown. Each store has an `onEvent` and a `busyTimeout` of
+    /// its own, and a store that is `.readOnly` shares nothing. The first store's other settings apply as long as any
+    /// of the stores is open: `workerName`, `whenUnavailable`, `fileMode`, and whether a lost file is created again
+    /// (`access`). Where one store gives up waiting for the file, memory guards for all stores, until the file is back.
     /// - Parameters:
     ///   - path: the database file. Its directory must exist, on a local file system.
     ///   - configuration: how this process uses the file.
@@ -58,24 +58,25 @@ public final class CircuitStore: Sendable {
         backend.core?.add(self.gate)
         if let onEvent = configuration.onEvent { self.listen(to: .handler(onEvent)) }
         if let onHealth = configuration.onHealth {
-            // A store that could not be opened properly says so.
+            // A store that begins degraded reports its health at once.
             self.listen(HealthListener(onHealth), withPresent: !self.source.health.isHealthy)
         }
     }
 
     deinit { self.leave() }
 
-    /// The file's path, its symbolic links resolved; a temporary store's leads to a real file, too.
+    /// The file's path with symbolic links resolved; a temporary store has a real file, too.
     public var path: String { self.backend.file.path }
 
-    /// Registers a circuit and returns the handle for it.
+    /// Registers a circuit and returns a handle for it.
     ///
-    /// The same name again is O(1) and returns an equal handle: a service may ask on each request. A circuit whose
-    /// handles are all gone for a minute is unregistered, until it is asked for again. Handles keep the store alive.
+    /// The same config again is O(1) and returns an equal handle: a service may register on each request. A circuit
+    /// whose handles have all been gone for a minute is unregistered, until a handle is requested again. Handles keep
+    /// the store alive.
     ///
-    /// A config that differs from the stored one is stored and rules from then on, in every process; state and counts
-    /// stay. What can't be stored by `busyTimeout` is stored as soon as it can be, unless somebody has registered a
-    /// newer config meanwhile; until then the handle guards in memory.
+    /// A config that differs from the stored config replaces it in every process; state and counts stay. A config that
+    /// can't be stored within `busyTimeout` is stored as soon as possible, unless a newer config has been registered
+    /// meanwhile; until then the handle guards in memory.
     ///
     /// Throws `invalidConfiguration`, `closed`, `forked` or `readOnly`. Commits on the calling thread, which waits at
     /// most for `busyTimeout`.
@@ -94,13 +95,13 @@ public final class CircuitStore: Sendable {
         return breaker
     }
 
-    /// The handle for a circuit that somebody has registered, with the config that is stored.
+    /// A handle for a circuit that is registered already, with the stored config.
     ///
-    /// This process uses the circuit from then on, as one that it has registered.
+    /// This process uses the circuit from then on, as if it had registered the circuit.
     ///
-    /// Throws `noSuchCircuit`, `invalidConfiguration`, `closed`, `forked` or `readOnly`, or what keeps the file from
-    /// being read or written: without it nobody knows by which rules to guard. Commits on the calling thread unless
-    /// this store has a handle for the circuit; waits at most for `busyTimeout`.
+    /// Throws `noSuchCircuit`, `invalidConfiguration`, `closed`, `forked` or `readOnly`, or an error if the file can't
+    /// be read or written: without the file the rules are unknown. Commits on the calling thread unless this store has
+    /// a handle for the circuit; waits at most for `busyTimeout`.
     /// - Parameters:
     ///   - name: the circuit's name.
     ///   - calls: how this handle makes its calls.
@@ -111,9 +112,9 @@ public final class CircuitStore: Sendable {
         let core = try self.usableCore()
         let stored = try core.row(of: name).map { CircuitBreaker.Config(name: name, row: $0) }
         guard var config = stored else { throw .noSuchCircuit(name, self.path) }
-        // In use before the file is told, so that the store's thread does not drop the circuit meanwhile.
+        // In use before the commit, so that the store's thread does not drop the circuit meanwhile.
         let (circuit, isNew) = core.circuits.use(orMakeWith: KeptConfig(config))
-        // Made first: once the handle is gone, the use of the circuit has ended, whatever is thrown.
+        // Made before the commit can throw: the end of the handle ends the use of the circuit.
         let breaker = self.handle(circuit, KeptPolicy(calls), core)
         if isNew {
             guard let used = try core.noteUse(of: name, until: self.deadline) else {
@@ -127,18 +128,19 @@ public final class CircuitStore: Sendable {
         return breaker
     }
 
-    /// Looks for a circuit that this process uses from now on.
+    /// Looks at a circuit that this process uses from now on.
     ///
-    /// The first read after a commit notes in the wal-index how far it reads: now, so that no healthy call has to.
+    /// The first read after a commit notes in the wal-index how far it reads. This look does so, so that no healthy
+    /// call has to.
     private func lookFirst(_ breaker: CircuitBreaker, _ core: StoreCore) {
         _ = try? core.look(breaker.asker)
         core.happened { $0.handlesWereMade() }
     }
 
-    /// Registers many circuits in one transaction, and returns the handles for them in the same order.
+    /// Registers many circuits in one transaction, and returns their handles in the same order.
     ///
-    /// Each circuit is registered as by ``breaker(_:calls:)``. Of two configs for one name the last one rules. The
-    /// first call of each circuit reads the circuit's answer.
+    /// Each circuit is registered as by ``breaker(_:calls:)``. Of two configs for one name the last config applies. The
+    /// first call of each circuit looks at the circuit.
     ///
     /// Throws as ``breaker(_:calls:)`` does; if one config is not valid, no circuit is registered. Commits on the
     /// calling thread, which waits at most for `busyTimeout`. All other changes to the file wait for the transaction: a
@@ -163,7 +165,8 @@ public final class CircuitStore: Sendable {
         return breakers
     }
 
-    /// The handle for a circuit that this process has registered with the same config; nil if the file must be told.
+    /// The handle for a circuit that this process has registered with the same config; nil if a commit must register
+    /// it.
     private func handleIfRegistered(
         _ config: CircuitBreaker.Config, _ policy: KeptPolicy, _ core: StoreCore
     ) throws(BreakerStoreError) -> CircuitBreaker? {
@@ -173,7 +176,6 @@ public final class CircuitStore: Sendable {
         return breaker
     }
 
-    /// Registers the circuits, and returns the handles.
     private func register(
         _ configs: [CircuitBreaker.Config],
         _ policy: KeptPolicy,
@@ -184,12 +186,12 @@ public final class CircuitStore: Sendable {
             try policy.policy.validate(for: config)
         }
         let kept = configs.map(KeptConfig.init)
-        // In use before the file is told, so that the store's thread drops none of them meanwhile.
+        // In use before the commit, so that the store's thread drops none of them meanwhile.
         let breakers = kept.map { self.handle(core.circuits.use(registering: $0), policy, core) }
         do throws(BreakerStoreError) {
             try core.register(kept, of: breakers.map(\.circuit), until: self.deadline)
         } catch {
-            // Memory guards until the file is there, whatever keeps it away.
+            // After any other error memory guards until the file is back.
             if error.code == .closed || error.code == .forked { throw error }
         }
         for config in configs { core.noteRules(of: config) }
@@ -201,7 +203,7 @@ public final class CircuitStore: Sendable {
         CircuitBreaker(store: self, core: core, circuit: circuit, calls: policy)
     }
 
-    /// Whether the file protects just now, or memory does; in a child of `fork` memory does, for the reason `forked`.
+    /// Whether the file or memory guards now; in a child of `fork` memory does, with the error `forked`.
     public var health: StoreHealth {
         if self.gate.isForked {
             let since = Date(timeIntervalSince1970: Double(ForkRecord.forkedAt))
@@ -210,7 +212,7 @@ public final class CircuitStore: Sendable {
         return self.isClosed ? .closed : self.source.health
     }
 
-    /// Commits what waits, until `busyTimeout`, then closes.
+    /// Commits all that waits, for at most `busyTimeout`, then closes the store.
     ///
     /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`. Blocks
     /// the calling thread meanwhile.
@@ -222,7 +224,7 @@ public final class CircuitStore: Sendable {
         }
         let deadline = self.deadline
         core.waitForSuspicions()
-        // What waits is committed, and told to those who listen.
+        // Commits all that waits; then the hubs send the events to their listeners.
         _ = try? core.commit(until: deadline) { _ in }
         for hub in [core.hub] + self.state.withLock({ $0.hearings.map(\.hub) }) { hub.flush(until: deadline) }
         if self.leave() { core.waitForEnd(until: deadline) }
@@ -234,7 +236,7 @@ public final class CircuitStore: Sendable {
 
     package var isClosed: Bool { self.state.withLock { $0.isClosed } }
 
-    /// The core, if this store may use it.
+    /// The core; throws if this store may not use it.
     func usableCore() throws(BreakerStoreError) -> StoreCore {
         try self.requireUsable()
         guard let core = self.backend.core else {
@@ -248,12 +250,12 @@ public final class CircuitStore: Sendable {
     }
 
     func requireUsable() throws(BreakerStoreError) {
-        // First of all: in a fork's child another thread's locks are held for ever.
+        // Checked first: in a child of `fork`, a lock that another thread held stays locked forever.
         if self.gate.isForked { throw .forked(self.backend.file.path) }
         if self.isClosed { throw .closed(self.backend.file.path) }
     }
 
-    /// Leaves the core, once; returns whether this was the time.
+    /// Leaves the core at the first call; returns whether this call was the first.
     @discardableResult
     private func leave() -> Bool {
         if self.gate.isForked { return false }

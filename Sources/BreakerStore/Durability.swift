@@ -1,11 +1,11 @@
-/// What an acknowledged change survives.
+/// Which crashes an acknowledged change survives.
 public enum Durability: Sendable, Hashable {
-    /// A trip, a recovery and what an operator does survive power loss, all else the end of the process.
+    /// Trips, recoveries and operators' orders survive power loss; all other changes survive the end of the process.
     ///
-    /// A circuit that was half-open may be open again after a power loss, with its time come.
+    /// A circuit that was half-open may be open again after a power loss, and due.
     case transitions
-    /// Each commit survives power loss; each waits for the disk.
+    /// Each commit survives power loss, and waits for the disk.
     case everyCommit
-    /// All survives the end of the process, and nothing waits for the disk.
+    /// All changes survive the end of the process, and none waits for the disk.
     case processCrash
 }

@@ -5,16 +5,16 @@ public import Foundation
 #endif
 
 extension CircuitOpenError: LocalizedError {
-    /// The description, which `localizedDescription` then gives, too.
+    /// The description, so that `localizedDescription` gives it, too.
     public var errorDescription: String? { self.description }
 }
 
 extension CallTimeoutError: LocalizedError {
-    /// The description, which `localizedDescription` then gives, too.
+    /// The description, so that `localizedDescription` gives it, too.
     public var errorDescription: String? { self.description }
 }
 
 extension BreakerStoreError: LocalizedError {
-    /// The description, which `localizedDescription` then gives, too.
+    /// The description, so that `localizedDescription` gives it, too.
     public var errorDescription: String? { self.description }
 }

@@ -2,6 +2,6 @@
 public enum HoldState: String, Sendable, Hashable, Codable {
     /// All calls are refused.
     case open
-    /// All calls are let through, and none is counted.
+    /// All calls are let through, and no rule counts them.
     case closed
 }

@@ -9,10 +9,10 @@ public import Foundation
 
 /// A clock that a test moves.
 ///
-/// It stands still in between. A call's time-out and the delays of its retries wait by this clock: a test waits for the
-/// sleepers, then advances the clock.
+/// The clock stands still between moves. A call's time-out and the delays of its retries wait by this clock: a test
+/// waits for the sleepers, then advances the clock.
 public final class ManualHostClock: HostClock {
-    /// A task or a thread that waits.
+    /// A task or a thread that sleeps by the clock.
     private struct Sleeper {
         var id: UInt64
         var end: Duration
@@ -27,7 +27,7 @@ public final class ManualHostClock: HostClock {
     }
 
     private struct Waiting {
-        /// How far the clock was advanced; no reboot sets it back.
+        /// How far the clock was advanced in all; a reboot does not set it back.
         var elapsed = Duration.zero
         var sleepers: [Sleeper] = []
         var waiters: [Waiter] = []
@@ -38,7 +38,7 @@ public final class ManualHostClock: HostClock {
             return self.lastID
         }
 
-        /// Takes out the tests for which enough tasks sleep now.
+        /// Removes and returns the tests for which enough tasks sleep now.
         mutating func takeWaiters() -> [Waiter] {
             let count = self.sleepers.count
             return self.waiters.extract { $0.count <= count }
@@ -64,7 +64,7 @@ public final class ManualHostClock: HostClock {
     /// The time since the last boot.
     public var uptime: Duration { self.time.withLock { $0.uptime } }
 
-    /// The wall time: what was advanced, stepped and spent in reboots.
+    /// The wall time: the start, and all that was advanced, stepped and spent in reboots.
     public var wallTime: Date {
         let sinceEpoch = self.time.withLock { $0.wallSince1970 }
         return Date(timeIntervalSince1970: Double(sinceEpoch.attoseconds) / 1e18)
@@ -93,8 +93,7 @@ public final class ManualHostClock: HostClock {
         self.time.withLock { $0.wallSince1970 = $0.wallSince1970.addingSaturating(duration) }
     }
 
-    /// Boots the host anew: another boot id, uptime from zero, the wall time on by `duration`; a negative one counts as
-    /// zero.
+    /// Reboots the host: a new boot id, uptime from zero, wall time later by `duration`, or by zero if negative.
     public func reboot(downFor duration: Duration) {
         self.time.withLock { time in
             time.boot += 1
@@ -105,9 +104,10 @@ public final class ManualHostClock: HostClock {
 
     // MARK: - Sleeping
 
-    /// Suspends the task until the clock was advanced so far; throws `CancellationError` if the task is cancelled.
+    /// Suspends the task until the clock was advanced by `duration`; throws `CancellationError` if the task is
+    /// cancelled.
     ///
-    /// A reboot wakes nobody, and takes nothing away from the time.
+    /// A reboot wakes no sleeper, and does not shorten its sleep.
     public func sleep(for duration: Duration) async throws {
         let id = self.waiting.withLock { $0.newID() }
         try await withTaskCancellationHandler {
@@ -119,12 +119,12 @@ public final class ManualHostClock: HostClock {
         }
     }
 
-    /// Adds a sleeper, which is woken at once if there is nothing to wait for, or its task is cancelled.
+    /// Adds a sleeper, or wakes it at once if there is nothing to wait for or its task is cancelled.
     private func add(
         _ id: UInt64, _ duration: Duration, _ wake: @escaping @Sendable (Result<Void, CancellationError>) -> Void
     ) {
         let (atOnce, waiters): (Result<Void, CancellationError>?, [Waiter]) = self.waiting.withLock { waiting in
-            // A cancellation before this instant found no sleeper; a later one finds it.
+            // A cancellation before now found no sleeper; a later cancellation finds it.
             if Task.isCancelled { return (.failure(CancellationError()), []) }
             guard duration > .zero else { return (.success(()), []) }
             let end = waiting.elapsed.addingSaturating(duration)
@@ -142,7 +142,7 @@ public final class ManualHostClock: HostClock {
 
     /// Returns when so many tasks or threads sleep by this clock, or the calling task is cancelled.
     ///
-    /// A test waits for them before it advances the clock: who begins to sleep afterwards would wait for ever.
+    /// A test waits for them before it advances the clock: a later sleeper would wait forever.
     public func waitForSleepers(_ count: Int = 1) async {
         let id = self.waiting.withLock { $0.newID() }
         await withTaskCancellationHandler {

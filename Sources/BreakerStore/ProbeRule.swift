@@ -1,4 +1,4 @@
-/// How a half-open circuit tries whether its service is back.
+/// How a half-open circuit finds out whether its service is back.
 public struct ProbeRule: Sendable, Hashable, Codable, CustomStringConvertible {
     /// How many probes may be under way at a time, in all processes together: 1 to 10,000.
     ///
@@ -13,7 +13,7 @@ public struct ProbeRule: Sendable, Hashable, Codable, CustomStringConvertible {
     /// How long a probe may take before its result is stale and its slot free: above zero, at most a hundred years,
     /// rounded to microseconds.
     ///
-    /// A call's timeout must not exceed it. The default is 30 s.
+    /// A call's timeout must not exceed the lease. The default is 30 s.
     public var lease: Duration {
         didSet { self.lease = self.lease.roundedToMicroseconds }
     }
@@ -25,7 +25,7 @@ public struct ProbeRule: Sendable, Hashable, Codable, CustomStringConvertible {
         self.lease = lease.roundedToMicroseconds
     }
 
-    /// What the rule says, in words.
+    /// The rule in words.
     public var description: String {
         "\(self.limit) at a time, \(self.successesToClose) to close, lease \(self.lease.readable)"
     }
@@ -57,7 +57,7 @@ extension ProbeRule {
 
     /// Writes the rule, its lease as whole microseconds.
     ///
-    /// Throws `EncodingError.invalidValue` when the lease overflows them.
+    /// Throws `EncodingError.invalidValue` when the lease is too long for microseconds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(self.limit, forKey: .limit)

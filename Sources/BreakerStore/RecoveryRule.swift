@@ -8,20 +8,21 @@ public struct RecoveryRule: Sendable, Hashable, Codable, CustomStringConvertible
         didSet { self.timeout = self.timeout.roundedToMicroseconds }
     }
 
-    /// What the timeout is multiplied with for each further trip in a row: 1 to 1,000.
+    /// The factor by which each further trip in a row multiplies the timeout: 1 to 1,000.
     ///
     /// The default is 1.
     public var multiplier: Double
 
-    /// The longest that multiplication makes the timeout, before jitter: above zero, at most a hundred years, rounded
-    /// to microseconds.
+    /// The longest timeout that multiplication gives, before jitter: above zero, at most a hundred years, rounded to
+    /// microseconds.
     ///
-    /// It never lowers the timeout itself: with a cap below it, each trip waits `timeout`. The default is 600 s.
+    /// The cap never lowers the timeout itself: with a cap below `timeout`, each trip waits `timeout`. The default is
+    /// 600 s.
     public var cap: Duration {
         didSet { self.cap = self.cap.roundedToMicroseconds }
     }
 
-    /// The share of the wait that is added at most, by chance, so that many circuits don't probe at once: 0 to 1.
+    /// The largest share of the wait that is added by chance, so that many circuits don't probe at once: 0 to 1.
     ///
     /// The default is 0.
     public var jitter: Double
@@ -36,7 +37,7 @@ public struct RecoveryRule: Sendable, Hashable, Codable, CustomStringConvertible
         self.jitter = jitter
     }
 
-    /// What the rule says, in words.
+    /// The rule in words.
     public var description: String {
         var text = self.timeout.readable
         if self.multiplier != 1 {
@@ -74,7 +75,7 @@ extension RecoveryRule {
 
     /// Writes the rule, its durations as whole microseconds.
     ///
-    /// Throws `EncodingError.invalidValue` when a duration overflows them.
+    /// Throws `EncodingError.invalidValue` when a duration is too long for microseconds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(microsecondsOf: self.timeout, forKey: .timeoutMicroseconds)

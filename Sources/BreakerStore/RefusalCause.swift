@@ -3,10 +3,10 @@
 @nonexhaustive
 #endif
 public enum RefusalCause: String, Sendable, Hashable, Codable {
-    /// It is open, and its time has not come.
+    /// The circuit is open, and its time has not come.
     case open
-    /// It is half-open, and all probes are taken.
+    /// The circuit is half-open, and all slots are taken.
     case probing
-    /// An operator holds it open.
+    /// An operator holds the circuit open.
     case held
 }

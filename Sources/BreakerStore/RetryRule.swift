@@ -7,15 +7,15 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
     }
 
     let kind: Kind
-    /// How often a failed call is made again at most.
+    /// How often at most a failed call is made again.
     public let maxRetries: Int
     /// The wait before the first retry.
     public let delay: Duration
-    /// What the wait is multiplied with for each further retry; 1 where it stays the same.
+    /// The factor by which each further retry multiplies the wait; 1 where the wait stays the same.
     public let multiplier: Double
     /// The longest wait before jitter.
     public let cap: Duration
-    /// The share of the wait that is added at most, by chance.
+    /// The largest share of the wait that is added by chance.
     public let jitter: Double
 
     /// Waits the same time before each retry.
@@ -23,14 +23,14 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - maxRetries: 0 to 1,000, not counting the first attempt.
     ///   - delay: Zero or more, at most a hundred years, rounded to microseconds.
-    ///   - jitter: The share of the delay that is added at most, by chance: 0 to 1. The default is 0.
+    ///   - jitter: The largest share of the delay that is added by chance: 0 to 1. The default is 0.
     public static func constant(maxRetries: Int, delay: Duration, jitter: Double = 0) -> RetryRule {
         let delay = delay.roundedToMicroseconds
         return RetryRule(
             kind: .constant, maxRetries: maxRetries, delay: delay, multiplier: 1, cap: delay, jitter: jitter)
     }
 
-    /// Waits `delay` before the first retry, and `multiplier` times as long before each further one, at most `cap`.
+    /// Waits `delay` before the first retry, and `multiplier` times as long before each further retry, at most `cap`.
     ///
     /// - Parameters:
     ///   - maxRetries: 0 to 1,000, not counting the first attempt.
@@ -38,7 +38,7 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
     ///   - multiplier: 1 or more. The default is 2.
     ///   - cap: The longest delay before jitter, the first one included: above zero, rounded to microseconds. The
     ///     default is 60 s.
-    ///   - jitter: The share of the delay that is added at most, by chance: 0 to 1. The default is 0.
+    ///   - jitter: The largest share of the delay that is added by chance: 0 to 1. The default is 0.
     public static func exponential(
         maxRetries: Int, delay: Duration, multiplier: Double = 2, cap: Duration = .seconds(60), jitter: Double = 0
     ) -> RetryRule {
@@ -47,7 +47,7 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
             cap: cap.roundedToMicroseconds, jitter: jitter)
     }
 
-    /// What the rule says, in words.
+    /// The rule in words.
     public var description: String {
         var text = "\(self.maxRetries) \(self.maxRetries == 1 ? "retry" : "retries") after \(self.delay.readable)"
         if self.multiplier != 1 { text += ", × \(self.multiplier) each, at most \(self.cap.readable)" }
@@ -55,9 +55,9 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    /// The wait before the n-th retry, n from 1: capped first, then `jitter` times `draw` of it added, `draw` in 0..<1.
+    /// The wait before the n-th retry, n from 1: the capped wait, and `jitter` times `draw` of it.
     ///
-    /// It never overflows.
+    /// `draw` is in 0..<1. The result never overflows.
     func delay(beforeRetry n: Int, draw: Double) -> Duration {
         let base = Double(self.delay.saturatingMicroseconds)
         // Zero times a growth that overflowed to infinity would not be a number.
@@ -73,7 +73,7 @@ public struct RetryRule: Sendable, Hashable, CustomStringConvertible {
         return Duration(saturatingMicroseconds: grown + grown * self.jitter * min(max(draw, 0), 1))
     }
 
-    /// By squaring: as many steps as the exponent has bits, without a C library.
+    /// Computed by squaring, in as many steps as the exponent has bits, without a C library.
     private static func power(_ base: Double, _ exponent: Int) -> Double {
         var (result, square, rest) = (1.0, base, exponent)
         while rest > 0 {

@@ -1,6 +1,6 @@
-/// Trips a closed circuit when so large a share of the calls within a window was slow, in all processes.
+/// Trips a closed circuit when too large a share of the calls of all processes within a window was slow.
 ///
-/// The rule works beside the circuit's ``TripRule``. Calls are those that succeeded or failed. A call that is slow and
+/// The rule works beside the circuit's ``TripRule``. Only calls that succeeded or failed count. A call that is slow and
 /// fails counts for both rules; a slow probe opens the circuit again, even if it succeeded.
 public struct SlowCallRule: Sendable, Hashable, Codable, CustomStringConvertible {
     /// A call that takes longer is slow: above zero, at most a hundred years, rounded to microseconds.
@@ -8,10 +8,10 @@ public struct SlowCallRule: Sendable, Hashable, Codable, CustomStringConvertible
         didSet { self.threshold = self.threshold.roundedToMicroseconds }
     }
 
-    /// Which share of the calls must be slow: above 0, at most 1.
+    /// The share of the calls that must be slow: above 0, at most 1.
     public var share: Double
 
-    /// With fewer calls than these within the window the circuit does not trip: 1 to 1,000,000.
+    /// How many calls the window must have before the circuit trips: 1 to 1,000,000.
     public var minimumCalls: Int
 
     /// How long a call counts: a millisecond to a hundred years, rounded to microseconds.
@@ -30,7 +30,7 @@ public struct SlowCallRule: Sendable, Hashable, Codable, CustomStringConvertible
         self.window = window.roundedToMicroseconds
     }
 
-    /// What the rule says, in words.
+    /// The rule in words.
     public var description: String {
         let calls = CallShare(share: self.share, minimumCalls: self.minimumCalls)
         return "\(calls) slower than \(self.threshold.readable) within \(self.window.readable)"
@@ -48,7 +48,7 @@ extension SlowCallRule {
         case thresholdMicroseconds, share, minimumCalls, windowMicroseconds
     }
 
-    /// Reads a rule; all but the threshold may be missing and is then its default.
+    /// Reads a rule; every value but the threshold may be missing, and then has its default.
     ///
     /// Throws a `DecodingError` when the threshold is missing, or a value is of another type.
     public init(from decoder: any Decoder) throws {
@@ -61,7 +61,7 @@ extension SlowCallRule {
 
     /// Writes the rule, its durations as whole microseconds.
     ///
-    /// Throws `EncodingError.invalidValue` when a duration overflows them.
+    /// Throws `EncodingError.invalidValue` when a duration is too long for microseconds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(microsecondsOf: self.threshold, forKey: .thresholdMicroseconds)

@@ -4,15 +4,15 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Whether a store's file is in use.
+/// Whether a store can use its file.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum StoreHealth: Sendable, Equatable, CustomStringConvertible {
     /// Circuits are shared through the file.
     case healthy
-    /// The file can't be used since then, for this reason; calls are guarded in memory, and the store tries to come
-    /// back.
+    /// The file has been unusable since this date, for this error; memory guards calls, and the store tries to bring
+    /// the file back.
     case degraded(since: Date, error: BreakerStoreError)
     /// The store was closed.
     case closed
@@ -20,7 +20,7 @@ public enum StoreHealth: Sendable, Equatable, CustomStringConvertible {
     /// Whether circuits are shared through the file.
     public var isHealthy: Bool { self == .healthy }
 
-    /// `healthy`, `closed`, or since when and why it is degraded.
+    /// `healthy`, `closed`, or since when and why the store is degraded.
     public var description: String {
         switch self {
         case .healthy: "healthy"

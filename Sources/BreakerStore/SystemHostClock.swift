@@ -12,41 +12,39 @@ import Glibc
 import Musl
 #endif
 #if canImport(SwiftOverlayShims)
-// Beside `import Synchronization` in another file, the compiler takes it for the module that defines `timespec`'s
-// fields.
+// Because another file imports `Synchronization`, the compiler takes `SwiftOverlayShims` for the module that defines
+// the fields of `timespec`.
 import SwiftOverlayShims
 #endif
 
 /// The clock of the host that this process runs on.
 public struct SystemHostClock: HostClock {
-    /// What stands for the boot id when the kernel tells none: the same for all processes of such a host.
+    /// The boot id where the kernel gives none: the same for all processes of such a host.
     private static let unknownBootID = "unknown"
 
-    // Both are read once for each process: neither changes while it lives.
+    // Both are read once for each process, since neither changes while the process lives.
     private static let processBootID = Self.readBootID()
     private static let namespaceShift = Self.readNamespaceShift()
 
-    /// Creates the clock; all of them are alike.
+    /// Creates the clock; all instances are alike.
     public init() {}
 
     /// The kernel's id of this boot, or `unknown` where it can't be read.
     public var bootID: String { Self.processBootID }
 
-    /// The time since boot, suspension included, without the shift of a time namespace, so that containers agree with
+    /// The time since boot, including suspension, without the shift of a time namespace, so that containers agree with
     /// their host.
     public var uptime: Duration { .nanoseconds(Self.uptimeNanoseconds) }
 
     static var uptimeNanoseconds: Int64 {
         var time = timespec()
         #if canImport(Darwin)
-        // clock_gettime(3), macOS: CLOCK_MONOTONIC_RAW "will increment monotonically, ... unaffected by frequency
-        // or time adjustments"
-        // and counts the time asleep.
+        // clock_gettime(3), macOS: CLOCK_MONOTONIC_RAW "will increment monotonically, ... unaffected by frequency or
+        // time adjustments" and counts the time asleep.
         _ = unsafe clock_gettime(CLOCK_MONOTONIC_RAW, &time)
         #else
-        // clock_gettime(2): CLOCK_BOOTTIME is "identical to CLOCK_MONOTONIC, except that it also includes any time
-        // that the system is
-        // suspended".
+        // clock_gettime(2): CLOCK_BOOTTIME is "identical to CLOCK_MONOTONIC, except that it also includes any time that
+        // the system is suspended".
         _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         #endif
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - Self.namespaceShift
@@ -55,11 +53,10 @@ public struct SystemHostClock: HostClock {
     /// The system's wall time.
     public var wallTime: Date { Date() }
 
-    /// The second of the Unix time at which the host booted, by the wall clock as it is set now; nil where it can't be
-    /// read.
+    /// The Unix time in seconds at which the host booted, by the wall clock as it is set now; nil if unreadable.
     ///
-    /// The kernel keeps this number, so that all processes read the same one. Whoever reads the two clocks one after
-    /// the other gets another number each time.
+    /// The kernel keeps this number, so that all processes read the same number. A process that reads the two clocks
+    /// one after the other would get another number each time.
     static var bootSecond: Int64? {
         #if canImport(Darwin)
         var time = timeval()
@@ -72,8 +69,7 @@ public struct SystemHostClock: HostClock {
         #endif
     }
 
-    /// How far `boottime` is shifted, in nanoseconds, by the text of `/proc/self/timens_offsets`; 0 where it says
-    /// nothing.
+    /// The shift of `boottime` in nanoseconds, from the text of `/proc/self/timens_offsets`; 0 if the text has none.
     ///
     /// time_namespaces(7): each line is `<clock-id> <offset-secs> <offset-nanosecs>`; the kernel writes the clock as a
     /// word.
@@ -106,7 +102,7 @@ extension SystemHostClock {
         return id.isEmpty ? Self.unknownBootID : id
     }
 
-    /// There are no time namespaces.
+    /// Darwin has no time namespaces.
     private static func readNamespaceShift() -> Int64 { 0 }
 }
 #else
@@ -118,7 +114,8 @@ extension SystemHostClock {
     }
 
     private static func readNamespaceShift() -> Int64 {
-        // `timens_offsets` speaks of the namespace for children: it is this process's own only if both are one.
+        // `timens_offsets` describes the namespace of future children: it applies to this process only if both
+        // namespaces are the same.
         guard let own = SmallFile.target(ofLink: "/proc/self/ns/time"),
             let children = SmallFile.target(ofLink: "/proc/self/ns/time_for_children"),
             own == children, let offsets = SmallFile.text("/proc/self/timens_offsets"),

@@ -6,7 +6,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         case failures(Int, within: Duration)
         case consecutiveFailures(Int)
         case failureRate(Double, minimumCalls: Int, within: Duration)
-        /// As a later version has stored it, by its word.
+        /// A rule that a later version has stored, by its word.
         case unknown(String)
     }
 
@@ -29,19 +29,19 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         TripRule(kind: .consecutiveFailures(count))
     }
 
-    /// Trips when so large a share of the calls within a rolling window failed, in all processes.
+    /// Trips when too large a share of the calls of all processes within a rolling window failed.
     ///
-    /// Calls are those that succeeded or failed; ignored and refused ones do not count. The circuit is judged when a
-    /// call fails. A change of the circuit's state begins the window anew. The window is rounded to microseconds.
+    /// Only calls that succeeded or failed count. The circuit is judged when a call fails. A change of the circuit's
+    /// state begins the window again. The window is rounded to microseconds.
     /// - Parameters:
-    ///   - share: Above 0, at most 1.
+    ///   - share: The share that must fail: above 0, at most 1.
     ///   - minimumCalls: With fewer calls within the window the circuit never trips: 1 to 1,000,000.
     ///   - window: A millisecond to a hundred years.
     public static func failureRate(_ share: Double, minimumCalls: Int, within window: Duration) -> TripRule {
         TripRule(kind: .failureRate(share, minimumCalls: minimumCalls, within: window.roundedToMicroseconds))
     }
 
-    /// How many failures it takes; nil for a share of the calls, and for a rule of a later version.
+    /// How many failures trip the circuit; nil for a share of the calls, and for a rule of a later version.
     public var count: Int? {
         switch self.kind {
         case .failures(let count, within: _), .consecutiveFailures(let count): count
@@ -49,7 +49,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         }
     }
 
-    /// Which share of the calls must fail; nil for a number of failures, and for a rule of a later version.
+    /// The share of the calls that must fail; nil for a number of failures, and for a rule of a later version.
     public var share: Double? {
         switch self.kind {
         case .failureRate(let share, minimumCalls: _, within: _): share
@@ -57,7 +57,8 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         }
     }
 
-    /// How many calls it takes for a share to count; nil for a number of failures, and for a rule of a later version.
+    /// How many calls the window must have for a share to count; nil for a number of failures, and for a rule of a
+    /// later version.
     public var minimumCalls: Int? {
         switch self.kind {
         case .failureRate(_, let calls, within: _): calls
@@ -65,7 +66,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         }
     }
 
-    /// How long a failure counts, or each call where the rule counts a share of the calls.
+    /// How long a failure counts, or each call under a rule about a share of the calls.
     ///
     /// Nil where a failure counts until a success, and for a rule of a later version.
     public var window: Duration? {
@@ -75,7 +76,7 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
         }
     }
 
-    /// What the rule says, in words; a rule that a later version of the library has stored is named by its word.
+    /// The rule in words; a rule of a later version is named by its word.
     public var description: String {
         switch self.kind {
         case .failures(let count, within: let window): "\(count) within \(window.readable)"
@@ -137,7 +138,8 @@ extension TripRule {
 
     /// Writes the rule as a word and whole numbers, the window in microseconds.
     ///
-    /// Throws `EncodingError.invalidValue` when the window overflows them, and for a rule of a later version.
+    /// Throws `EncodingError.invalidValue` when the window is too long for microseconds, and for a rule of a later
+    /// version.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self.kind {

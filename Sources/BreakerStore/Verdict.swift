@@ -3,17 +3,18 @@
 @nonexhaustive
 #endif
 public enum Verdict: Sendable, Hashable {
-    /// It counts towards a trip; a probe opens the circuit again.
+    /// The call counts towards a trip; a failed probe opens the circuit again.
     case failure
-    /// It counts as a success, though an error was thrown.
+    /// The call counts as a success, though an error was thrown.
     case success
-    /// It says nothing about the service: nothing is counted, a probe's slot is free again.
+    /// The end says nothing about the service: no rule counts the call, and a probe's slot is free again.
     case ignored
-    /// The service has said that it is down: the circuit opens at once, for so long, or as its rule says for nil.
+    /// The service has said that it is down: the circuit opens at once for this time, or for the recovery rule's time
+    /// if nil.
     ///
-    /// The time is cut to the recovery rule's cap, which never shortens the rule's own time; at zero or less the next
-    /// call is a probe. A probe's circuit opens again for that time. Where `minimumReporters` asks for more workers
-    /// than have seen failures, this counts as an ordinary failure.
+    /// The rule's cap limits the time, but never shortens the rule's own time; at zero or less the next call is a
+    /// probe. A probe's outage opens the circuit again for that time. Where `minimumReporters` requires more workers
+    /// than have seen failures, the outage counts as an ordinary failure.
     case outage(for: Duration?)
 }
 

@@ -1,10 +1,10 @@
-/// What opening a store does when its file can't be used.
+/// What opening a store does when the file can't be used.
 public enum WhenUnavailable: Sendable, Hashable {
-    /// Opening throws.
+    /// Opening throws an error.
     case throwError
-    /// Opening succeeds, degraded: calls are guarded in memory until the file can be used.
+    /// Opening succeeds, degraded: memory guards calls until the file can be used.
     ///
-    /// A missing directory, a file system or a kind of file that can't serve, and an invalid configuration throw
-    /// nevertheless.
+    /// Opening still throws for a missing directory, for a file system or a kind of file that can't serve, and for an
+    /// invalid configuration.
     case degrade
 }

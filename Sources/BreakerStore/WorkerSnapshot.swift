@@ -4,26 +4,26 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One open store of one process, as the others see it.
+/// One open store of one process, as other processes see it.
 public struct WorkerSnapshot: Sendable, Hashable, Identifiable {
-    /// The worker's number, never used again.
+    /// The worker's number, which is never used again.
     public var id: Int64
-    /// Its name: the one configured, or its process's.
+    /// The configured name, or the name of the worker's process.
     public var name: String
-    /// Its process.
+    /// The worker's process.
     public var pid: Int32
-    /// The release of the library that it runs; nil where it has not said.
+    /// The version of the library that the worker runs; nil if unknown.
     public var version: String?
-    /// When it opened the store.
+    /// When the worker opened the store.
     public var since: Date
-    /// The names of the circuits that it probes.
+    /// The names of the circuits that the worker probes.
     public var probing: [String]
     /// Since when the worker can't use the file, and guards its circuits in memory.
     ///
-    /// Nil while the worker can use the file, and where no board can be read that would tell.
+    /// Nil while the worker can use the file, and where no board can be read.
     public var degradedSince: Date?
 
-    /// Creates a snapshot, as a test may need one.
+    /// Creates a snapshot for tests.
     public init(
         id: Int64, name: String, pid: Int32, version: String? = nil, since: Date, probing: [String] = [],
         degradedSince: Date? = nil

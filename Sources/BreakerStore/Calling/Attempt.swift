@@ -4,12 +4,12 @@
 struct Attempt {
     /// How the operation ended; nil if it did not run.
     var ending: Ending?
-    /// What the caller gets in place of a value: the operation's error, a time-out, or the refusal.
+    /// The error that the caller gets in place of a value: the operation's own, a time-out, or the refusal.
     var error: (any Error)?
 
-    /// What the caller gets.
+    /// Gives the caller the value, or throws the error.
     ///
-    /// - Parameter value: what the operation has returned; it is there if the attempt has no error.
+    /// - Parameter value: the value that the operation returned; not nil if the attempt has no error.
     func get<T>(_ value: T?) throws -> T {
         if let error = self.error { throw error }
         guard let value else { throw CancellationError() }
@@ -18,7 +18,7 @@ struct Attempt {
 
     /// The error that a fallback may replace; nil if the caller gets the value, or the error as it is.
     ///
-    /// A cancelled caller wants no answer any longer, and what is ignored says nothing about the service.
+    /// A cancelled caller no longer wants an answer, and an ignored end says nothing about the service.
     var errorForFallback: (any Error)? {
         if Task.isCancelled { return nil }
         guard let ending = self.ending else { return self.error }

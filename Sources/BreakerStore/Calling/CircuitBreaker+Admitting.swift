@@ -17,7 +17,7 @@ extension CircuitBreaker {
 
     /// Lets one call through, or refuses it.
     ///
-    /// Suspends while a probe is claimed.
+    /// Suspends while a probe's slot is claimed.
     func letThrough() async throws(CircuitOpenError) -> Leave {
         if let leave = try self.leaveByLooking() { return self.beginning(leave) }
         let work = self.claimWork()
@@ -32,8 +32,8 @@ extension CircuitBreaker {
 
     /// Leave for a call of a closed circuit whose good ends are only counted; nil if a kept answer is not enough.
     ///
-    /// Throws a refusal that is kept. To let a call through it makes no system call, takes no lock and allocates
-    /// nothing; it reads the clock only if somebody asks how long calls take.
+    /// Throws a kept refusal. To let a call through, this function makes no system call, takes no lock and allocates
+    /// nothing; it reads the clock only if the call is measured.
     @usableFromInline
     func freePass() throws(CircuitOpenError) -> Leave? {
         guard self.isPlain else { return nil }
@@ -49,7 +49,7 @@ extension CircuitBreaker {
         return leave
     }
 
-    /// The leave, with the uptime at which the operation begins, if somebody asks how long it takes.
+    /// The leave, with the uptime at which the operation begins, if the call is measured.
     private func beginning(_ leave: Leave) -> Leave {
         guard self.circuit.counts.hasSlowRule || self.measuresDurations else { return leave }
         var leave = leave
@@ -59,10 +59,10 @@ extension CircuitBreaker {
 
     // MARK: - Looking
 
-    /// The answer of now: the one that is kept, or else the one in the file; nil if neither says anything.
+    /// The present answer: the kept answer, or else a look at the file; nil if neither gives an answer.
     func lookIfNeeded() -> CallAnswer? { self.validAnswer ?? self.look() }
 
-    /// The answer that is kept, if it counts and its time is not over.
+    /// The kept answer, if it counts and its time is not over.
     var validAnswer: CallAnswer? {
         let answer = self.circuit.slot.ask(self.store.gate)
         return answer.kind == .unknown || answer.isOver(at: self.core.clock.uptime) ? nil : answer
@@ -75,7 +75,7 @@ extension CircuitBreaker {
     /// Whether this handle may use the file: a child of `fork` and a closed store may not.
     var mayUseFile: Bool { !self.store.gate.isForked && !self.store.isClosed }
 
-    /// Leave by the kept answer, or else by the file; nil if a commit must decide.
+    /// Leave by the kept answer, or else by a look at the file; nil if a commit must decide.
     private func leaveByLooking() throws(CircuitOpenError) -> Leave? {
         if let leave = try self.leave(by: self.circuit.slot.ask(self.store.gate)) { return leave }
         guard self.mayUseFile else { return try self.leaveByMemory() }
@@ -83,18 +83,20 @@ extension CircuitBreaker {
         do throws(BreakerStoreError) {
             answer = try self.core.look(self.asker)
         } catch {
-            // The commit heals a row that can't be read.
+            // The commit repairs a row that can't be read.
             if error.isOfUnusableRow { return nil }
             self.core.readFailed(error)
             return try self.leaveByMemory()
         }
-        // Somebody has deleted the circuit from the file: the commit registers it again.
+        // The circuit was deleted from the file: the commit registers it again.
         guard let answer else { return nil }
         if answer.isClosed, self.core.isDegraded { return try self.leaveByMemory() }
         return try self.leave(by: answer)
     }
 
-    /// Leave by an answer, which throws a refusal; nil if the answer says nothing, or its time is over.
+    /// Leave by an answer; nil if the answer says nothing, or its time is over.
+    ///
+    /// Throws an answer that refuses.
     private func leave(by answer: CallAnswer) throws(CircuitOpenError) -> Leave? {
         switch answer.kind {
         case .proceed, .proceedMeasured: return Leave(.closed, epoch: answer.epoch)
@@ -121,7 +123,7 @@ extension CircuitBreaker {
     private func leave(by outcome: Circuit.Admission) throws(CircuitOpenError) -> Leave {
         switch outcome {
         case .proceed(let epoch):
-            // The commit may have registered the circuit anew: its counts must begin before this call ends.
+            // The commit may have registered the circuit again: its counts must begin before this call ends.
             self.look()
             return Leave(.closedConsecutive, epoch: epoch)
         case .uncounted: return .uncounted
@@ -160,7 +162,7 @@ extension CircuitBreaker {
         if remaining > 0 { throw self.makeRefusal(cause, remaining) }
     }
 
-    /// Makes and counts the refusal; its last error is the file's unless another is given.
+    /// Makes and counts the refusal; its last error is that of the last look unless another error is given.
     func makeRefusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
         self.circuit.countRefusal()
         let lastRead = self.circuit.lastRead

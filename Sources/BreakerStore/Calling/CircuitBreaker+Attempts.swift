@@ -3,8 +3,9 @@ extension CircuitBreaker {
     /// Judges a value that an operation has returned.
     typealias Judge<T> = (T) -> Ending
 
-    /// Makes a call with as many attempts as the policy allows; the last one that ran says what the caller gets, or the
-    /// refusal if none ran.
+    /// Makes a call with as many attempts as the policy allows.
+    ///
+    /// The caller gets the result of the last attempt that ran, or the refusal if none ran.
     func call<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async throws -> T {
         let (attempt, value) = await self.attempts(operation, judge)
         return try attempt.get(value)
@@ -17,7 +18,7 @@ extension CircuitBreaker {
 
     /// Makes a call as `call` does; returns the attempt, and the value that the operation has returned.
     ///
-    /// What lies below is not generic: code that does not know the value's type costs several times as much.
+    /// Its callees are not generic: code that does not know the value's type costs several times as much.
     func attempts<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async -> (Attempt, T?) {
         var value: T?
         let attempt = await self.lastAttempt(
@@ -88,7 +89,7 @@ extension CircuitBreaker {
             attempt.error = error
         }
         let (duration, took) = (self.elapsed(since: watch), self.duration(of: leave))
-        // Of a time-out the circuit was told at the deadline.
+        // A time-out was reported at the deadline.
         if attempt.ending == nil {
             let ending = (attempt.error.map(self.ending) ?? judgement()).taking(took)
             attempt.ending = ending
@@ -125,10 +126,10 @@ extension CircuitBreaker {
         return Attempt(error: error)
     }
 
-    /// One attempt with a timeout: at its deadline the failure is reported at once, then the operation is cancelled and
-    /// waited for.
+    /// Makes one attempt with a timeout: at the deadline reports the failure, then cancels the operation and waits for
+    /// it.
     ///
-    /// - Returns: the attempt without an ending if the operation has ended in time.
+    /// - Returns: the attempt, without an ending if the operation has ended in time.
     private func attempt(
         _ operation: () async throws -> Void, within timeout: Duration, _ leave: Leave
     ) async throws -> Attempt {
@@ -147,18 +148,18 @@ extension CircuitBreaker {
         return isInTime ? Attempt() : Attempt(ending: ending, error: error)
     }
 
-    /// How long the call may take: a probe must end before its lease, which another process may have made shorter
+    /// How long the call may take: a probe must end before its lease does, which another process may have made shorter
     /// than this policy's timeout.
     private func timeout(_ timeout: Duration, of leave: Leave) -> Duration {
         guard leave.isProbe else { return timeout }
         let lease = Duration(wholeMicroseconds: self.circuit.rulesInMemory.lease)
-        // Time is left for the report: one that comes after the lease is not heard.
+        // Leaves time for the report, which is stale once the lease is over.
         return timeout < lease ? timeout : lease * 9 / 10
     }
 
     // MARK: - Values
 
-    /// The policy judges the error that `failure` gives for a value as if it had been thrown.
+    /// Has the policy judge the error that `failure` gives for a value, as if the operation had thrown it.
     func ending<T>(of value: T, _ failure: (T) -> (any Error)?) -> Ending {
         failure(value).map { self.ending($0) } ?? .success
     }
@@ -185,14 +186,13 @@ extension CircuitBreaker {
         return retryIf(error)
     }
 
-    /// What the caller gets: the last attempt that ran, or the refusal if none ran.
     private static func conclude(_ attempt: Attempt, after last: Attempt?) -> Attempt {
         attempt.ending == nil ? last ?? attempt : attempt
     }
 
     // MARK: - Metrics
 
-    /// When an operation began; nil if the policy has no `onOutcome`.
+    /// The instant at which an operation begins; nil if the policy has no `onOutcome`.
     func newStopwatch() -> ContinuousClock.Instant? { self.policy.onOutcome == nil ? nil : .now }
 
     func elapsed(since watch: ContinuousClock.Instant?) -> Duration { watch.map { .now - $0 } ?? .zero }

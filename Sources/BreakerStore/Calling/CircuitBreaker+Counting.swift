@@ -2,7 +2,7 @@
 extension CircuitBreaker {
     // MARK: - Durations
 
-    /// How many microseconds an operation took that has just ended; nil where nobody asks.
+    /// How many microseconds the operation took, which has just ended; nil if the call is not measured.
     func duration(of leave: Leave) -> Int64? { leave.isMeasured ? max(0, self.uptime - leave.began) : nil }
 
     func wasSlow(_ ending: Ending) -> Bool {
@@ -12,7 +12,7 @@ extension CircuitBreaker {
 
     // MARK: - Counting
 
-    /// Counts in private memory how long the call took, and a good end; says how any other end is to be counted.
+    /// Counts a call's duration, and a good or ignored end, in private memory; returns how a bad end is to be counted.
     func countInLanes(_ ending: Ending, of leave: Leave) -> CallEnd.Count {
         let counts = self.circuit.counts
         let isOfFile = leave.source == .closed || leave.source == .closedConsecutive
@@ -31,17 +31,17 @@ extension CircuitBreaker {
         }
         guard counts.shortestWindow != nil else { return .total(end) }
         if self.lookWhetherPresent(leave.epoch) { return .decisive(end, epoch: leave.epoch) }
-        // Asked after `lookWhetherPresent`, which reads the file: only then the process knows of another circuit.
+        // Asked after `lookWhetherPresent`: only its look shows whether the file has another circuit of this name.
         return counts.isFormer(epoch: leave.epoch) ? .done : .total(end)
     }
 
-    /// Whether the circuit is still in the epoch in which a call was let through, as far as a look tells.
+    /// Whether the circuit is still in the epoch in which a call was let through, as far as a look shows.
     private func lookWhetherPresent(_ epoch: Int64) -> Bool {
         guard let answer = self.lookIfNeeded() else { return self.mayUseFile }
         return answer.epoch == epoch
     }
 
-    /// Counts an end that is not good; returns the share that was reached with it.
+    /// Counts a bad end; returns the share that this end reached.
     ///
     /// Blocks for as long as the file system does.
     func count(_ count: CallEnd.Count) -> Circuit.ReachedShare? {
@@ -51,9 +51,9 @@ extension CircuitBreaker {
             _ = self.core.count(end, of: self.circuit, .none)
             return nil
         case .decisive(let end, let epoch):
-            // The end may have waited for the thread that counts so long that the circuit tripped and recovered.
+            // The end may have waited so long for the thread that counts that the circuit has tripped and recovered.
             guard self.lookWhetherPresent(epoch) else { return self.count(.total(end)) }
-            // Commits of others may have kept the counts from taking over what was looked up.
+            // Commits of other processes may have kept the counts from taking over the answer of the look.
             for _ in 0..<3 where self.circuit.counts.epoch != epoch { self.look() }
             let counted = self.core.count(end, of: self.circuit, .file(epoch: epoch)) {
                 self.validAnswer?.epoch == epoch
@@ -66,10 +66,8 @@ extension CircuitBreaker {
 
     /// Counts on the thread that counts, so that no task waits for the file system.
     ///
-    /// An end that was just committed the caller's thread adds itself, if no rule decides by it: the file system worked
-    /// then.
-    ///
-    /// Returns nil if no share was reached, and if the deadline comes first; that thread then acts on the share.
+    /// The caller's thread counts an end that was just committed, if no rule decides by it: the file system has just
+    /// worked. Returns nil if no share was reached, or at the deadline; the thread that counts then acts on the share.
     func count(_ end: CallEnd) async -> Circuit.ReachedShare? {
         switch end.count {
         case .done: return nil
@@ -82,7 +80,6 @@ extension CircuitBreaker {
             { self.count(end.count) }) ?? nil
     }
 
-    /// Counts without waiting.
     func countLater(_ end: CallEnd) {
         if case .done = end.count { return }
         self.core.countingThread.run(self.core.ticker) { self.tripLater(self.count(end.count), end) }
@@ -96,10 +93,10 @@ extension CircuitBreaker {
 
     /// Acts on a share that was reached.
     ///
-    /// Where other processes use the circuit, the share is suspected first, and the thread that counts opens the
+    /// Where other processes use the circuit, the share becomes a suspicion first, and the thread that counts opens the
     /// circuit.
-    /// - Returns: what opens the circuit, if the share is still reached when that is committed; nil if nothing is to be
-    ///   committed.
+    /// - Returns: the work that opens the circuit, if the share is still reached at the commit; nil if there is nothing
+    ///   to commit.
     func act(on share: Circuit.ReachedShare, _ end: CallEnd) -> StoreCore.Work<Void>? {
         guard case .decisive(_, let epoch) = end.count else {
             self.tellMemory(share, end)
@@ -124,7 +121,7 @@ extension CircuitBreaker {
         self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(share, end) }, work)
     }
 
-    /// Opens the circuit in memory: its calls have reached the share, or the trip could not be committed.
+    /// Opens the circuit in memory, because its calls have reached the share, or the trip could not be committed.
     func tellMemory(_ share: Circuit.ReachedShare, _ end: CallEnd) {
         let epoch: Int64? = if case .inMemory(_, let epoch) = end.count { epoch } else { nil }
         self.circuit.memory.shareReached(
@@ -132,7 +129,7 @@ extension CircuitBreaker {
             at: self.core.clock.now, epoch: epoch)
     }
 
-    /// Keeps the text of a failure that has tripped nothing; the file is told now and then.
+    /// Keeps the text of a failure that has tripped nothing; the store saves the text now and then.
     func noteText(_ end: CallEnd) {
         guard case .decisive(_, let epoch) = end.count, end.ending.verdict.isFailure else { return }
         self.circuit.counts.noteError(epoch: epoch) { self.text(of: end.ending) }

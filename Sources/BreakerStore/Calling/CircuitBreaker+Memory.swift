@@ -19,7 +19,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// Counts in memory what could not be committed, and keeps it for the file.
+    /// Counts in memory an input that could not be committed; keeps failures and ends of probes for the file.
     func tellMemory(_ input: CircuitInput) {
         switch input {
         case .failed(let report), .failedUnread(let report):
@@ -31,7 +31,7 @@ extension CircuitBreaker {
             if verdict != .ignored {
                 self.count(self.newReport(0, Ending(verdict: verdict, text: error)), failed: verdict.isFailure)
             }
-            // The file must learn that the probe's slot is free as soon as it is back.
+            // As soon as the file is back, it must learn that the probe's slot is free.
             self.keep(input)
         case .recorded(let report, let failed, token: _):
             self.count(report, failed: failed)
@@ -66,7 +66,8 @@ extension CircuitBreaker {
 
     /// Keeps for the file a failure of a call that the file did not admit.
     ///
-    /// The failure counts there if the circuit's epoch is still the one that was read last, or if none was ever read.
+    /// The failure counts there if the circuit's epoch is still the epoch that was read last, or if no epoch was ever
+    /// read.
     private func keepFailure(_ report: Report) {
         guard let epoch = self.circuit.lastRead?.epoch else {
             self.keep(.failedUnread(report))
@@ -85,7 +86,7 @@ extension CircuitBreaker {
                 circuit: self.circuit, input: input, uptime: self.core.clock.uptime(of: time)))
     }
 
-    /// Applies one event of the machine to the circuit in memory.
+    /// Applies one event to the circuit in memory.
     func inMemory<Value: Sendable>(
         at now: StoreTime, _ event: (inout Circuit, Moment, FailureList) -> Value
     ) -> Value {

@@ -1,6 +1,6 @@
-/// Reports of code that guards itself with `isCallPermitted`.
+/// Reports without a permit, for code that guards itself with `isCallPermitted`.
 extension CircuitBreaker {
-    /// Reports a success without a permit, of a call that was made without asking, or after ``isCallPermitted``.
+    /// Reports a success without a permit: the call was made without asking, or after ``isCallPermitted``.
     ///
     /// Any number of such calls may probe an open circuit whose time has come; to limit them, ask for a permit with
     /// ``admit()-9bf4f``. If the circuit is half-open, or open and due, one transaction claims a probe's slot and
@@ -13,19 +13,19 @@ extension CircuitBreaker {
     @_disfavoredOverload
     public func recordSuccess() { self.record(.success) }
 
-    /// Reports a failure without a permit, of a call that was made without asking, or after ``isCallPermitted``.
+    /// Reports a failure without a permit: the call was made without asking, or after ``isCallPermitted``.
     ///
     /// Any number of such calls may probe an open circuit whose time has come; to limit them, ask for a permit with
     /// ``admit()-9bf4f``. If the circuit is half-open, or open and due, one transaction claims a probe's slot and
     /// reports.
     ///
-    /// Suspends until the report is committed. The policy's `classify` judges the error; the failure counts even if
-    /// the calling task is cancelled.
-    /// - Parameter error: what went wrong, if that is known.
+    /// Suspends until the report is committed. The policy's `classify` judges the error; the failure counts even if the
+    /// calling task is cancelled.
+    /// - Parameter error: what went wrong, if known.
     public func recordFailure(_ error: (any Error)? = nil) async { await self.record(self.reportedEnding(error)) }
 
     /// Reports a failure without a permit; commits on the calling thread.
-    /// - Parameter error: what went wrong, if that is known.
+    /// - Parameter error: what went wrong, if known.
     @_disfavoredOverload
     public func recordFailure(_ error: (any Error)? = nil) { self.record(self.reportedEnding(error)) }
 
@@ -39,10 +39,10 @@ extension CircuitBreaker {
         self.reportOutcome(CallOutcome.Result(ending.verdict), .zero)
     }
 
-    /// Decides what is to be done at the end of a call whose caller asked for no leave.
+    /// Decides the work at the end of a call whose caller asked for no leave.
     ///
-    /// The circuit is looked at before a success is committed, which may close the circuit: a probe's success is in no
-    /// window. Memory is told where there is no file.
+    /// Looks at the circuit before a success is committed, because the commit may close the circuit, and a probe's
+    /// success is in no window. Reports to memory if this handle may not use the file.
     private func endWithoutLeave(_ ending: Ending) -> CallEnd {
         var leave = Leave.uncounted
         guard ending.verdict != .ignored else {
@@ -70,7 +70,8 @@ extension CircuitBreaker {
         return CallEnd(ending: ending, input: mayChange ? self.makeInput(ending) : nil, count: count)
     }
 
-    /// Makes what is to be committed of a call whose caller asked for no leave; tells memory where there is no file.
+    /// Makes the input to commit for a call whose caller asked for no leave; gives it to memory if the file may not be
+    /// used.
     private func makeInput(_ ending: Ending) -> CircuitInput? {
         let input = CircuitInput.recorded(
             self.newReport(0, ending), failed: ending.verdict.isFailure, token: self.core.newToken())

@@ -2,15 +2,15 @@
 extension CircuitBreaker {
     func ending(_ error: any Error) -> Ending { Ending(verdict: self.policy.classify(error), error: error) }
 
-    /// How a call ended that somebody reports on purpose; the report counts even if the reporting task is cancelled.
+    /// The ending of a call that code reports on purpose; the report counts even if the reporting task is cancelled.
     func reportedEnding(_ error: (any Error)?) -> Ending {
         guard let error else { return Ending(verdict: .failure) }
         return Cancellation.$isDisregarded.withValue(true) { self.ending(error) }
     }
 
-    /// What is stored of a failure.
+    /// The text that is stored for a failure.
     ///
-    /// The policy is asked only now: to describe an error costs more than to count one.
+    /// The policy is asked only now: describing an error costs more than counting it.
     func text(of ending: Ending) -> String? {
         guard ending.verdict.isFailure else { return nil }
         return ending.text ?? ending.error.map { StoredText.cut(self.policy.describe($0)) }
@@ -18,7 +18,7 @@ extension CircuitBreaker {
 
     // MARK: - The end of a call
 
-    /// Reports on the calling thread; what can't be committed counts in memory.
+    /// Reports on the calling thread; a report that can't be committed counts in memory.
     func report(_ ending: Ending, of leave: Leave) { self.carryOut(self.end(ending, of: leave)) }
 
     /// Suspends until the report is committed; if the task is cancelled, the report is committed all the same.
@@ -55,7 +55,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// Decides what is to be done at a call's end; counts a good end, and tells memory of a call that memory let
+    /// Decides the work at a call's end; counts a good end, and reports to memory the end of a call that memory let
     /// through.
     func end(_ ending: Ending, of leave: Leave) -> CallEnd {
         let count = self.countInLanes(ending, of: leave)
@@ -63,7 +63,7 @@ extension CircuitBreaker {
         return CallEnd(ending: ending, input: self.makeInput(ending, of: leave), count: count)
     }
 
-    /// A probe that was too slow is as good as one that failed.
+    /// Turns the success of a slow probe into a failure.
     private func slowProbe(_ ending: Ending, of leave: Leave) -> Ending {
         guard leave.isProbe, case .success = ending.verdict, self.wasSlow(ending), let duration = ending.duration
         else { return ending }
@@ -73,7 +73,7 @@ extension CircuitBreaker {
         return ending
     }
 
-    /// Makes what is to be committed of a call's end; nil if nothing is.
+    /// Makes the input to commit for a call's end; nil if there is none.
     private func makeInput(_ ending: Ending, of leave: Leave) -> CircuitInput? {
         switch (leave.source, ending.verdict) {
         case (.uncounted, _), (.closed, .success), (.closed, .ignored), (.closedConsecutive, .ignored): return nil
@@ -84,14 +84,14 @@ extension CircuitBreaker {
             return .probeEnded(token: leave.token, epoch: leave.epoch, verdict, error: self.text(of: ending))
         case (.closedConsecutive, .success):
             return self.lookForFailures() ? .succeeded(self.newReport(leave.epoch, .success)) : nil
-        // The board counts this failure, so that nobody would read a row of it. An outage is another case: it opens the
-        // circuit at once.
+        // The board counts this failure, so that no code would read a row of it. An outage needs its input: it opens
+        // the circuit at once.
         case (_, .failure) where self.circuit.counts.countsFailures: return nil
         case (.closed, _), (.closedConsecutive, _): return .failed(self.newReport(leave.epoch, ending))
         }
     }
 
-    /// Whether there are failures to forget: under the consecutive rule a success is written only then.
+    /// Whether there are failures to forget: under the consecutive rule a success is committed only then.
     private func lookForFailures() -> Bool {
         guard let answer = self.lookIfNeeded() else { return true }
         return answer.kind == .proceedWithFailures
@@ -119,9 +119,7 @@ extension CircuitBreaker {
         }
     }
 
-    /// Looks at the circuit after a commit that may have moved the circuit on, or registered it anew.
-    ///
-    /// What is counted and kept from now on is the present circuit's.
+    /// Looks after a commit that may have changed the circuit's state or registered it again, so that counts follow it.
     private func look(after input: CircuitInput) {
         switch input {
         case .probeEnded, .recorded: self.look()

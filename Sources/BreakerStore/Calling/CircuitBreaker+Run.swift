@@ -2,9 +2,9 @@
 extension CircuitBreaker {
     /// Runs `operation` on the caller's actor; neither the operation nor its value need be Sendable.
     ///
-    /// Throws the operation's own error, or `CircuitOpenError` when it did not run, or `CallTimeoutError` when it took
-    /// longer than the policy's timeout. No thread waits for a commit: the task is suspended meanwhile. An answer that
-    /// is not known yet is read from the file on the calling thread.
+    /// Throws the operation's own error, or `CircuitOpenError` if the operation did not run, or `CallTimeoutError` if
+    /// it took longer than the policy's timeout. No thread waits for a commit: the task is suspended meanwhile. An
+    /// answer that is not kept is read from the file on the calling thread.
     /// - Parameter operation: the call to guard.
     @inlinable
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
@@ -26,15 +26,15 @@ extension CircuitBreaker {
         return value
     }
 
-    /// Counts a call that went well: one addition to private memory.
+    /// Counts a successful call: one addition to private memory.
     ///
     /// A call of a circuit that was forgotten meanwhile is not counted.
     @usableFromInline
     func countSuccess(_ leave: Leave) { self.circuit.counts.lanes.add(.succeeded, epoch: leave.epoch) }
 
-    /// Counts a call that went well and was measured, unless it was slow: three additions to private memory.
+    /// Counts a successful, measured call unless it was slow: three additions to private memory.
     ///
-    /// - Returns: false if it was slow.
+    /// - Returns: false if the call was slow.
     @usableFromInline
     func countUnlessSlow(_ leave: Leave) -> Bool {
         let duration = self.uptime &- leave.began
@@ -54,13 +54,13 @@ extension CircuitBreaker {
         await self.report(self.ending(error).taking(self.duration(of: leave)), of: leave)
     }
 
-    /// Makes a call that the kept answer alone does not let through: asks the file, claims a probe or follows the
+    /// Makes a call for which the kept answer is not enough: looks at the file, claims a probe's slot or follows the
     /// policy.
     @inlinable
     func runAsking<T>(_ operation: () async throws -> T) async throws -> T {
         var value: T?
         try await self.runAskingWithoutValue { value = try await operation() }
-        // An operation that has returned has left its value.
+        // An operation that has returned has set the value.
         guard let value else { throw CancellationError() }
         return value
     }
@@ -70,34 +70,34 @@ extension CircuitBreaker {
         try await self.lastAttempt(of: operation, judged: { .success }).get(())
     }
 
-    /// Runs `operation` as the plain form does; a value of which `isFailure` is true counts as a failure.
+    /// Runs `operation` as the plain form does; a value for which `isFailure` is true counts as a failure.
     ///
     /// Throws as the plain form does; the value is returned either way.
     /// - Parameters:
     ///   - operation: the call to guard.
-    ///   - isFailure: judges a value that was returned.
+    ///   - isFailure: judges a returned value.
     public func run<T>(_ operation: () async throws -> T, failingWhen isFailure: (T) -> Bool) async throws -> T {
         try await self.call(operation) { self.ending(of: $0, failingWhen: isFailure) }
     }
 
     /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error.
     ///
-    /// The policy judges and describes the error as if it had been thrown. The value is returned all the same.
+    /// The policy judges and describes the error as if the operation had thrown it. The value is returned all the same.
     /// - Parameters:
     ///   - operation: the call to guard.
-    ///   - failure: the error that a value stands for; nil for a good one.
+    ///   - failure: the error that a value stands for; nil for a good value.
     public func run<T>(_ operation: () async throws -> T, failure: (T) -> (any Error)?) async throws -> T {
         try await self.call(operation) { self.ending(of: $0, failure) }
     }
 
-    /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error, and
-    /// `fallback` comes in its place, and in that of a refusal, a failure or a time-out.
+    /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error.
     ///
-    /// Throws as the other forms with a fallback do.
+    /// `fallback` replaces such a value, a refusal, a failure and a time-out. Throws as the other forms with a fallback
+    /// do.
     /// - Parameters:
     ///   - operation: the call to guard.
-    ///   - failure: the error that a value stands for; nil for a good one.
-    ///   - fallback: makes a value of the error.
+    ///   - failure: the error that a value stands for; nil for a good value.
+    ///   - fallback: makes a value from the error.
     public func run<T>(
         _ operation: () async throws -> T,
         failure: (T) -> (any Error)?,
@@ -110,11 +110,11 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain form does, and `fallback` when it was refused, failed or timed out.
     ///
-    /// What the policy ignores, and whatever is thrown once the caller's task is cancelled, is thrown as it is, without
-    /// the fallback. Throws what `fallback` throws; the circuit learns nothing of `fallback`.
+    /// An error that the policy ignores, and any error once the caller's task is cancelled, is thrown without the
+    /// fallback. Throws what `fallback` throws; the circuit learns nothing of `fallback`.
     /// - Parameters:
     ///   - operation: the call to guard.
-    ///   - fallback: makes a value of the error.
+    ///   - fallback: makes a value from the error.
     public func run<T>(
         _ operation: () async throws -> T,
         fallback: (any Error) async throws -> T
@@ -127,10 +127,10 @@ extension CircuitBreaker {
     /// Runs `operation` as the form with an asynchronous fallback does.
     ///
     /// Without this form, asynchronous code whose operation and fallback happen to be synchronous would get the
-    /// blocking one.
+    /// blocking form.
     /// - Parameters:
     ///   - operation: the call to guard.
-    ///   - fallback: makes a value of the error.
+    ///   - fallback: makes a value from the error.
     public func run<T>(
         _ operation: () async throws -> T,
         fallback: (any Error) throws -> T
@@ -143,20 +143,20 @@ extension CircuitBreaker {
     /// Runs `operation` on the calling thread; the compiler chooses this form in synchronous code.
     ///
     /// To the compiler the top level of `main.swift` is synchronous code, too, as long as neither `operation` nor a
-    /// fallback awaits something.
+    /// fallback awaits anything.
     ///
-    /// Throws the operation's own error, or `CircuitOpenError` when it did not run. The calling thread commits reports,
-    /// and waits for that at most for `busyTimeout`. The policy's timeout is for async calls.
+    /// Throws the operation's own error, or `CircuitOpenError` if the operation did not run. The calling thread commits
+    /// reports, and waits for each commit at most for `busyTimeout`. The policy's timeout is for async calls.
     /// - Parameter operation: the call to guard.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T) throws -> T { try self.call(operation) { _ in .success } }
 
-    /// Runs `operation` as the plain synchronous form does; a value of which `isFailure` is true counts as a failure.
+    /// Runs `operation` as the plain synchronous form does; a value for which `isFailure` is true counts as a failure.
     ///
     /// Throws as that form does; the value is returned either way.
     /// - Parameters:
     ///   - operation: the call to guard.
-    ///   - isFailure: judges a value that was returned.
+    ///   - isFailure: judges a returned value.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, failingWhen isFailure: (T) -> Bool) throws -> T {
         try self.call(operation) { self.ending(of: $0, failingWhen: isFailure) }
@@ -166,7 +166,7 @@ extension CircuitBreaker {
     /// error, and is returned all the same.
     /// - Parameters:
     ///   - operation: the call to guard.
-    ///   - failure: the error that a value stands for; nil for a good one.
+    ///   - failure: the error that a value stands for; nil for a good value.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, failure: (T) -> (any Error)?) throws -> T {
         try self.call(operation) { self.ending(of: $0, failure) }
@@ -174,10 +174,11 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain synchronous form does, and `fallback` when it was refused or failed.
     ///
-    /// What the policy ignores, and whatever is thrown once the caller's task is cancelled, is thrown as it is.
+    /// An error that the policy ignores, and any error once the caller's task is cancelled, is thrown without the
+    /// fallback.
     /// - Parameters:
     ///   - operation: the call to guard.
-    ///   - fallback: makes a value of the error.
+    ///   - fallback: makes a value from the error.
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, fallback: (any Error) throws -> T) throws -> T {
         let (attempt, value) = self.attempts(operation) { _ in .success }

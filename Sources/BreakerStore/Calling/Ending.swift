@@ -3,16 +3,15 @@ struct Ending: Sendable {
     var verdict: Verdict
     /// The text to store for a failure without an error; for an error the policy makes the text.
     var text: String?
-    /// The error that the caller, or a fallback, gets to know; nil for a success, and for a value that is a failure
-    /// without being an error.
+    /// The error for the caller or a fallback; nil for a success, and for a value that is a failure without being an
+    /// error.
     var error: (any Error)?
-    /// How many microseconds the operation took; nil where nobody asked.
+    /// How many microseconds the operation took; nil if the call was not measured.
     var duration: Int64?
 
     static let success = Ending(verdict: .success)
     static let ignored = Ending(verdict: .ignored)
 
-    /// The same, with the time that the operation took.
     func taking(_ duration: Int64?) -> Ending {
         guard let duration else { return self }
         var ending = self

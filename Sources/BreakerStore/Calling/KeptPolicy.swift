@@ -1,4 +1,4 @@
-/// The policy that handles made together share, without a copy for each.
+/// A policy that handles made together share, so that none needs a copy.
 final class KeptPolicy: Sendable {
     let policy: CallPolicy
 

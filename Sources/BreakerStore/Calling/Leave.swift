@@ -1,18 +1,18 @@
-/// Leave to make one call, with what the end of the call must know.
+/// The permission for one call, with all that its end must know.
 ///
-/// Four words, so that a healthy call is handed its leave in registers.
+/// Four words, so that a healthy call gets its leave in CPU registers.
 @usableFromInline
 struct Leave: Sendable {
-    /// What let the call through.
+    /// The source of the permission.
     enum Source: UInt8 {
         /// The closed circuit.
         case closed
-        /// The same under the consecutive rule, where a success may have failures to forget.
+        /// The closed circuit under the consecutive rule, where a success may have failures to forget.
         case closedConsecutive
         /// A slot for a probe.
         case probe
-        /// A circuit that is held closed, or one that observes and would refuse the call if it enforced: nothing that
-        /// the circuit decides by is reported.
+        /// A circuit that is held closed, or a circuit that observes and would refuse the call if it enforced: no
+        /// report reaches its rules.
         case uncounted
         /// The closed circuit in memory, while the file can't be used.
         case closedInMemory
@@ -25,7 +25,7 @@ struct Leave: Sendable {
     let epoch: Int64
     /// The probe's token; 0 for other calls.
     let token: Int64
-    /// The uptime at which the operation begins; `notMeasured` where nobody asks how long it takes.
+    /// The uptime at which the operation begins; `notMeasured` if the call is not measured.
     var began = Self.notMeasured
 
     private static let notMeasured = Int64.min
@@ -37,14 +37,13 @@ struct Leave: Sendable {
         self.token = token
     }
 
-    /// Whether somebody asks how long the call takes.
     @usableFromInline
     var isMeasured: Bool { self.began != Self.notMeasured }
 
     /// Whether a good end of the call counts in the windows of the rules: a closed circuit must have let it through.
     ///
     /// A probe's success closes the circuit, and so begins a new window, in which the probe must not count. A call
-    /// through a circuit that is held closed would be in the window when the hold is over: a hold that ends by itself
+    /// through a circuit that is held closed would be in the window when the hold is over: the end of a hold by time
     /// makes no new epoch.
     var isInWindow: Bool {
         switch self.source {
@@ -53,7 +52,6 @@ struct Leave: Sendable {
         }
     }
 
-    /// Whether the call tries whether the service is well again.
     var isProbe: Bool {
         switch self.source {
         case .probe, .probeInMemory: true

@@ -1,4 +1,4 @@
-/// Makes calls with a deadline; neither the operation nor what it touches need be Sendable.
+/// Makes calls with a deadline; neither the operation nor its captures need be Sendable.
 ///
 /// Nothing here is generic: the operation itself keeps its value. A generic function would cost as much again as the
 /// child task.
@@ -8,7 +8,7 @@ enum TimedCall {
     /// Carries the operation into a child task.
     ///
     /// Sendable though its content need not be: one thread at a time touches the content. The child task hops to the
-    /// caller's actor before it touches the operation. The caller is suspended until the child has ended. Nobody else
+    /// caller's actor before it touches the operation. The caller is suspended until the child has ended. No other code
     /// has the box.
     private struct Box: @unchecked Sendable {
         let operation: Operation
@@ -16,8 +16,8 @@ enum TimedCall {
 
     /// Runs `operation`; returns whether it ended before the deadline.
     ///
-    /// At the deadline, `onDeadline` is awaited; then the operation is cancelled, and waited for. Once the task of the
-    /// caller is cancelled, there is no deadline any longer.
+    /// At the deadline, `onDeadline` is awaited; then the operation is cancelled, and its end awaited. Once the task of
+    /// the caller is cancelled, there is no deadline any longer.
     /// - Parameter timer: wakes the caller at the deadline.
     static func run(
         _ operation: Operation,

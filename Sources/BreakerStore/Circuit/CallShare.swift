@@ -1,11 +1,11 @@
-/// A share of the calls within a window, which counts once there were enough calls.
+/// A share of the calls within a window, which counts only if there were enough calls.
 package struct CallShare: Hashable, Sendable, CustomStringConvertible {
     var share: Double
     var minimumCalls: Int
 
-    /// Whether so many of the calls are the share.
+    /// Whether the counted calls reach the share.
     ///
-    /// The quotient is compared: the product `share * calls` misses two of a hundred shares that were just reached.
+    /// Compares the quotient: the product `share * calls` misses two of a hundred shares that were just reached.
     func isReached(by counted: WindowCount) -> Bool {
         counted.calls > 0 && counted.calls >= self.minimumCalls
             && Double(counted.bad) / Double(counted.calls) >= self.share
@@ -22,7 +22,7 @@ package struct CallShare: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// How many calls ended within a window, and how many of them failed, or were slow.
+/// How many calls ended within a window, and how many of them were bad.
 struct WindowCount: Hashable, Sendable {
     var calls: Int64
     var bad: Int64

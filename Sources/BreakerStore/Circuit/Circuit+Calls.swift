@@ -4,24 +4,24 @@ struct Moment: Hashable, Sendable {
     var draw: Double = 0
 }
 
-/// How a call ended, with the key that makes it count once however often it is applied.
+/// How a call ended, with the key by which the report counts once, however often it is applied.
 struct Report: Hashable, Sendable {
     var worker: Int64
     var sequence: Int64
-    /// The epoch of the call's admission.
+    /// The epoch in which the call was let through.
     var epoch: Int64
     /// When the call ended.
     var at: StoreTime
     var error: String?
-    /// What the service has said of itself with the failure.
+    /// The service's statement that it is down, if it made one.
     var outage: Outage?
     /// Whether an earlier attempt to commit the report may have succeeded.
     var mayBeKnown = false
 }
 
-/// A service's word that it is down.
+/// A service's statement that it is down.
 struct Outage: Hashable, Sendable {
-    /// For how many microseconds the service asks to be left alone; nil if it has not said.
+    /// For how many microseconds the service asks to be left alone; nil if the service gave no time.
     var time: Int64?
 }
 
@@ -50,7 +50,7 @@ extension Circuit {
         case .closed: break
         case .open, .halfOpen, .unknown: return .stale
         }
-        // The failure has no row: this version does not know what the rule counts, or calls are counted elsewhere.
+        // The failure gets no row: this version does not know the rule, or cells count the calls.
         guard self.rules.keepsFailures || self.rules.isKnown && report.outage != nil else { return .unchanged }
         let failure = Failure(
             at: min(report.at, moment.now),
@@ -68,11 +68,11 @@ extension Circuit {
             self.tally.add(failure)
         }
         let outage = self.outage(of: report, saidAt: failure.at, at: moment.now)
-        // Also if this failure is too old to count: the rule may have changed since the last one.
+        // Checked even if this failure is too old to count: the rule may have changed since the last failure.
         guard outage != nil || self.tally.count >= self.rules.threshold else { return .counted }
         if self.rules.minimumReporters > 1 {
             let new = isLate ? [] : [failure]
-            // The word of a service that is still down counts, however short the window is.
+            // The statement of a service that is still down counts, however short the window is.
             let reporting = outage == nil ? new : [failure]
             let newest = Reporters(kept.newestOfEachWorker() + reporting, isAlive)
             guard newest.count >= self.rules.minimumReporters else {
@@ -106,11 +106,11 @@ extension Circuit {
         return .counted
     }
 
-    /// Opens the circuit for the time that the service has named, or else for the one that the recovery rule says.
+    /// Opens the circuit for the time that the service has named, or else for the time of the recovery rule.
     ///
     /// - Parameters:
-    ///   - reason: why, where it is neither a service's word nor a number of failures.
-    ///   - counted: the calls of which a share was reached.
+    ///   - reason: the reason, if neither a service's statement nor a number of failures opens the circuit.
+    ///   - counted: the calls whose share was reached.
     mutating func open(
         at moment: Moment, as kind: CircuitEvent.Kind, by outage: Outage?, saidAt: StoreTime, reason: String? = nil,
         counted: WindowCount? = nil
@@ -130,7 +130,7 @@ extension Circuit {
         self.move(to: .open(until: end), at: moment.now, as: kind, reason: reason)
     }
 
-    /// What the service has said, unless its time was over when the file was told at last.
+    /// The report's outage; nil if the report is committed again after the outage's time was over.
     private func outage(of report: Report, saidAt: StoreTime, at now: StoreTime) -> Outage? {
         guard let outage = report.outage, report.mayBeKnown else { return report.outage }
         let time = outage.time.map(self.rules.outageTime) ?? self.rules.recovery

@@ -1,11 +1,11 @@
-/// What a link to other hosts has a circuit do; for what an operator of another host did, see `Circuit+Operator.swift`.
+/// A link's orders to a circuit; `Circuit+Operator.swift` has the orders of operators, also those of other hosts.
 ///
-/// Each returns whether the order applies; where it does not, nothing has changed. A state of a later version is left
-/// alone. A hold that is in force stays, over whatever state the order leads to.
+/// Each function except the reset returns whether the order applies, and otherwise changes nothing, such as a state of
+/// a later version. A hold that is in force stays above the new state.
 extension Circuit {
-    /// The hosts have opened the circuit together, or one of them has seen that the service still fails.
+    /// Opens the circuit: the hosts have opened it together, or one host has seen that the service still fails.
     ///
-    /// - Parameter duration: for so long from now; never for longer than the file takes a circuit for open.
+    /// - Parameter duration: how long from now; at most the longest recovery of the circuit's rules.
     mutating func openOrdered(for duration: Int64, trips: Int, reason: String?, at now: StoreTime) -> Bool {
         let kind: CircuitEvent.Kind
         switch self.state {
@@ -23,8 +23,7 @@ extension Circuit {
         return true
     }
 
-    /// An open circuit stays open for longer, or less long, than it would have: the stay is the same, and the history
-    /// says nothing.
+    /// Makes the stay of an open circuit longer or shorter, without a new epoch and without an event.
     mutating func extensionOrdered(for duration: Int64, at now: StoreTime) -> Bool {
         switch self.state {
         case .open: self.state = .open(until: self.endOrdered(after: duration, at: now))
@@ -33,7 +32,7 @@ extension Circuit {
         return true
     }
 
-    /// A probe of another host has succeeded.
+    /// Closes the circuit: a probe of another host has succeeded.
     mutating func closeOrdered(reason: String?, at now: StoreTime) -> Bool {
         switch self.state {
         case .open, .halfOpen: break
@@ -46,9 +45,9 @@ extension Circuit {
         return true
     }
 
-    /// A person has reset the circuit on another host, before now: nothing from before that counts any more.
+    /// Resets the circuit as an operator of another host did at `time`: nothing from before `time` counts any longer.
     ///
-    /// A closed circuit in which nothing from before counts stays as it is.
+    /// A closed circuit stays as it is if nothing before `time` counts and no hold is to end.
     mutating func resetOrdered(saidAt time: StoreTime, endsHold: Bool, reason: String?, at now: StoreTime) {
         if self.state == .closed, self.hold == nil || !endsHold {
             let hasFailures = self.tally.oldest.map { $0 <= time } ?? false
@@ -58,10 +57,10 @@ extension Circuit {
         self.reset(at: now, endsHold: endsHold, reason: reason)
     }
 
-    /// This host is to probe for all: its open circuit lets the probes through from now on.
+    /// Lets the probes of an open circuit through from now on: this host is to probe for all hosts.
     ///
-    /// The new epoch tells this stay from the one in which another host was to probe. The history does not: hosts take
-    /// turns at probing, and nobody asked for this turn.
+    /// The new epoch separates this stay from the stay in which another host was to probe. The history gets no event:
+    /// hosts take turns at probing, and no operator asked for this turn.
     mutating func probeOrdered(at now: StoreTime) -> Bool {
         guard self.hold(at: now) == nil, case .open(let until) = self.state else { return false }
         if now < until { self.enter(.open(until: now), at: self.since, epochAt: now) }

@@ -1,4 +1,3 @@
-/// What an operator does to a circuit.
 extension Circuit {
     mutating func reset(at now: StoreTime, endsHold: Bool = true, reason: String?) {
         let from = self.word
@@ -10,7 +9,7 @@ extension Circuit {
         self.record(.reset, from: from, reason: reason)
     }
 
-    /// Over half-open, where the probes' slots are taken away, it leaves open-and-due beneath.
+    /// Holds the circuit; a half-open circuit loses its slots, and is open and due beneath the hold.
     mutating func held(_ state: HoldState, for duration: Int64?, by who: String?, reason: String?, at now: StoreTime) {
         self.endHoldIfOver(at: now)
         let from = self.word
@@ -22,7 +21,7 @@ extension Circuit {
         self.record(.held, from: from, reason: reason)
     }
 
-    /// Returns whether there was a hold to take away.
+    /// Ends the hold; returns whether there was a hold.
     mutating func released(at now: StoreTime, reason: String?) -> Bool {
         self.endHoldIfOver(at: now)
         guard let hold = self.hold else { return false }
@@ -33,7 +32,7 @@ extension Circuit {
         return true
     }
 
-    /// Lets the probes of an open circuit through from now on; returns whether its time had not come yet.
+    /// Lets the probes of an open circuit through from now on; returns whether the circuit's time had not come yet.
     ///
     /// The circuit stays open until a probe succeeds: a reset would send all traffic to a service that is just
     /// recovering.
@@ -46,12 +45,10 @@ extension Circuit {
         return true
     }
 
-    /// By this the history tells that nobody has ended a hold.
+    /// The reason in the history if a hold ended by time, without an operator.
     static let endOfHold = "its time is over"
 
-    /// A hold with an end needs nobody to end it.
-    ///
-    /// The first event after the end adds the row to the history.
+    /// Ends a hold whose time is over; the first event after the end adds it to the history.
     ///
     /// The epoch stays: calls under the hold report nothing, and calls since the end of the hold must count.
     mutating func endHoldIfOver(at now: StoreTime) {
@@ -66,7 +63,7 @@ extension Circuit {
         self.record(.configured, from: self.word, reason: change)
     }
 
-    /// A new epoch for a state that goes on since `since`.
+    /// Begins a new epoch for a state that has lasted since `since`.
     mutating func enter(_ state: State, at since: StoreTime, epochAt now: StoreTime) {
         self.enter(state, at: now)
         self.since = since

@@ -1,9 +1,9 @@
-/// Admission, and the probes of the half-open state.
+/// Lets calls through, and keeps the probes of the half-open state.
 extension Circuit {
-    /// The answer to a call, as far as it can be told without a change.
+    /// The answer to a call, as far as it can be given without a change of the circuit.
     enum Answer: Hashable, Sendable {
         case proceed
-        /// Let through and not counted: held closed, or of a state or a rule that this version does not know.
+        /// Let through uncounted: held closed, or in a state or under a rule that this version does not know.
         case uncounted
         case refuse(RefusalCause, until: StoreTime?)
         /// Let through by an observing circuit, which would refuse the call if it enforced.
@@ -20,14 +20,14 @@ extension Circuit {
         case refuse(RefusalCause, until: StoreTime?)
     }
 
-    /// The worker that asks for a probe's slot, and the token that the probe would have.
+    /// The worker that asks for a slot, and its probe's token.
     struct Claim: Hashable, Sendable {
         var token: Int64
         var worker: Int64
         var prober: Prober?
     }
 
-    /// What a call would get at `now`; asking changes nothing.
+    /// The answer to a call at `now`; changes nothing.
     func answer(at now: StoreTime, isAlive: (Int64) -> Bool) -> Answer {
         if let hold = self.hold(at: now) {
             switch hold.state {
@@ -106,12 +106,12 @@ extension Circuit {
         return .reopened
     }
 
-    /// Ignored, cancelled or discarded: the slot is free again, no verdict.
+    /// Frees the slot of a probe that was ignored, cancelled or discarded, without a verdict.
     mutating func probeReleased(token: Int64, epoch: Int64, at moment: Moment) -> ReportAction {
         self.endProbe(token: token, epoch: epoch, at: moment.now) == nil ? .stale : .unchanged
     }
 
-    /// A report of a call that asked nobody: it claims a slot and reports in one step, where one is due.
+    /// Applies the report of a call that asked for no leave; claims a slot first if a probe is due.
     mutating func recorded(
         _ report: Report,
         failed: Bool,
@@ -135,12 +135,12 @@ extension Circuit {
         }
     }
 
-    /// The probes that hold a slot: their lease goes on, and their workers live.
+    /// The probes that hold a slot: their lease is not over, and their workers are alive.
     func liveProbes(at now: StoreTime, isAlive: (Int64) -> Bool) -> [Probe] {
         self.probes.filter { now < $0.leaseEnds && isAlive($0.worker) }
     }
 
-    /// Frees the slots of the dead and of those whose lease is over.
+    /// Frees the slots of dead workers, and of probes whose lease is over.
     mutating func sweepProbes(at now: StoreTime, isAlive: (Int64) -> Bool) {
         for probe in self.probes where probe.leaseEnds <= now {
             self.recordExpiry(of: probe)
@@ -148,9 +148,9 @@ extension Circuit {
         self.probes.removeAll { $0.leaseEnds <= now || !isAlive($0.worker) }
     }
 
-    /// Takes the probe's slot away; returns the successes so far, or nil if the probe's word no longer counts.
+    /// Frees the probe's slot; returns the successes so far, or nil if the probe's report no longer counts.
     ///
-    /// Past its lease a report is stale by time, whether or not somebody took the slot.
+    /// A report after the lease is stale, whether or not another probe has taken the slot.
     private mutating func endProbe(token: Int64, epoch: Int64, at now: StoreTime) -> Int? {
         guard epoch == self.epoch, let index = self.probes.firstIndex(where: { $0.token == token }) else { return nil }
         let probe = self.probes.remove(at: index)

@@ -1,10 +1,10 @@
-/// Rules that count shares of the calls, of which no row is kept: somebody else counts them.
+/// Rules about shares of the calls: the calls have no rows, so the caller counts them.
 extension Circuit {
-    /// The calls that ended within the windows of a circuit's rules since its last transition; nil where nobody knows.
+    /// The calls that ended within the windows of a circuit's rules since its last transition; nil if unknown.
     struct WindowCounts: Hashable, Sendable {
-        /// Those that failed among the calls in the trip rule's window.
+        /// The failed calls among the calls in the trip rule's window.
         var failed: WindowCount?
-        /// Those that were slow among the calls in the slow rule's window.
+        /// The slow calls among the calls in the slow rule's window.
         var slow: WindowCount?
     }
 
@@ -27,11 +27,11 @@ extension Circuit {
         }
     }
 
-    /// A share may have been reached with a call that failed or was slow; the caller has counted the calls anew.
+    /// Trips the circuit if the calls, which the caller has just counted again, still reach a share.
     ///
     /// - Parameters:
-    ///   - epoch: that of the calls that were counted.
-    ///   - error: what the last failure says.
+    ///   - epoch: the epoch of the counted calls.
+    ///   - error: the text of the last failure.
     ///   - kept: the newest failing, or slow, call of each worker.
     mutating func shareReached(
         by counted: WindowCounts,
@@ -73,7 +73,7 @@ extension Circuit {
     }
 }
 
-/// Which calls a rule about shares calls bad.
+/// The calls that are bad under a rule about shares.
 enum WindowSubject: Sendable {
     /// Failed calls among all calls.
     case failed
@@ -99,7 +99,7 @@ extension Circuit.WindowCounts {
 }
 
 extension Rules {
-    /// Which share the counted calls reach, if any.
+    /// The share that the counted calls reach, if any.
     func share(reachedBy counted: Circuit.WindowCounts) -> Circuit.ReachedShare? {
         if case .failureRate(let share, window: _) = self.trip, let failed = counted.failed, share.isReached(by: failed)
         {

@@ -1,7 +1,7 @@
-/// Instants that can't be: the rows may hold whatever somebody wrote, or a disk garbled.
+/// Instants too far in the future: another program or a damaged disk may have put any value into the rows.
 extension Circuit {
-    /// Takes what lies ahead of now for now, so that a bad stamp neither keeps this circuit open for ever nor moves
-    /// anybody's clock.
+    /// Corrects instants too far ahead of now, so that a bad stamp neither keeps this circuit open forever nor moves a
+    /// process's clock.
     ///
     /// An open circuit is due after its longest recovery at most. The end of a hold stays: an operator may have meant
     /// it.
@@ -22,7 +22,7 @@ extension Circuit {
         }
     }
 
-    /// Whether there is any such stamp.
+    /// Whether the circuit has such a stamp.
     func hasStampsAhead(of now: StoreTime) -> Bool {
         var taken = self
         taken.takeStampsAhead(for: now)

@@ -1,22 +1,23 @@
 /// Decides what a circuit does next, without a clock or a database.
 ///
-/// Time, tokens, random numbers and who is alive come in as arguments. Each event is one mutating function that returns
-/// what follows from it. The values come from rows that other processes wrote, maybe of other versions: an unexpected
-/// one is answered (`stale`), never a trap.
+/// Time, tokens, random numbers and the live workers come in as arguments. Each event is one mutating function that
+/// returns its effect. The values come from rows that other processes wrote, maybe with other versions: an unexpected
+/// value gets an answer (`stale`), and never traps.
 struct Circuit: Equatable, Sendable {
     enum State: Hashable, Sendable {
-        /// Calls go through. Enough failures lead to `open`.
+        /// Calls go through; enough failures lead to `open`.
         case closed
-        /// Calls are refused until its time has come; then the first caller's claim leads to `halfOpen`.
+        /// Calls are refused until the circuit's time has come; then the first caller's claim leads to `halfOpen`.
         case open(until: StoreTime)
-        /// A few probes try the service. Enough successes lead to `closed`, one failure leads back to `open`.
+        /// A few probes try the service; enough successes lead to `closed`, one failure leads back to `open`.
         case halfOpen(successes: Int)
-        /// A state of a later version: calls go through uncounted. Only an operator's reset leads out of it, to
-        /// `closed`.
+        /// A state of a later version: calls go through uncounted.
+        ///
+        /// Only an operator's reset leads out of it, to `closed`.
         case unknown(String, until: StoreTime?)
     }
 
-    /// A failed call, with the key of the report that told of it.
+    /// A failed call, with the key of its report.
     struct Failure: Hashable, Comparable, Sendable {
         var at: StoreTime
         var worker: Int64
@@ -27,7 +28,7 @@ struct Circuit: Equatable, Sendable {
         }
     }
 
-    /// A slot that a worker holds in the half-open state.
+    /// A slot that a worker has taken in the half-open state.
     struct Probe: Hashable, Sendable {
         var token: Int64
         var worker: Int64
@@ -36,21 +37,21 @@ struct Circuit: Equatable, Sendable {
         var prober: Prober?
     }
 
-    /// Whose slot it is, for people: the worker's row may be gone when somebody asks.
+    /// The owner of a slot, for people: the worker's row may be gone when an operator asks.
     struct Prober: Hashable, Sendable {
         var name: String
         var pid: Int32
     }
 
-    /// How the outage began that lasts.
+    /// How the present outage began.
     struct Trip: Hashable, Sendable {
         var reason: String?
-        /// So many failures, and of so many calls, made the circuit trip; nil where that is not known.
+        /// How many failures, among how many calls, made the circuit trip; nil if unknown.
         var failed: Int64?
         var calls: Int64?
     }
 
-    /// An operator's word that overrides the state.
+    /// An operator's order that overrides the state.
     struct Hold: Hashable, Sendable {
         var state: HoldState
         var since: StoreTime
@@ -62,25 +63,25 @@ struct Circuit: Equatable, Sendable {
     var rules: Rules
     var state: State
     var since: StoreTime
-    /// Rises with every transition; a result that carries another one comes too late.
+    /// Rises with each change of state, hold or reset; a result from another epoch is late.
     var epoch: Int64
-    /// One more with every new epoch.
+    /// Rises by one with each new epoch.
     var stretch: Int64 = 1
-    /// The failures that count at the time of the event; whoever keeps them sets the tally before each event.
+    /// The failures that count at the time of the event; the owner of the failures sets the tally before each event.
     var tally = FailureTally.none
-    /// The consecutive rule: failures up to this time were forgotten by a success.
+    /// Under the consecutive rule, a success has forgotten the failures up to this time.
     var forgottenUntil: StoreTime?
     var tripsInARow: Int
-    /// When the circuit tripped first since it was closed; nil where that is not known.
+    /// When the circuit first tripped since it was last closed; nil if unknown.
     var trippedSince: StoreTime?
     /// That first trip; nil while the circuit is closed.
     var trip: Trip?
     var probes: [Probe]
     var hold: Hold?
     var lastError: String?
-    /// What happened since the circuit was loaded: a row of history each.
+    /// The events since the circuit was loaded: each becomes a row of the history.
     private(set) var transitions: [Transition] = []
-    /// What is to become of the kept failures, in order.
+    /// The changes to make to the kept failures, in order.
     private var failureChanges: [FailureChange] = []
 
     init(
@@ -105,7 +106,7 @@ struct Circuit: Equatable, Sendable {
         self.lastError = lastError
     }
 
-    /// A new circuit.
+    /// Creates a closed circuit.
     ///
     /// `epochFloor` is above every epoch of a circuit that was forgotten.
     init(rules: Rules, at now: StoreTime, epochFloor: Int64 = 0) {
@@ -119,7 +120,7 @@ struct Circuit: Equatable, Sendable {
         return hold
     }
 
-    /// From when on failures count at `now`; nil if all do.
+    /// The instant from which failures count at `now`; nil if all failures count.
     ///
     /// The window is inclusive: a failure exactly as old as the window still counts.
     func failuresCount(from now: StoreTime) -> StoreTime? {
@@ -144,13 +145,13 @@ struct Circuit: Equatable, Sendable {
         )
     }
 
-    /// Hands over what happened since the circuit was loaded, oldest first.
+    /// Hands over the events since the circuit was loaded, oldest first.
     mutating func takeTransitions() -> [Transition] {
         defer { self.transitions.removeAll() }
         return self.transitions
     }
 
-    /// Every transition comes through here: a new epoch, and nobody probes any longer.
+    /// Makes a transition: begins a new epoch, takes all slots away, and records the event.
     mutating func move(to state: State, at now: StoreTime, as kind: CircuitEvent.Kind, reason: String? = nil) {
         let from = self.word
         self.enter(state, at: now)
@@ -171,7 +172,6 @@ struct Circuit: Equatable, Sendable {
 
     mutating func change(_ change: FailureChange) { self.failureChanges.append(change) }
 
-    /// Hands over what is to become of the kept failures.
     mutating func takeFailureChanges() -> [FailureChange] {
         guard !self.failureChanges.isEmpty else { return [] }
         defer { self.failureChanges.removeAll() }
@@ -184,7 +184,7 @@ struct Circuit: Equatable, Sendable {
         self.lastError = nil
     }
 
-    /// The word for the state that people read.
+    /// The word for people that says the state or the hold.
     var word: String {
         switch self.hold?.state {
         case .open: "held-open"
@@ -195,7 +195,6 @@ struct Circuit: Equatable, Sendable {
 }
 
 extension Circuit.State {
-    /// Whether this version can tell what becomes of it.
     var isKnown: Bool {
         switch self {
         case .closed, .open, .halfOpen: true

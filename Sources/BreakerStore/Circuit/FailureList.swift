@@ -1,7 +1,7 @@
 /// The failures of one circuit in memory, oldest first.
 struct FailureList: Hashable, Sendable, KeptFailures {
     private(set) var failures: [Circuit.Failure] = []
-    /// From when on failures count; nil if all do.
+    /// The instant from which failures count; nil if all failures count.
     private var start: StoreTime?
 
     init(_ failures: [Circuit.Failure] = []) { self.failures = failures }
@@ -20,7 +20,7 @@ struct FailureList: Hashable, Sendable, KeptFailures {
     mutating func apply(_ change: FailureChange) {
         switch change {
         case .insert(let failure):
-            // Reports come nearly in order: look from the end.
+            // Reports come nearly in order, so search from the end.
             let index = self.failures.lastIndex { $0 < failure }
             self.failures.insert(failure, at: index.map { $0 + 1 } ?? 0)
         case .drop(let failure): self.failures.removeAll { $0 == failure }

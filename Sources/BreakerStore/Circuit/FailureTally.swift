@@ -1,11 +1,11 @@
 /// How many failures of a circuit count, without the failures themselves: a busy gateway keeps thousands.
 struct FailureTally: Hashable, Sendable {
     var count = 0
-    /// When the oldest of them ended.
+    /// When the oldest of these failures ended.
     var oldest: StoreTime?
-    /// Whether failures are still kept that count no longer.
+    /// Whether any kept failure counts no longer.
     var hasExpired = false
-    /// Failures from before never count, whatever the rule is; nil if there are none that are kept.
+    /// Failures before this instant never count, under any rule; nil if no such failures are kept.
     var start: StoreTime?
 
     static let none = FailureTally()
@@ -16,23 +16,23 @@ struct FailureTally: Hashable, Sendable {
     }
 }
 
-/// What the machine wants done to the failures that are kept.
+/// A change that the machine makes to the kept failures.
 enum FailureChange: Hashable, Sendable {
     case insert(Circuit.Failure)
     case drop(Circuit.Failure)
-    /// Those that ended before this instant count no longer.
+    /// Failures that ended before this instant count no longer.
     case dropBefore(StoreTime)
     case dropAll
 }
 
 /// The failures of one circuit, for the few questions that a tally does not answer.
 ///
-/// The machine asks them before it changes anything.
+/// The machine asks these questions before it changes anything.
 protocol KeptFailures {
-    /// Whether a failure is kept that has this key.
+    /// Whether a failure with this key is kept.
     func contains(worker: Int64, sequence: Int64) -> Bool
-    /// The newest failure that counts of each worker, in any order.
+    /// Of each worker, the newest failure that counts, in any order.
     func newestOfEachWorker() -> [Circuit.Failure]
-    /// So many of those that count, oldest first.
+    /// At most `count` of the failures that count, oldest first.
     func oldest(_ count: Int) -> [Circuit.Failure]
 }

@@ -1,14 +1,14 @@
-/// What decides when a circuit opens and closes: a circuit's config in whole microseconds.
+/// A circuit's config in whole microseconds: decides when the circuit opens and closes.
 struct Rules: Hashable, Sendable {
     enum Trip: Hashable, Sendable {
         case failures(Int, window: Int64)
         case consecutiveFailures(Int)
         case failureRate(CallShare, window: Int64)
-        /// A rule of a later version: nothing trips here, and the rule is kept as it is.
+        /// A rule of a later version: this version does not trip by the rule, and keeps it as it is.
         case unknown(String, count: Int, window: Int64)
     }
 
-    /// Trips for calls that take longer than the threshold.
+    /// A rule about slow calls: those that take longer than the threshold.
     struct Slow: Hashable, Sendable {
         var threshold: Int64
         var share: CallShare
@@ -25,10 +25,9 @@ struct Rules: Hashable, Sendable {
     var successesToClose: Int
     var lease: Int64
     var minimumReporters: Int
-    /// Whether the circuit only shows what it would do.
     var isObserving = false
 
-    /// So many failures open the circuit.
+    /// The number of failures that trips the circuit.
     var threshold: Int {
         switch self.trip {
         case .failures(let count, window: _): count
@@ -37,7 +36,6 @@ struct Rules: Hashable, Sendable {
         }
     }
 
-    /// Whether this version can tell when the circuit trips.
     var isKnown: Bool {
         switch self.trip {
         case .failures, .consecutiveFailures, .failureRate: true
@@ -45,7 +43,7 @@ struct Rules: Hashable, Sendable {
         }
     }
 
-    /// Whether each failure that counts has a row; those of a share are only counted.
+    /// Whether each failure that counts has a row; failures under a rule about shares are only counted.
     var keepsFailures: Bool {
         switch self.trip {
         case .failures, .consecutiveFailures: true
@@ -53,7 +51,7 @@ struct Rules: Hashable, Sendable {
         }
     }
 
-    /// The longest window in which calls are counted; nil where none are.
+    /// The longest window of a rule about shares; nil without such a rule.
     var longestShareWindow: Int64? {
         let trip: Int64? = if case .failureRate(_, let window) = self.trip { window } else { nil }
         return [trip, self.slow?.window].compactMap(\.self).max()
@@ -67,25 +65,26 @@ struct Rules: Hashable, Sendable {
         }
     }
 
-    /// No circuit of these rules stays open for longer.
+    /// The longest time that a circuit with these rules stays open.
     var longestRecovery: Int64 {
         let ceiling = Double(max(self.cap, self.recovery))
         return max(1, Int64(saturating: ceiling + ceiling * self.jitter))
     }
 
-    /// How long the circuit stays open when the service has named a time: never longer than the cap, which never
-    /// shortens the recovery time itself.
+    /// How long the circuit stays open when the service has named a time: at most the cap, or the recovery time if that
+    /// is longer.
     func outageTime(_ named: Int64) -> Int64 { min(max(0, named), max(0, self.cap, self.recovery)) }
 
     /// How long the circuit stays open after `trips` earlier trips in a row.
     ///
-    /// The cap limits what the multiplier adds, it never shortens the recovery time itself.
+    /// The cap limits the multiplied time; it never shortens the recovery time itself.
     /// - Parameter draw: a random number in `0..<1`, for the jitter.
     func recoveryTime(afterTrips trips: Int, draw: Double) -> Int64 {
         let ceiling = Double(max(self.cap, self.recovery))
         var time = Double(self.recovery)
         if self.multiplier > 1, time > 0 {
-            // By squaring: a row may hold any number of trips, and a multiplier near 1 takes very many to the cap.
+            // By squaring: a row may hold any number of trips, and a multiplier near 1 reaches the cap only after very
+            // many.
             var factor = self.multiplier
             var remaining = trips
             while remaining > 0, time < ceiling {

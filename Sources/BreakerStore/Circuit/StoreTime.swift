@@ -1,6 +1,6 @@
 /// An instant on the file's own clock, in microseconds.
 ///
-/// Arithmetic saturates: rows hold whatever somebody wrote.
+/// Arithmetic saturates: rows may have any value.
 struct StoreTime: Hashable, Comparable, Sendable {
     var microseconds: Int64
 
@@ -14,7 +14,7 @@ struct StoreTime: Hashable, Comparable, Sendable {
         StoreTime(microseconds: self.microseconds.subtractingSaturating(microseconds))
     }
 
-    /// How long ago `earlier` was, negative if it lies ahead.
+    /// The time since `earlier`; negative if `earlier` lies ahead.
     func microseconds(since earlier: StoreTime) -> Int64 {
         self.microseconds.subtractingSaturating(earlier.microseconds)
     }
@@ -31,7 +31,7 @@ extension Int64 {
         return overflow ? (other < 0 ? .max : .min) : difference
     }
 
-    /// The nearest whole number that fits; 0 for what is no number.
+    /// Truncates; takes the nearest limit if the value does not fit, and 0 for NaN.
     init(saturating value: Double) {
         if value.isNaN {
             self = 0

@@ -1,7 +1,6 @@
-/// A circuit's name as a key: the same bytes, as SQLite compares them, where `String` takes two spellings of `é` for
-/// one.
+/// A circuit's name as a key: compares bytes, as SQLite does, while `String` takes two spellings of `é` as equal.
 struct CircuitName: Hashable, Sendable {
-    /// How many Unicode scalars a name has.
+    /// How many Unicode scalars a name may have.
     static let lengths = 1...200
 
     let text: String

@@ -1,7 +1,7 @@
-/// What a person has said of a circuit, on this host or on another.
+/// An operator's word on a circuit: an order that was given on this host or on another.
 ///
-/// Of each kind the newest counts, on all hosts. Hosts have no common clock, so the link of the host where a word was
-/// said stamps the word with the server's time.
+/// On all hosts, the newest word of each kind counts. Hosts have no common clock, so the link of the host where a word
+/// was said stamps the word with the server's time.
 package struct LinkWord: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         /// A hold, or the release of one.
@@ -11,9 +11,9 @@ package struct LinkWord: Sendable, Hashable {
         case probe
     }
 
-    /// The order of words of a kind.
+    /// Orders the words of one kind.
     package struct Stamp: Sendable, Hashable, Comparable {
-        /// In microseconds of the server's clock; never less than one more than the newest that the host knew of.
+        /// In microseconds of the server's clock; always above the newest stamp that the host knew of.
         package var saidAt: Int64
         /// Decides between words of the same time: no two words have the same number.
         package var number: Int64
@@ -28,21 +28,21 @@ package struct LinkWord: Sendable, Hashable {
         }
     }
 
-    /// A stamp beyond this is damage.
+    /// The highest valid stamp; a higher stamp is damage.
     package static let latest: Int64 = 1 << 53
-    /// The stamps that a server may tell: however late its word, what people say next on a host has a stamp above.
+    /// The stamps that may be shared through a server; the range leaves room above for the stamps of later words.
     package static let tellable = 0...(Self.latest - 1 << 20)
 
     package var kind: Kind
     package var number: Int64
     /// Nil until the host's link has stamped the word.
     package var saidAt: Int64?
-    /// The word is later than all words with stamps up to this, since its host had obeyed them.
+    /// The word is later than all words with stamps up to this stamp, since its host had obeyed them.
     package var floor: Int64
     package var age: Int64
     /// Nil for a release, and for a word of another kind.
     package var hold: HoldState?
-    /// For how long in all; nil until the hold is released.
+    /// How long the hold lasts in all; nil for until it is released.
     package var holdFor: Int64?
     package var by: String?
     package var reason: String?
@@ -64,13 +64,13 @@ package struct LinkWord: Sendable, Hashable {
 
     package var stamp: Stamp? { self.saidAt.map { Stamp(saidAt: $0, number: self.number) } }
 
-    /// The same word at a later time.
+    /// The same word, older by `passed`.
     package func later(by passed: Int64) -> LinkWord {
         var later = self
         later.age = self.age.addingSaturating(passed)
         return later
     }
 
-    /// For how long yet the hold lasts; nil until it is released.
+    /// How long the hold still lasts; nil for until it is released.
     package var left: Int64? { self.holdFor.map { max(0, $0.subtractingSaturating(self.age)) } }
 }
