@@ -1,9 +1,9 @@
 #if PostgreSQL
 import BreakerStore
 
-/// What keeps a link from the other hosts.
+/// An error that keeps a link from the other hosts.
 public struct FleetError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error: open, so that kinds can be added.
+    /// The kind of an error: an open set, so that kinds can be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name, such as `unreachable`.
         public let description: String
@@ -14,24 +14,24 @@ public struct FleetError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let invalidConfiguration = Code("invalidConfiguration")
         /// There is no connection to the server, or no longer.
         public static let unreachable = Code("unreachable")
-        /// The server does not let this user in, or not do what a link does.
+        /// The server refuses this user, or the work of a link.
         public static let refused = Code("refused")
         /// The database has no schema `fleet`, or one of another major version.
         public static let wrongSchema = Code("wrongSchema")
-        /// Another file's link goes by the same host name.
+        /// Another file's link has the same host name, or this file is a copy of another host's file.
         public static let duplicateHost = Code("duplicateHost")
         /// The server did not answer in time.
         public static let timedOut = Code("timedOut")
-        /// The server can't do it just now.
+        /// The server, the store's file or the system can't do it just now.
         public static let unavailable = Code("unavailable")
     }
 
     /// The kind of the error.
     public var code: Code
-    /// What went wrong, for people; neither the connection string nor a password is in it.
+    /// What went wrong, for people, without the connection string or a password.
     public var message: String
 
-    /// Creates an error, as a test may need one.
+    /// Creates an error, for example for a test.
     public init(code: Code, message: String) {
         self.code = code
         self.message = message

@@ -7,14 +7,15 @@ public import Foundation
 
 /// Whether a link joins its file's circuits with those of other hosts.
 public enum FleetHealth: Sendable, Equatable {
-    /// The link reads and tells what all hosts know.
+    /// The link shares this host's circuits with the other hosts.
     case joined
-    /// Another link of this file does the work; this one takes over within a second when that one ends.
+    /// Another link of this file does the work; this link takes over within a second after that link ends.
     case standby
-    /// There is no way to the server, the store's file can't be read, or one of them refuses something to the link: for
-    /// that the host guards itself, as without a fleet, and the link tries again.
+    /// The server can't be reached, the store's file can't be read, or one of them refuses something to the link.
+    ///
+    /// Meanwhile the host guards itself, as without a fleet, and the link tries again.
     case cutOff(since: Date, error: FleetError)
-    /// The link does not run: not yet, or no longer.
+    /// The link does not run yet, or no longer.
     case closed
 }
 #endif

@@ -10,33 +10,32 @@ import Foundation
 
 /// Joins a store's circuits with those of other hosts through PostgreSQL.
 ///
-/// One link works for each file, in any of its processes; others stand by. No call through a circuit ever waits for the
-/// server: each host keeps its file, and guards itself when the server is away. The database needs the schema `fleet`,
-/// which docs/fleet.sql makes.
+/// One link works for each file, in any of its processes; other links stand by. No call through a circuit ever waits
+/// for the server: each host keeps its file, and guards itself while the server can't be reached. The database needs
+/// the schema `fleet`, which docs/fleet.sql makes.
 public final class FleetLink: Sendable {
     /// How a link works.
     public struct Configuration: Sendable {
-        /// The hosts that share circuits have the same fleet.
+        /// Hosts that share circuits name the same fleet.
         public var fleet: String = "default"
         /// Unique for each file; the default is the host's name and the file's path.
         public var host: String? = nil
         /// The circuits that are shared: a pattern with `*`, `?` and `[…]`.
         public var circuits: String = "*"
-        /// So many hosts must have failures before the fleet opens a circuit on all: one bad host never opens the
-        /// others.
+        /// How many hosts must have failures before the fleet opens a circuit; from 2 on, one bad host can't open it.
         public var minimumHosts: Int = 2
-        /// For how long beyond the fleet's end a host goes on refusing calls when its link is dead; then the host
-        /// probes by itself.
+        /// How long beyond the fleet's open time a host with a dead link goes on refusing calls; then the host probes
+        /// on its own.
         public var guardTime: Duration = .seconds(10)
-        /// For how long the right to probe is one host's, if its link says nothing more.
+        /// How long a host keeps the right to probe when its link sends nothing more.
         public var lease: Duration = .seconds(5)
-        /// Whether the link asks the server to tell it what others do; false behind a pooler of transactions.
+        /// Whether the server notifies the link of what other links do; false behind a pooler of transactions.
         ///
-        /// Without that the link hears of it with its heartbeat, each second.
+        /// Without notifications the link reads changes with its heartbeat, each second.
         public var listens: Bool = true
         /// Called on the link's own thread with each change of health.
         public var onHealth: (@Sendable (FleetHealth) -> Void)? = nil
-        /// Called on the link's own thread with each thing that the link has done to a circuit.
+        /// Called on the link's own thread after each thing that the link has done to a circuit.
         package var onNews: (@Sendable (FleetNews) -> Void)? = nil
 
         /// The defaults.
@@ -60,12 +59,12 @@ public final class FleetLink: Sendable {
 
     /// Creates a link, which connects in ``run()``.
     ///
-    /// Throws only for what can't ever work: a value that is not allowed, a connection string that libpq can't read.
     /// - Parameters:
     ///   - store: the store whose circuits are joined.
-    ///   - connection: libpq's connection string or URI. What it leaves out comes from libpq's environment and files,
-    ///     as a password should.
+    ///   - connection: libpq's connection string or URI. libpq's environment and files fill in the rest, as they
+    ///     should a password.
     ///   - configuration: how the link works.
+    /// - Throws: `invalidConfiguration` for settings that can never work; `unavailable` if too many files are open.
     public init(
         store: CircuitStore, connection: String, configuration: Configuration = Configuration()
     ) throws(FleetError) {
@@ -82,21 +81,22 @@ public final class FleetLink: Sendable {
         self.wakeUp = try WakeUp()
     }
 
-    /// The host's name and the file's path: of a long path its end, by which paths differ.
+    /// The host's name and the file's path: of a long path its end, where paths differ.
     private static func defaultHost(of store: CircuitStore) -> String {
         "\(ProcessInfo.processInfo.hostName.escaped.prefix(60)):\(store.path.escaped.suffix(180))"
     }
 
-    /// Whether the link joins the hosts.
+    /// The link's health now.
     public var health: FleetHealth { self.state.withLock { $0.health } }
 
-    /// How many statements the link has sent, for tests and figures.
+    /// How many statements the link has sent, for tests and measurements.
     package var statements: Int { self.sent.load(ordering: .relaxed) }
 
-    /// Works until the task is cancelled or the link or its store is closed; then it returns.
+    /// Works until the task is cancelled, or the link or its store is closed.
     ///
-    /// The work is done on a thread of the link's own. Without a way to the server the link tries again for ever.
-    /// Throws `unavailable` if the link runs already, or was closed, or if the system has no thread left.
+    /// A thread of the link's own does the work. While the server can't be reached, the link tries again forever.
+    ///
+    /// - Throws: `unavailable` if the link runs already or was closed, or if the system has no thread left.
     public func run() async throws {
         let mayRun = self.state.withLock { state in
             defer { if !state.isClosed { state.isRunning = true } }
@@ -117,7 +117,7 @@ public final class FleetLink: Sendable {
         if !isStarted { throw FleetError(code: .unavailable, message: "the system has no thread left for a link") }
     }
 
-    /// Returns whether there was a thread to work on.
+    /// Returns whether the system had a thread for the work.
     private func work() async -> Bool {
         let thread = StoreThread()
         return await withCheckedContinuation { (ended: CheckedContinuation<Bool, Never>) in

@@ -81,12 +81,11 @@ extension JSONValue {
 }
 
 extension TripRule {
-    /// The word for the rule.
     fileprivate var word: String {
         if self.share != nil { return "failureRate" }
         if self.window != nil { return "failures" }
         if self.count != nil { return "consecutiveFailures" }
-        // A rule of a later version is described by its word, of small letters, and what it is.
+        // A rule of a later version is described by its word, then a comma and an explanation.
         return String(self.description.prefix { $0 != "," })
     }
 }

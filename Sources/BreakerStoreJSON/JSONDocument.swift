@@ -6,22 +6,22 @@ package import BreakerStore
 package enum JSONDocument {
     // MARK: - Circuits
 
-    /// A circuit has changed since the list.
+    /// A circuit that has changed since the list.
     package static func changed(_ circuit: SeenCircuit) -> String {
         JSONValue.document(["circuit": .object(JSONValue.circuit(circuit)), "event": .string("changed")])
     }
 
-    /// A circuit is gone since the list.
+    /// A circuit that is gone since the list.
     package static func forgotten(_ name: String) -> String {
         JSONValue.document(["event": .string("forgotten"), "name": .string(name)])
     }
 
-    /// All of one circuit.
+    /// All about one circuit.
     ///
     /// - Parameters:
     ///   - circuit: the circuit.
     ///   - events: its newest events, newest first, as the history gives them.
-    ///   - link: how the store is joined with those of other hosts; nil where no link is.
+    ///   - link: how the store is joined with those of other hosts; nil without a link.
     package static func detail(of circuit: SeenCircuit, events: [CircuitEvent], link: SeenLink?) -> String {
         JSONValue.document([
             "circuit": .object(JSONValue.detail(of: circuit)),
@@ -30,7 +30,7 @@ package enum JSONDocument {
         ])
     }
 
-    /// What a health check found.
+    /// The result of a health check.
     package static func check(
         ofCount count: Int, notClosed: [SeenCircuit], unreadable: [String]
     ) -> String {
@@ -42,17 +42,17 @@ package enum JSONDocument {
         ])
     }
 
-    /// How waiting for a circuit's state ended.
+    /// How the wait for a circuit's state ended.
     package static func waited(for circuit: SeenCircuit?, isReached: Bool) -> String {
         JSONValue.document([
             "circuit": circuit.map { .object(JSONValue.circuit($0)) } ?? .null, "isReached": .bool(isReached),
         ])
     }
 
-    /// What an operator changed, or would change.
+    /// An operator's changes, made or only planned.
     ///
     /// - Parameters:
-    ///   - changes: each with the members that its verb adds.
+    ///   - changes: the changes, each with the members that its verb adds.
     ///   - isDryRun: whether nothing was changed.
     ///   - unreadable: the names of circuits that could not be read.
     package static func changes(
@@ -72,12 +72,12 @@ package enum JSONDocument {
 
     // MARK: - Events and workers
 
-    /// What happened, in the order given.
+    /// Events, in the order given.
     package static func history(_ events: [CircuitEvent]) -> String {
         JSONValue.document(["events": .array(events.map { .event($0) })])
     }
 
-    /// What happened since the history.
+    /// An event since the history.
     package static func event(_ event: CircuitEvent) -> String { JSONValue.document(["event": .event(event)]) }
 
     package static func workers(_ workers: [WorkerSnapshot], link: SeenLink?) -> String {
@@ -86,7 +86,7 @@ package enum JSONDocument {
 
     // MARK: - The store and the tool
 
-    /// What a look for all that can be wrong found.
+    /// The findings of the doctor.
     package static func findings(
         _ findings: [(check: String, status: String, finding: String, advice: String?)], isHealthy: Bool
     ) -> String {
@@ -99,12 +99,12 @@ package enum JSONDocument {
         return JSONValue.document(["findings": .array(values), "isHealthy": .bool(isHealthy)])
     }
 
-    /// A file was moved away; without a new name it only would be.
+    /// A file that was moved away; without `kept`, it only would be.
     package static func setAside(_ path: String, as kept: String?) -> String {
         JSONValue.document(["kept": .text(kept), "path": .string(path)])
     }
 
-    /// What a program can do.
+    /// The verbs of a program.
     package static func help(_ verbs: [JSONValue]) -> String { JSONValue.document(["verbs": .array(verbs)]) }
 
     /// The versions of a program and of what it uses.

@@ -1,8 +1,9 @@
 import BreakerStore
 
-/// The document of `list`: circuits by urgency and name, kept small: very many of them.
+/// The document of `list`: circuits by urgency and name, kept small, because there may be very many.
 ///
-/// Of each its name and the values of its members are kept as bytes; the keys, which all have, are kept once.
+/// A circuit's name and the values of its members are kept as bytes; the keys, which all circuits share, are kept
+/// once.
 package struct JSONList {
     private struct Place {
         var block: UInt32
@@ -14,14 +15,14 @@ package struct JSONList {
     }
 
     private static let blockSize = 65_536
-    /// Stands behind each value: JSON writes it in no other way than escaped.
+    /// Follows each value; JSON has this character only escaped.
     private static let separator: UInt8 = 0x1F
 
     private static let null = Array("null".utf8)[...]
 
     private var keys: [String] = []
     private var places: [Place] = []
-    /// Not one array, which would be copied whenever it grows.
+    /// Several arrays, because a single one would be copied whenever it grows.
     private var blocks: [[UInt8]] = []
 
     package init() {}
@@ -30,13 +31,13 @@ package struct JSONList {
     package mutating func append(_ seen: SeenCircuit) {
         let circuit = seen.snapshot
         let members = JSONValue.circuit(seen)
-        // All have the same members.
+        // All circuits have the same members.
         if self.places.isEmpty { self.keys = members.keys.sorted() }
         var bytes = Array(circuit.name.utf8)
         let values = bytes.count
         for key in self.keys {
             var text = ""
-            // Nothing stands for null.
+            // An empty value stands for null.
             if let value = members[key], value != .null { value.append(to: &text) }
             bytes += text.utf8
             bytes.append(Self.separator)
@@ -55,7 +56,7 @@ package struct JSONList {
                 end: UInt32(start + bytes.count), rank: circuit.standing.urgency))
     }
 
-    /// Hands over the document piece by piece.
+    /// Writes the document piece by piece.
     ///
     /// - Parameter unreadable: the names of circuits that could not be read.
     package func writeDocument(unreadable: [String], _ write: (String) -> Void) {
@@ -81,7 +82,7 @@ package struct JSONList {
         write("],\"unreadable\":\(names),\"version\":1}\n")
     }
 
-    /// Whether a row stands before another: by rank, then by the bytes of the names.
+    /// Whether a circuit stands before another: by rank, then by the bytes of the names.
     private func precedes(_ first: Int, _ second: Int) -> Bool {
         let (one, other) = (self.places[first], self.places[second])
         guard one.rank == other.rank else { return one.rank < other.rank }

@@ -52,8 +52,7 @@ package enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// Control and format characters are escaped also where JSON would let them stand: a terminal may show the
-    /// document.
+    /// Escapes control and format characters even where JSON does not ask for it: a terminal may show the document.
     private static func append(_ string: String, to text: inout String) {
         text += "\""
         for scalar in string.unicodeScalars {

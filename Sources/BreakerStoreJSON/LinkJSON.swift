@@ -4,14 +4,14 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// How a store is joined with those of other hosts, as a look at the store has found it.
+/// How a store is joined with those of other hosts, as read from the store.
 package struct SeenLink: Sendable {
     package enum Health: String, Sendable {
         case joined
         case cutOff = "cut-off"
-        /// The link has not said yet whether there is a way to the others.
+        /// The link has not reported yet whether it reaches the others.
         case begun
-        /// The link was killed, and no other one has taken its place.
+        /// The link was killed, and no other link has taken its place.
         case gone
     }
 

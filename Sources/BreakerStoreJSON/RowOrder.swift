@@ -1,9 +1,9 @@
 /// The order in which very many rows are printed.
 package enum RowOrder {
-    /// The numbers below `count`, those first that come before others; equal ones stay as they are.
+    /// The numbers below `count`, sorted; equal numbers keep their order.
     ///
-    /// A merge sort of its own: that of the standard library has the runtime look for conformances in all
-    /// libraries that are loaded, which takes a megabyte of memory.
+    /// A merge sort of its own: the standard library's sort has the runtime look for conformances in all loaded
+    /// libraries, which takes a megabyte of memory.
     package static func sorted(_ count: Int, by comesBefore: (_ first: Int, _ second: Int) -> Bool) -> [Int] {
         var order = Array(0..<count)
         var merged = order

@@ -6,14 +6,14 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A circuit as a look at the store has found it.
+/// A circuit as read from the store.
 package struct SeenCircuit: Sendable {
     package var snapshot: CircuitSnapshot
-    /// How many failures tripped the circuit; nil where no outage lasts, or its trip is not known.
+    /// How many failures tripped the circuit; nil if no outage lasts, or its trip is unknown.
     package var failuresAtTrip: Int?
-    /// Why the circuit tripped when the outage began that lasts, if that is known.
+    /// Why the circuit tripped when the present outage began, if known.
     package var tripReason: String?
-    /// The time of the look.
+    /// The time of the reading.
     package var now: Date
 
     package init(_ snapshot: CircuitSnapshot, failuresAtTrip: Int? = nil, tripReason: String? = nil, at now: Date) {

@@ -1,9 +1,9 @@
 package import BreakerStore
 
-/// How a circuit stands among others: its state, and whether it refuses nothing, whatever its state is.
+/// A circuit's state, and whether the circuit refuses nothing, whatever its state.
 package struct Standing: Hashable, Sendable {
     package let word: StateWord
-    /// Whether it only observes; one that an operator holds does what the operator says.
+    /// Whether the circuit only observes; a held circuit does what the operator says.
     package let isObserving: Bool
 
     package init(_ state: CircuitState, _ mode: CircuitMode) {
@@ -15,15 +15,15 @@ package struct Standing: Hashable, Sendable {
             }
     }
 
-    /// Whether it refuses nothing and would refuse calls if it enforced.
+    /// Whether the circuit refuses nothing, but would refuse calls if it enforced.
     package var wouldRefuse: Bool { self.isObserving && self.word != .closed }
 
-    /// So many values there are of `urgency`.
+    /// How many values `urgency` has.
     package static let urgencies = 6
-    /// That of all that would refuse calls.
+    /// The urgency of all circuits that would refuse calls.
     package static let urgencyOfObserving: UInt8 = 3
 
-    /// The lower, the sooner somebody should look.
+    /// The lower, the sooner an operator should look.
     package var urgency: UInt8 { self.wouldRefuse ? Self.urgencyOfObserving : self.word.urgency }
 
     /// For people, such as `open (observing)`.

@@ -6,7 +6,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A circuit's state as a word, the same in tables, JSON and history; those that need eyes first.
+/// A circuit's state as a word, the same in tables, JSON and history; the most urgent first.
 package enum StateWord: String, CaseIterable, Sendable, Comparable {
     case open
     case heldOpen = "held-open"
@@ -24,13 +24,13 @@ package enum StateWord: String, CaseIterable, Sendable, Comparable {
         }
     }
 
-    /// The lower, the sooner somebody should look.
+    /// The lower, the sooner an operator should look.
     package var urgency: UInt8 {
         switch self {
         case .open: 0
         case .heldOpen: 1
         case .halfOpen: 2
-        // Between them stand those that only observe and would refuse calls: see `Standing`.
+        // Circuits that only observe and would refuse calls have 3: see `Standing`.
         case .heldClosed: 4
         case .closed: 5
         }
@@ -53,8 +53,6 @@ extension CircuitSnapshot {
         }
     }
 
-    /// How many failures trip it.
-    ///
-    /// Nil under a rule that this version does not know.
+    /// How many failures trip the circuit; nil under a rule about a share, or of a later version.
     package var failureLimit: Int? { self.config.trip.count }
 }

@@ -1,17 +1,17 @@
-/// One thing that a program does, as its command line and its help know it.
+/// A verb of a program, as the command line and the help know it.
 package protocol DescribedVerb: Sendable {
     static var name: String { get }
-    /// What follows the name on the command line.
+    /// The part of the command line after the name.
     static var synopsis: String { get }
-    /// What the synopsis means, for those who complete it.
+    /// The operands of the synopsis, for completion.
     static var operands: [Operand] { get }
-    /// What it does, in one sentence without a full stop.
+    /// The verb's effect, in one sentence without a full stop.
     static var summary: String { get }
-    /// What else is to be known; lines of the help.
+    /// More lines of the help.
     static var details: String { get }
-    /// Its own options, beside those of every verb.
+    /// The verb's own options, beside those of every verb.
     static var options: [Option] { get }
-    /// The options of every verb that this one refuses.
+    /// The options of every verb that this verb refuses.
     static var refusedOptions: [Option] { get }
 }
 

@@ -8,8 +8,8 @@ import Darwin
 
 /// Variables of the environment.
 ///
-/// A list: the first dictionary of a type has the runtime look for conformances in all libraries that are loaded, which
-/// brings a megabyte of them into memory (`scripts/bench-inspect.py` tells).
+/// A list: the first dictionary of a type has the runtime look for conformances in all loaded libraries, which brings
+/// a megabyte of them into memory (`scripts/bench-inspect.py` measures it).
 package struct Environment: ExpressibleByDictionaryLiteral, Sendable {
     private var variables: [(name: String, value: String)]
 

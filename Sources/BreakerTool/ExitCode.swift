@@ -1,6 +1,6 @@
-/// What the programs end with: a contract with scripts.
+/// The exit codes of the programs: a contract with scripts.
 ///
-/// A number means the same in all of them; which of these a program uses, and for what, is in its tables.
+/// A number means the same in all programs. A program's tables say which codes it uses, and for what.
 package enum ExitCode: Int32, Sendable {
     case done = 0
     case failed = 1

@@ -1,6 +1,6 @@
-/// Why a verb could not do what it was asked: what went wrong, one hint, and the code to end with.
+/// Why a verb could not do its work: a message, one hint, and the exit code.
 package struct Failure: Error, Equatable, Sendable {
-    /// What to do about it.
+    /// The advice to the user.
     package enum Hint: Equatable, Sendable {
         case text(String)
         /// The help of the program, or of one of its verbs.
@@ -26,7 +26,7 @@ package struct Failure: Error, Equatable, Sendable {
 }
 
 extension Console {
-    /// Tells what went wrong, and the hint.
+    /// Writes the message and the hint.
     package func writeError(_ failure: Failure, of program: Program) {
         self.writeError("\(program.name): \(failure.message)\n")
         switch failure.hint {

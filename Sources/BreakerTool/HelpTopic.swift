@@ -1,13 +1,12 @@
 import BreakerStoreJSON
 
-/// What somebody asks the verb `help` about.
+/// The topic of the verb `help`.
 package enum HelpTopic: Sendable {
     case program
     case verb(any DescribedVerb.Type)
-    /// The manual page.
     case manual
 
-    /// The option with which `help` prints the manual page of the program of that name.
+    /// The option with which `help` prints the manual page of the program `name`.
     package static func man(_ name: String) -> Option {
         Option("man", help: "print the manual page \(name)(1), for man or mandoc")
     }
@@ -23,7 +22,7 @@ package enum HelpTopic: Sendable {
         guard !isManual else { throw .usage("'--man' is a page about all verbs: name none", verb: "help") }
     }
 
-    /// What is printed about it.
+    /// The text that `help` prints.
     package func text(of program: Program, isJSON: Bool) -> String {
         let help = HelpText(of: program)
         switch self {

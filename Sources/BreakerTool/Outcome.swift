@@ -1,6 +1,6 @@
-/// What a search of the store led to.
+/// The result of a search of the store.
 ///
-/// Not `Result`, which asks the runtime for a conformance; see `Environment`.
+/// Not `Result`, which has the runtime look for a conformance; see `Environment`.
 package enum Outcome<Value> {
     case success(Value)
     case failure(Failure)

@@ -1,21 +1,21 @@
 import BreakerStore
 
-/// What is true of a program as a whole: the tables that its command line, its help and its manual page are made of.
+/// A program as a whole: the tables for its command line, its help and its manual page.
 package struct Program: Sendable {
     package let name: String
     package let version: String
-    /// What it does, in one sentence.
+    /// The program's purpose, in one sentence.
     package let sentence: String
-    /// What follows its name on the command line.
+    /// The part of the command line after the program's name.
     package let synopsis: String
     package let verbs: [any DescribedVerb.Type]
-    /// What no person asks for: the help does not tell of these.
+    /// Verbs that only scripts use; the help does not list them.
     package let hiddenVerbs: [any DescribedVerb.Type]
     /// The options of every verb.
     package let commonOptions: [Option]
-    /// The codes that it ends with, and what each means there: a contract with scripts.
+    /// The exit codes, and what each means in this program: a contract with scripts.
     package let exitCodes: [(code: ExitCode, meaning: String)]
-    /// The variables of the environment that it asks for, and what they are for.
+    /// The environment variables that the program reads, and their purposes.
     package let variables: [(name: String, help: String)]
     package let examples: [String]
     package let manual: Manual
@@ -39,13 +39,13 @@ package struct Program: Sendable {
         self.manual = manual
     }
 
-    /// Of the options of every verb those that make sense for this one.
+    /// The options of every verb that this verb does not refuse.
     package func commonOptions(of verb: (any DescribedVerb.Type)?) -> [Option] {
         let refused = verb?.refusedOptions ?? []
         return self.commonOptions.filter { !refused.contains($0) }
     }
 
-    /// The verb of a name, also a hidden one; one that nearly has the name is the hint.
+    /// The verb with this name, even if it is hidden; the hint of the error is a verb with a similar name.
     package func verb(named name: String) throws(Failure) -> any DescribedVerb.Type {
         if let verb = (self.verbs + self.hiddenVerbs).first(where: { $0.name == name }) { return verb }
         let nearest = Spelling.nearest(to: name, among: self.verbs.map { $0.name })

@@ -9,12 +9,12 @@ import Darwin
 #if PostgreSQL
 import BreakerTool
 
-/// The program: all that touches the real process.
+/// The program: everything that touches the real process.
 @main enum BreakerFleetMain {
     static func main() {
-        // A reader that goes away is noticed by the write; the same holds for a server.
+        // The write itself finds that a reader, or a server, has gone.
         signal(SIGPIPE, SIG_IGN)
-        // So is a limit of the size of files (ulimit -f).
+        // The same holds for a limit on file sizes (ulimit -f).
         signal(SIGXFSZ, SIG_IGN)
         let console = ProcessConsole()
         let code = run(
@@ -22,7 +22,7 @@ import BreakerTool
             environment: Environment(ofProcessFor: FleetProgram.program),
             console: console
         )
-        // A link whose server does not answer may have a thread that waits for it yet.
+        // A link's thread may still wait for a server that does not answer.
         _exit(console.finish(code, of: FleetProgram.program).rawValue)
     }
 }

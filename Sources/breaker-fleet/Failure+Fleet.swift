@@ -4,7 +4,7 @@ import BreakerStore
 import BreakerTool
 
 extension Failure {
-    /// What the library says of the server.
+    /// The library's error about the server.
     init(_ error: FleetError, _ code: ExitCode = .failed) {
         self.init(code, error.message.escaped, hint: Self.advice(error))
     }
@@ -15,7 +15,7 @@ extension Failure {
             "'\(FleetProgram.name) schema apply', as the database's owner, makes the schema"
         case .refused where error.message.contains("42501"):
             "'\(FleetProgram.name) schema check' tells what this user lacks"
-        // Where nobody names a server, libpq looks for one on this host.
+        // If no server is named, libpq looks for one on this host.
         case .unreachable where error.message.contains("on socket"):
             "name the server with --postgres, or in libpq's variables such as PGHOST"
         default: nil

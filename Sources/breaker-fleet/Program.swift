@@ -3,13 +3,13 @@ import BreakerFleet
 import BreakerStore
 import BreakerTool
 
-/// What is true of the program as a whole.
+/// The program as a whole.
 enum FleetProgram {
     static let name = "breaker-fleet"
     static let verbs: [any Verb.Type] = [
         RunVerb.self, StatusVerb.self, CheckVerb.self, SchemaVerb.self, CompletionsVerb.self, HelpVerb.self,
     ]
-    /// What no person asks for.
+    /// Verbs that only scripts use.
     static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
 
     static let program = Program(
@@ -63,13 +63,13 @@ enum FleetProgram {
     )
 }
 
-/// One thing that the program does.
+/// A verb of this program.
 protocol Verb: DescribedVerb {
     init(_ arguments: Arguments, _ settings: Settings) throws(Failure)
     func run(in context: Context) throws(Failure) -> ExitCode
 }
 
-/// What every verb works with.
+/// The console and the output's form for a verb.
 struct Context {
     let console: any Console
     let isJSON: Bool
@@ -83,7 +83,7 @@ struct Context {
     }
 }
 
-/// Runs the program: reads the command line, does what it says, and returns the code to end with.
+/// Runs the verb of the command line; returns the exit code.
 func run(arguments: [String], environment: Environment, console: any Console) -> ExitCode {
     let program = FleetProgram.program
     do throws(Failure) {

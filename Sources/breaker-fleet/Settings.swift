@@ -11,7 +11,7 @@ extension Option {
     static let fleet = Option("fleet", "NAME", help: "the fleet, whose hosts share circuits; 'default' without it")
     static let version = Option("version", help: "print the versions of the program, the schemas and SQLite")
 
-    // Of `run`.
+    // Options of `run`.
     static let store = Option("store", "PATH", .file, help: "a store's file; may be given several times")
     static let host = Option(
         "host", "NAME", help: "what this host is called, unique for each file: with several files NAME/1, NAME/2 …")
@@ -27,7 +27,7 @@ extension Option {
         "no-listen", help: "don't ask to be notified, as behind a pooler of transactions: others are heard each second")
 }
 
-/// What the options say, and for those that were not given the variables of the environment.
+/// The options, and environment variables in place of options that were not given.
 struct Settings {
     private let arguments: Arguments
     private let environment: Environment
@@ -65,14 +65,14 @@ struct Settings {
 
     subscript(option: Option) -> String? { self.arguments[option] ?? self.variable(of: option) }
 
-    /// What a value is called in a message: the option, or the variable that it comes from.
+    /// The name of a value in messages: the option, or the variable that has the value.
     private func name(of option: Option) -> String {
         self.arguments.has(option) ? "option '\(option.spelling)'" : Self.variable(of: option)
     }
 
     // MARK: - Values
 
-    /// The stores that are named, if any are.
+    /// The stores that the options or the variable name.
     var namedStores: [String] {
         let given = self.arguments.all(.store)
         return given.isEmpty ? self.variable(of: .store)?.split(separator: ":").map { String($0) } ?? [] : given
@@ -87,7 +87,7 @@ struct Settings {
         return paths
     }
 
-    /// The connection string, in which no password may stand: a process list shows it.
+    /// The connection string, which must have no password, because a process list would show it.
     func connection() throws(Failure) -> String {
         let text = self[.postgres] ?? ""
         let holdsPassword: Bool
@@ -106,7 +106,7 @@ struct Settings {
 
     var fleetName: String { self[.fleet] ?? FleetLink.Configuration().fleet }
 
-    /// How the link of a file works; `number` is the file's place among several.
+    /// The configuration of a file's link; `number` is the file's place among several.
     func configuration(number: Int?) throws(Failure) -> FleetLink.Configuration {
         var configuration = FleetLink.Configuration()
         configuration.fleet = self.fleetName
@@ -149,7 +149,7 @@ struct Settings {
         }
     }
 
-    /// What the library says of its own names, in the words of this program.
+    /// A message of the library, with this program's names of the settings.
     private func inOptions(_ message: String) -> String {
         let names: [(String, Option)] = [
             ("minimumHosts", .minimumHosts), ("guardTime", .guardTime), ("lease", .lease), ("circuits", .circuits),

@@ -9,15 +9,15 @@ import Musl
 import Darwin
 #endif
 
-/// The program: all that touches the real process.
+/// The program: everything that touches the real process.
 @main enum BreakerInspect {
-    /// Many times what SQLite needs for a large store.
+    /// Many times the memory that SQLite needs for a large store.
     private static let memoryOfSQLite: Int64 = 32 << 20
 
     static func main() {
-        // A reader that goes away is noticed by the write: the rest of the output is dropped.
+        // The write itself finds that a reader has gone: the rest of the output is dropped.
         signal(SIGPIPE, SIG_IGN)
-        // So is a limit of the size of files (ulimit -f).
+        // The same holds for a limit on file sizes (ulimit -f).
         signal(SIGXFSZ, SIG_IGN)
         Screen.handleSignals()
         SQLiteMemory.limit(to: Self.memoryOfSQLite)
@@ -27,7 +27,7 @@ import Darwin
             environment: Environment(ofProcessFor: Tool.program),
             console: console
         )
-        // All is written: nothing is left for the libraries to clean up, which would be read in for that.
+        // All is written. The libraries would read code into memory only to clean up nothing.
         _exit(console.finish(code, of: Tool.program).rawValue)
     }
 }

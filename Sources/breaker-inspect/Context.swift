@@ -7,21 +7,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What every verb works with.
+/// The console, clock, operator and store of a verb.
 struct Context {
     let console: any Console
     let clock: any HostClock
     let isJSON: Bool
     let style: Style
-    /// Who does it, as `--as` says or the system.
+    /// The operator that `--as` names.
     private let operatorName: String?
     private var givenPath: String?
-    /// What names the path.
+    /// The option or variable that names the path.
     let pathSource: String
 
-    /// How long opening, and then a change, waits for other writers: longer than a service would, but a person waits.
+    /// How long opening, and then a change, waits for other writers: longer than in a service, because a person waits.
     private static let patience = Duration.seconds(2)
-    /// Opening gives those who live two seconds to come to a lock file that is new.
+    /// Opening gives living workers two seconds to come to a new lock file.
     private static let openingPatience = Duration.seconds(3)
 
     init(
@@ -45,7 +45,7 @@ struct Context {
 
     var now: Date { self.clock.wallTime }
 
-    /// What a waiting time is measured by: nobody steps it.
+    /// A clock for waiting times, which is never set.
     var uptime: Duration { self.clock.uptime }
 
     func path() throws(Failure) -> String {
@@ -55,14 +55,14 @@ struct Context {
         return path
     }
 
-    /// The same for another store.
+    /// This context for another store.
     func on(_ path: String) -> Context {
         var other = self
         other.givenPath = path
         return other
     }
 
-    /// What keeps the store's host from others that share its circuits; nil where nothing does.
+    /// Why this host does not reach others that share its circuits; nil without trouble.
     var linkTrouble: String? {
         get throws(Failure) {
             guard let files = try? StoreFiles(path: try self.path()) else { return nil }
@@ -91,7 +91,7 @@ struct Context {
         return try body(store.watch())
     }
 
-    /// What the library says of the store, in the words of the tool.
+    /// The library's error about the store, in the tool's words.
     func failure(_ error: BreakerStoreError, doing: String = "read") -> Failure {
         Failure(error, path: self.givenPath ?? "", doing: doing)
     }
@@ -110,7 +110,6 @@ struct Context {
         }
     }
 
-    /// How the store is opened.
     func configuration(_ access: Access) -> CircuitStore.Configuration {
         var configuration = CircuitStore.Configuration()
         configuration.access = access

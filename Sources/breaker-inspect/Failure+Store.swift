@@ -10,12 +10,12 @@ import Darwin
 #endif
 
 extension Failure {
-    /// What the library says of the store at `path`.
+    /// The library's error about the store at `path`.
     init(_ error: BreakerStoreError, path: String, doing: String) {
         let reason = error.message.isEmpty ? "\(error.code)" : error.message.escaped
         switch error.code {
         case .notFound:
-            // Nobody has made a store of an empty file, and of one whose making was cut short.
+            // An empty file, or one whose making was cut short, is no store yet.
             let isThere = unsafe access(path, F_OK) == 0
             self.init(
                 .failed,
@@ -38,6 +38,6 @@ extension Failure {
 }
 
 extension Console {
-    /// Tells what went wrong, and the hint.
+    /// Writes the message and the hint.
     func writeError(_ failure: Failure) { self.writeError(failure, of: Tool.program) }
 }

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is true of the tool as a whole.
+/// The tool as a whole.
 enum Tool {
     static let name = "breaker-inspect"
     static let version = Versions.library
@@ -18,7 +18,7 @@ enum Tool {
         CompletionsVerb.self,
         HelpVerb.self,
     ]
-    /// What no person asks for.
+    /// Verbs that only scripts use.
     static let hiddenVerbs: [any Verb.Type] = [CompleteVerb.self]
 
     static let program = Program(
@@ -79,13 +79,13 @@ enum Tool {
     )
 }
 
-/// Runs the tool: reads the command line, does what it says, and returns the code to end with.
+/// Runs the verb of the command line; returns the exit code.
 ///
 /// - Parameters:
 ///   - arguments: the command line, without the program's name.
-///   - environment: the variables of the environment.
+///   - environment: the environment variables.
 ///   - console: where output goes and answers come from.
-///   - clock: the clock that the store's processes go by.
+///   - clock: the clock of the store's processes.
 func run(
     arguments: [String],
     environment: Environment,

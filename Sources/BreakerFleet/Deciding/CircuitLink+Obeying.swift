@@ -1,13 +1,13 @@
 import BreakerStore
 
-/// What goes up from people on this host, and what the file must obey.
+/// The operators' words, up and down, and the states that the file must obey.
 extension CircuitLink {
     // MARK: - Words
 
-    /// A probe that was allowed longer ago is over.
+    /// A probe that an operator allowed longer ago than this is over.
     private static let longestProbe: Int64 = 3_600_000_000
 
-    /// What was said on this host, or heard by it, and the server does not know; a server may have lost it.
+    /// Sends a word that the file has and the server lacks, or has lost.
     func telling(_ file: LinkedCircuit, _ register: Register) -> Request? {
         for kind in [LinkWord.Kind.hold, .reset] {
             guard let word = file.word(kind), let stamp = word.stamp, LinkWord.tellable.contains(stamp.saidAt) else {
@@ -15,17 +15,17 @@ extension CircuitLink {
             }
             if register.word(kind)?.stamp.map({ $0 < stamp }) ?? true { return .tell(word) }
         }
-        // One that has led to nothing is over: the file refuses calls again, or is closed.
+        // An operator's probe is over once the file refuses calls again, or is closed.
         guard file.state == .open(left: 0) || file.state == .halfOpen, let probe = file.word(.probe),
             probe.age <= Self.longestProbe, probe.number != self.toldProbe
         else { return nil }
         return .tell(probe)
     }
 
-    /// What was said on another host, and the file has not heard.
+    /// An order to obey a word that the server has and the file lacks.
     ///
-    /// The newer one comes first: a newer hold stays over a reset, so that no call goes through between the two, and
-    /// one that is older than the reset is never in force.
+    /// The newest word comes first: a hold newer than a reset stays over it, so that no call goes through between the
+    /// two, and a hold older than the reset is never in force.
     func hearing(_ file: LinkedCircuit, _ register: Register) -> Step? {
         for word in register.words.sorted(by: { ($0.saidAt ?? 0, $0.number) > ($1.saidAt ?? 0, $1.number) }) {
             guard let stamp = word.stamp else { continue }
@@ -38,8 +38,9 @@ extension CircuitLink {
         return nil
     }
 
-    /// Whether this host found out by itself that the service is down, or all hosts did, since a reset was said: the
-    /// reset was meant for what was before.
+    /// Whether this host on its own, or the fleet, opened the circuit after an operator said the reset.
+    ///
+    /// The reset was meant for the time before.
     private func hasOpened(_ file: LinkedCircuit, _ register: Register, since word: LinkWord) -> Bool {
         if register.state == .open, register.age < word.age { return true }
         return file.state != .closed && file.isOwnTrip && file.trip.map { $0.age < word.age } ?? false
@@ -47,7 +48,7 @@ extension CircuitLink {
 
     // MARK: - Obeying
 
-    /// What the state beneath a hold must become for a register of a new generation; nil when nothing is left to do.
+    /// The order that makes the state beneath a hold obey a register's new generation, if one is needed.
     mutating func obedience(_ file: LinkedCircuit, _ register: Register) -> Step? {
         guard self.obeyed != register.generation else { return nil }
         if let order = self.order(beneath: file, register) {
@@ -57,12 +58,11 @@ extension CircuitLink {
         return nil
     }
 
-    /// What the state beneath a hold must become.
     private func order(beneath file: LinkedCircuit, _ register: Register) -> LinkOrder? {
         switch (register.state, file.state) {
         case (_, .unknown): return nil
         case (.open, .closed) where self.hasClosedByItself(file, since: register): return nil
-        // This host may probe: an operator has said so, or another link of this file was elected and is dead.
+        // This host may probe: an operator says so, or another link of this file was elected and is dead.
         case (.open, .open(left: 0)) where register.lease?.isOf(self.settings.host) == true: return nil
         case (.open, .halfOpen) where register.lease?.isOf(self.settings.host) == true: return nil
         case (.open, .open) where file.isOwnTrip || self.hasHeard(file, of: register, [.tripped, .reopened]):
@@ -70,26 +70,26 @@ extension CircuitLink {
         case (.open, _): return .open(for: self.target(file, register), trips: register.trips)
         case (.closed, .closed): return nil
         case (.closed, .open(let left)) where file.isOwnTrip:
-            // The fleet kept this circuit open for longer than its own time. What it found out by itself stays, but the
-            // others have found the service well.
+            // The fleet kept the circuit open for longer than the host's own trip, which stays; but other hosts have
+            // found the service back.
             return self.told?.state == .open && left > 0 && file.hold == nil ? .probe : nil
         case (.closed, .halfOpen) where file.isOwnTrip: return nil
         case (.closed, _): return .close
         }
     }
 
-    /// Whether the file's newest transition is one of these, and not older than the register's.
+    /// Whether the file's newest transition is one of these kinds, and not older than the register's.
     ///
-    /// Then another link of this file has told it; or nothing but a hold has changed.
+    /// If so, another link of this file has already made the file obey, or only a hold has changed.
     private func hasHeard(_ file: LinkedCircuit, of register: Register, _ kinds: [CircuitEvent.Kind]) -> Bool {
         guard let transition = file.transition, kinds.contains(transition.kind) else { return false }
-        // An own probe's verdict comes to the register a little later than to the file, and a register is older by as
-        // long as it was on its way.
+        // A probe's verdict reaches the register a little later than the file, and a register is older than its age
+        // says by its time on the way.
         let slack = self.told == nil ? Settings.unused : Settings.onTheWay
         return transition.age <= register.age.addingSaturating(slack)
     }
 
-    /// Whether the file was closed by a probe of this host since the register opened.
+    /// Whether a probe of this host has closed the file's circuit since the register opened.
     func hasClosedByItself(_ file: LinkedCircuit, since register: Register) -> Bool {
         self.wasClosedByProbe(file) && file.transition.map { $0.age < register.age } ?? false
     }
@@ -99,9 +99,9 @@ extension CircuitLink {
         return transition.kind == .closed && !LinkOrder.isOfFleet(transition.by)
     }
 
-    /// While the file is held no call can probe here, so the right to do that is another's.
+    /// While a hold is in force no call can probe here, so the right to probe goes to other hosts.
     ///
-    /// The state beneath is obeyed all the same: when the hold ends, no call may probe without the right to.
+    /// The state beneath the hold obeys all the same: when the hold ends, no call may probe without that right.
     mutating func whileHeld(
         _ hold: LinkedCircuit.Hold, _ file: LinkedCircuit, _ register: Register, at now: Int64
     ) -> Step? {
@@ -112,7 +112,7 @@ extension CircuitLink {
         return nil
     }
 
-    /// The file obeys the register.
+    /// Notes that the file obeys the register.
     mutating func take(_ register: Register, _ file: LinkedCircuit, draw: Double) {
         let isMoved = register.state == .open && file.state == .closed
         self.told = Told(

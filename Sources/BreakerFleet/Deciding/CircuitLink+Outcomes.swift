@@ -1,8 +1,10 @@
 import BreakerStore
 
-/// What a link knows after its steps were taken.
+/// How a link takes the outcomes of its steps.
 extension CircuitLink {
-    /// An order was carried out, or not: `epoch` is the file's epoch after the order, nil if it had moved on before.
+    /// Takes the outcome of an order.
+    ///
+    /// - Parameter epoch: the file's epoch after the order; nil if the file had moved on before.
     mutating func done(_ order: LinkOrder, epoch: Int64?, at now: Int64) {
         guard let epoch else { return }
         let isNew = self.told?.generation != self.register?.generation
@@ -11,7 +13,7 @@ extension CircuitLink {
         case _ where isNew: self.obeyed = self.register?.generation
         case .close, .extend: break
         case .open:
-            // The gate of a half-open file was closed; the right to probe is given back next.
+            // The circuit's probes were stopped; the right to probe is given back next.
             self.told?.epoch = epoch
             if self.probing != nil {
                 self.probing = Probing(since: now.subtractingSaturating(Settings.unused + 1), epoch: epoch)
@@ -22,20 +24,21 @@ extension CircuitLink {
         }
     }
 
-    /// The file can't be written to, or the server can't carry out a request: this host asks for nothing for a while,
-    /// so that another gets the right to probe.
+    /// Asks for nothing that seems due for a while, so that another host gets the right to probe.
+    ///
+    /// For a file that can't be written, or a server that can't carry out a request.
     mutating func failed(at now: Int64) {
         self.quietUntil = now.addingSaturating(self.settings.lease + Settings.unused)
     }
 
-    /// The right to probe is this host's for a lease from now on; what is left of it is kept as of the last reading.
+    /// Notes that this host has the right to probe for a lease from `now`; `left` counts from the last reading.
     private mutating func hasRight(since now: Int64) {
         let passed = max(0, now.subtractingSaturating(self.readAt))
         self.register?.lease = Register.Lease(
             host: self.settings.host, left: self.settings.lease.addingSaturating(passed))
     }
 
-    /// The register has this word now; its age is kept as of the last reading.
+    /// Notes that the register has this word now; its age counts from the last reading.
     private mutating func note(_ word: LinkWord, at now: Int64) {
         var word = word
         word.age = word.age.subtractingSaturating(now.subtractingSaturating(self.readAt))
@@ -43,12 +46,12 @@ extension CircuitLink {
         self.register?.words.append(word)
     }
 
-    /// A request was answered.
+    /// Takes the outcome of a request.
     mutating func done(_ request: Request, _ outcome: Outcome, _ file: LinkedCircuit, at now: Int64) {
         switch (request, outcome) {
         case (.elect, .accepted):
             self.hasRight(since: now)
-            // A half-open file probes already: whatever follows is this probe's verdict.
+            // A half-open circuit already probes: its next change of state is this probe's verdict.
             self.probing = Probing(since: now, epoch: file.state == .halfOpen ? .min : nil)
         case (.renew, .accepted):
             self.hasRight(since: now)
@@ -68,12 +71,12 @@ extension CircuitLink {
             self.needsRead = true
             self.quietUntil = now.addingSaturating(Settings.quiet)
         case (.tell(let word), .accepted(self.register?.generation)) where word.kind == .hold:
-            // Nothing else has changed: the register need not be read for each of many words.
+            // Nothing else has changed, so the link need not read the register after each of many words.
             self.probing = nil
             self.register?.lease = nil
             self.note(word, at: now)
         case (.tell(let word), _):
-            // Refused: somebody has said something newer.
+            // A refusal means that the server has something newer.
             self.needsRead = true
             if word.kind == .probe { self.toldProbe = word.number }
             if case .accepted = outcome { self.probing = nil }

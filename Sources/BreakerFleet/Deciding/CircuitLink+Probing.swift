@@ -2,8 +2,9 @@ import BreakerStore
 
 /// The right to probe, from the request for it to its return.
 extension CircuitLink {
-    /// Half-open, and the right to probe is nobody's or another's: as long as it is free this host asks for it, else no
-    /// further call may probe here.
+    /// The step for a half-open circuit without the right to probe.
+    ///
+    /// The host asks for the right if it is free; else no further call may probe here.
     mutating func withoutRight(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
         guard register.left == 0, register.lease == nil, !file.isObserving else {
             return self.closedGate(file, register)
@@ -15,7 +16,7 @@ extension CircuitLink {
         return .request(.elect(generation: register.generation))
     }
 
-    /// A half-open file lets no further probe through; the result of one under way comes too late.
+    /// Stops further probes of a half-open circuit; the result of a running probe comes too late.
     func closedGate(_ file: LinkedCircuit, _ register: Register) -> Step {
         .order(.open(for: self.target(file, register), trips: register.trips), by: LinkOrder.fleet, reason: nil)
     }
@@ -40,7 +41,7 @@ extension CircuitLink {
         return .elect(generation: register.generation)
     }
 
-    /// The right to probe is this host's: its own machine probes as ever.
+    /// The step while this host has the right to probe; its own machine probes as always.
     mutating func whileProbing(
         _ file: LinkedCircuit, _ register: Register, _ probing: Probing, at now: Int64
     ) -> Step? {
@@ -56,7 +57,7 @@ extension CircuitLink {
         case .closed where self.wasClosedByProbe(file):
             return .request(.verdict(generation: generation, .closed, isElected: true))
         case .closed, .unknown:
-            // A circuit of another file: the right to probe runs out by itself.
+            // The circuit belongs to another file; the right to probe runs out in time.
             self.probing = nil
             self.told = nil
             self.obeyed = nil
@@ -85,7 +86,7 @@ extension CircuitLink {
                 self.wake(at: probing.since.addingSaturating(Settings.unused + 1), now: now)
                 return renewal
             }
-            // First the file lets no call through, then another host may.
+            // First this file lets no call through, then another host may.
             if left == 0 {
                 return .order(.extend(for: self.target(file, register)), by: LinkOrder.fleet, reason: nil)
             }

@@ -3,27 +3,27 @@ import BreakerStore
 /// What a link knows of one circuit, and what the link decides: a pure value, without a clock, a file or a server.
 ///
 /// The owner looks at the file, reads the register, and asks for the next step until there is none. Each step is one
-/// transaction on the file or one statement on the server; its outcome comes back before the next is asked for. All
+/// transaction on the file or one statement on the server; the owner reports its outcome before asking again. All
 /// times are microseconds of one clock that never goes back, and durations.
 struct CircuitLink: Sendable, Hashable {
     struct Settings: Sendable, Hashable {
         var host: String
-        /// So many hosts must have failures before the fleet trips.
+        /// How many hosts must have failures before the fleet trips.
         var minimumHosts = 2
-        /// For so long a host goes on refusing calls when its link is dead, before the host probes by itself.
+        /// How long beyond the fleet's open time a host with a dead link refuses calls before it probes.
         var guardTime: Int64 = 10_000_000
-        /// For so long the right to probe is one host's, if its link says nothing more.
+        /// How long a host keeps the right to probe when its link sends nothing more.
         var lease: Int64 = 5_000_000
 
-        /// A right to probe that no call has used for so long is given back.
+        /// A link gives the right to probe back when no call has used it for this long.
         static let unused: Int64 = 2_000_000
-        /// What was longer on its way from the server is not used.
+        /// An answer that took longer than this is not used.
         static let onTheWay: Int64 = 1_000_000
-        /// Links wait for up to so long before they ask for the right to probe, so that not all ask at once.
+        /// Links wait for at most this long before they ask for the right to probe, so that not all ask at once.
         static let jitter = 50_000.0
-        /// Links of hosts without calls let the others go first.
+        /// Links of hosts without calls wait this much longer than others.
         static let courtesy: Int64 = 1_000_000
-        /// A link that was refused says nothing more for so long.
+        /// How long a link asks for nothing that seems due after a refusal.
         static let quiet: Int64 = 250_000
     }
 
@@ -35,50 +35,50 @@ struct CircuitLink: Sendable, Hashable {
     /// The newest register that the file obeys.
     struct Told: Sendable, Hashable {
         var generation: Int64
-        /// The file's epoch then; nil if the file has moved on by itself since.
+        /// The file's epoch when it obeyed; nil if a probe of this host had closed the circuit already.
         var epoch: Int64?
         var state: Register.State
     }
 
-    /// The right to probe is this host's.
+    /// This host has the right to probe.
     struct Probing: Sendable, Hashable {
         var since: Int64
-        /// The file's epoch since it lets probes through; nil as long as it does not.
+        /// The file's epoch since the file lets probes through; nil as long as it does not.
         var epoch: Int64?
-        /// Since when no probe is under way though the file is half-open.
+        /// Since when the file has been half-open without a running probe.
         var idleSince: Int64?
     }
 
     let settings: Settings
-    /// The register as it was read last.
+    /// The register as the link last read it.
     var register: Register?
     private(set) var readAt: Int64 = 0
-    /// Whether the register has changed since it was read.
+    /// Whether the link must read the register, which may have changed.
     var needsRead = true
 
     var told: Told?
-    /// The generation whose state beneath a hold the file has got.
+    /// The generation whose state the file has taken, beneath any hold.
     var obeyed: Int64?
     var probing: Probing?
-    /// Since when the register is due and nobody has the right to probe; it may lie ahead.
+    /// Since when the register has been due while no host has the right to probe; may lie ahead.
     var freeSince: Int64?
     var wait: Int64 = 0
-    /// When the next step is to be asked for though nothing has changed; never a time that was asked at already.
+    /// When to ask for the next step though nothing has changed; later than the last time it was asked for.
     private(set) var wakesAt: Int64?
-    /// The server has refused what this link thought was due: the next request waits until then.
+    /// Until then the link asks for no trip and no right to probe: a request or an order has failed.
     var quietUntil: Int64 = .min
-    /// The refusals of the file when it was told; more of them are a demand for a probe.
+    /// The file's refusals when it obeyed, or when this host gave up the right to probe; more demand a probe.
     var refusals: UInt64 = 0
-    /// Whether this host has had the right to probe and no call has come.
+    /// Whether this host has given the right to probe back because no call used it.
     var wasUnused = false
-    /// The probe of a person that the server has been told.
+    /// The operator's probe that the link has sent up, by its number.
     var toldProbe: Int64?
 
     init(_ settings: Settings) { self.settings = settings }
 
     // MARK: - What the server says
 
-    /// The register was read; what is older than what this link knows counts for nothing.
+    /// Takes the register that the owner has read, unless it is older than the known one.
     mutating func learn(_ register: Register, at now: Int64) {
         if let known = self.register, register.generation < known.generation { return }
         self.register = register
@@ -87,7 +87,7 @@ struct CircuitLink: Sendable, Hashable {
         if register.lease != nil { self.freeSince = nil }
     }
 
-    /// What a server must be told that has an older register than this link, or none: its newest commits are lost.
+    /// Gives the known register to a server that has lost its newest commits, with an older one or none.
     func offer(to server: Register?, at now: Int64) -> Request? {
         guard let known = self.register(at: now), server.map({ $0.generation < known.generation }) ?? true else {
             return nil
@@ -95,16 +95,16 @@ struct CircuitLink: Sendable, Hashable {
         return .offer(known)
     }
 
-    /// The server lacks the register: what is known may have changed.
+    /// Asks to read the register again, which may have changed.
     mutating func doubt() { self.needsRead = true }
 
-    /// The connection is another one: what the server was told may be lost.
+    /// Starts on a new connection: the server may have lost what this link has sent.
     mutating func reconnected() {
         self.doubt()
         self.toldProbe = nil
     }
 
-    /// The register as it must be by now, unless it has changed.
+    /// The register as it is at `now`, if it has not changed.
     private func register(at now: Int64) -> Register? {
         guard var register = self.register else { return nil }
         let passed = max(0, now.subtractingSaturating(self.readAt))
@@ -120,22 +120,24 @@ struct CircuitLink: Sendable, Hashable {
 
     // MARK: - The next step
 
+    /// The next step for the circuit; nil if nothing is due.
+    ///
     /// - Parameters:
-    ///   - file: what the file says now.
-    ///   - count: what the server has counted after this host's own failures were committed there.
-    ///   - serverTime: the server's time now, as far as that is known.
+    ///   - file: the circuit in the file now.
+    ///   - count: what the server has counted after it got this host's own failures.
+    ///   - serverTime: the server's time now; nil if it is unknown.
     ///   - draw: a random number in `0..<1`.
     mutating func next(
         _ file: LinkedCircuit, _ count: Count?, at now: Int64, serverTime: Int64?, draw: Double
     ) -> Step? {
         self.wakesAt = nil
         guard !self.needsRead, let register = self.register(at: now), file.state != .unknown else { return nil }
-        // Words go up before orders are obeyed.
+        // Operators' words go up before the file obeys an order.
         if file.words.contains(where: { $0.saidAt == nil }) {
             return serverTime.map { time in
-                // A word that was said after the file had obeyed the register is about nothing older.
+                // These words came after the file obeyed, so they are about nothing older.
                 let isObeyed = self.told?.generation == register.generation
-                // A clock that was set back since would place the word far ahead.
+                // If the server's clock was set back, `since` would be far ahead.
                 let notBefore = isObeyed ? min(register.since, time.addingSaturating(Settings.onTheWay)) : 0
                 return .order(.stamp(serverTime: time, notBefore: notBefore), by: LinkOrder.fleet, reason: nil)
             }
@@ -151,7 +153,7 @@ struct CircuitLink: Sendable, Hashable {
             guard file.hold == nil, now >= self.quietUntil else { return nil }
             return self.trip(file, register, count).map(Step.request)
         case .open:
-            // A hold ends by the file's own clock: the server's may be set.
+            // The file's own clock ends a hold, because the server's clock may be set.
             if let hold = file.hold { return self.whileHeld(hold, file, register, at: now) }
             return self.whileOpen(file, register, at: now)
         }
@@ -159,7 +161,7 @@ struct CircuitLink: Sendable, Hashable {
 
     // MARK: - While the fleet is open
 
-    /// For how long the file must refuse calls from now on: a dead link needs nothing then, its host probes by itself.
+    /// How long the file must refuse calls from now on; after that, a host with a dead link probes on its own.
     func target(_ file: LinkedCircuit, _ register: Register) -> Int64 {
         min(register.left.addingSaturating(self.settings.guardTime), file.longestRecovery)
     }
@@ -174,12 +176,12 @@ struct CircuitLink: Sendable, Hashable {
 
     mutating func prolongation(_ file: LinkedCircuit, _ register: Register, at now: Int64) -> Step? {
         if let order = self.extension(file, register) { return .order(order, by: LinkOrder.fleet, reason: nil) }
-        // The next one is due when half of the guard is over.
+        // The next extension is due when half of the guard is over.
         self.wake(at: now.addingSaturating(self.settings.guardTime / 4), now: now)
         return nil
     }
 
-    /// Asks to be asked again then, if that lies ahead.
+    /// Asks the owner to come back at `time`, if that lies ahead.
     mutating func wake(at time: Int64, now: Int64) {
         if time > now { self.wakesAt = min(self.wakesAt ?? time, time) }
     }
@@ -188,7 +190,7 @@ struct CircuitLink: Sendable, Hashable {
         let isOurs = register.lease?.isOf(self.settings.host) == true
         let letsProbes = file.state == .halfOpen || file.state == .open(left: 0)
         if self.probing == nil, isOurs, letsProbes || self.wasClosedByProbe(file) {
-            // An operator has let a probe through; or another link of this file was elected, and is dead.
+            // An operator has let a probe through, or another link of this file was elected and is dead.
             self.probing = Probing(since: now, epoch: self.told?.epoch ?? file.epoch)
         }
         if let probing = self.probing { return self.whileProbing(file, register, probing, at: now) }
@@ -200,7 +202,7 @@ struct CircuitLink: Sendable, Hashable {
                 guard register.left == 0, register.lease == nil, now >= self.quietUntil else { return nil }
                 return .request(.verdict(generation: register.generation, .closed, isElected: false))
             case .closed:
-                // A circuit of another file: it has never heard of the register.
+                // The circuit belongs to another file, which has never obeyed the register.
                 self.told = nil
                 self.obeyed = nil
                 return self.obedience(file, register)

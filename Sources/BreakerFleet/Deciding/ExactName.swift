@@ -1,4 +1,4 @@
-/// A name as the file and the server compare names: by its bytes, where `String` takes two spellings of `é` for one.
+/// A name that is compared by its bytes, as the file and the server do; `String` takes two spellings of `é` for one.
 struct ExactName: Hashable, Sendable {
     let text: String
 

@@ -1,6 +1,6 @@
 import BreakerStore
 
-/// What PostgreSQL holds of a circuit, as it was read: in durations, for no clock of a host is compared with another's.
+/// The row of a circuit at the server, as a link read it: in durations, because hosts' clocks are never compared.
 struct Register: Sendable, Hashable {
     enum State: String, Sendable, Hashable { case closed, open }
 
@@ -16,19 +16,19 @@ struct Register: Sendable, Hashable {
     /// The highest wins; it rises with each change of the state.
     var generation: Int64
     var state: State
-    /// How long ago the state was entered.
+    /// How long ago the register entered its state.
     var age: Int64
-    /// When the state was entered, by the server's clock: nothing but the stamp of a word is compared with it.
+    /// When the register entered its state, by the server's clock; compared only with the stamps of words.
     var since: Int64 = 0
-    /// For how long an open circuit refuses calls yet; 0 when a probe is due.
+    /// How long an open circuit still refuses calls; 0 when a probe is due.
     var left: Int64 = 0
-    /// For how long it was opened in all.
+    /// The whole time for which the circuit was opened.
     var openFor: Int64 = 0
     var trips: Int = 0
-    /// Why it is in this state, and who said so if a person did.
+    /// Why it is in this state, and which operator said so, if one did.
     var reason: String?
     var by: String?
-    /// What people have said: the newest hold or release, and the newest reset.
+    /// Operators' words: the newest hold or release, and the newest reset.
     var words: [LinkWord] = []
     var lease: Lease?
 
@@ -42,15 +42,15 @@ struct Register: Sendable, Hashable {
     }
 }
 
-/// What was counted of all hosts for one circuit, in the windows of this host's own rules.
+/// What the server has counted of all hosts for one circuit, in the windows of this host's own rules.
 struct Count: Sendable, Hashable {
-    /// The generation of the register when it was counted.
+    /// The register's generation at the time of the count.
     var generation: Int64
     var failures: Int64 = 0
-    /// Hosts that have failures.
+    /// How many hosts have failures.
     var hosts: Int = 0
     var failed = LinkedCircuit.Sum(calls: 0, bad: 0)
-    /// Hosts that have failed calls within the window.
+    /// How many hosts have failed calls within the window.
     var failedHosts: Int = 0
     var slow = LinkedCircuit.Sum(calls: 0, bad: 0)
     var slowHosts: Int = 0

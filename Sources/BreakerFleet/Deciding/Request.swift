@@ -1,20 +1,21 @@
 import BreakerStore
 
-/// A compare-and-set on a register: one statement each, in a transaction of its own.
+/// A compare-and-set on a register: one statement, in a transaction of its own.
 enum Request: Sendable, Hashable {
-    /// A closed register of this generation opens.
+    /// Opens a closed register of this generation.
     case trip(generation: Int64, openFor: Int64, reason: String)
-    /// Takes the right to probe: the register is of this generation, open and due, not held, and nobody has the right.
+    /// Takes the right to probe, if it is free, and the register is of this generation, open, due and not held.
     case elect(generation: Int64)
     /// Keeps the right to probe for another lease.
     case renew(generation: Int64)
     /// Gives the right to probe back.
     case yield(generation: Int64)
-    /// A probe has ended. With the right to probe if `isElected`; else only if the register is due and nobody has it.
+    /// Reports how a probe ended: with the right to probe if `isElected`, else for a due register with that right
+    /// free.
     case verdict(generation: Int64, Verdict, isElected: Bool)
-    /// What a person has said, if nothing newer of that kind was said.
+    /// Sends an operator's word, unless the server has a newer word of its kind.
     case tell(LinkWord)
-    /// The register as this link knows it, for a server that has an older one or none.
+    /// Sends the register as this link knows it to a server that has an older one, or none.
     case offer(Register)
 
     enum Verdict: Sendable, Hashable {
@@ -23,7 +24,7 @@ enum Request: Sendable, Hashable {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 enum Outcome: Sendable, Hashable {
     /// Done; the register has this generation now.
     case accepted(generation: Int64)

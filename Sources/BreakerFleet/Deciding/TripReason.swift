@@ -1,10 +1,10 @@
 import BreakerStore
 
-/// Why the fleet trips: what this host's own rule says of what all hosts have counted.
+/// Why the fleet trips: this host's own rule, applied to the counts of all hosts.
 struct TripReason: Sendable, Hashable, CustomStringConvertible {
     let description: String
 
-    /// Nil where the rule is not met, or too few hosts have met it: one bad host never opens the others.
+    /// Nil if the rule is not reached, or fewer than `minimumHosts` hosts have bad calls.
     init?(_ file: LinkedCircuit, _ count: Count, minimumHosts: Int) {
         let last = file.lastError.map { ", the last: \($0)" } ?? ""
         if let rule = file.counting, count.failures >= rule.failures, count.hosts >= minimumHosts {

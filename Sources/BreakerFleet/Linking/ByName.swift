@@ -1,8 +1,8 @@
 #if PostgreSQL
-/// Large values by name, close together.
+/// Large values by name, close together in memory.
 ///
-/// A dictionary may have room for more than twice as many values as it holds: with 100 circuits the room that was empty
-/// was an eighth of all that a link takes.
+/// A dictionary may have room for more than twice as many values as it holds: with 100 circuits the empty room was an
+/// eighth of all memory that a link takes.
 struct ByName<Value>: Sequence {
     private var places: [ExactName: Int] = [:]
     private(set) var keys: [String] = []
@@ -10,7 +10,9 @@ struct ByName<Value>: Sequence {
 
     init() {}
 
-    /// - Parameter key: where a value has its name; of several with the same the first stays.
+    /// Keeps the first of several values with the same name.
+    ///
+    /// - Parameter key: where a value has its name.
     init(_ values: [Value], key: KeyPath<Value, String>) {
         self.places.reserveCapacity(values.count)
         self.keys.reserveCapacity(values.count)
@@ -37,7 +39,7 @@ struct ByName<Value>: Sequence {
         }
     }
 
-    /// The last one takes the place.
+    /// The last value takes the removed one's place.
     private mutating func remove(_ key: String) {
         guard let place = self.places.removeValue(forKey: ExactName(key)) else { return }
         self.keys.swapAt(place, self.keys.count - 1)

@@ -1,22 +1,22 @@
 #if PostgreSQL
 import BreakerStore
 
-/// What the server has of this host's failures and sums, as far as this link has told it.
+/// This host's failures and sums at the server, as far as this link has pushed them.
 struct FailureMirror {
     struct Changes {
         var new: [Registers.Failure] = []
         var gone: [Registers.Gone] = []
         var sums: [Registers.Sums] = []
-        /// The circuits of which there is something new.
+        /// The circuits with new failures or sums.
         var names: Names = []
     }
 
     private var failures = ByName<Set<LinkedCircuit.Key>>()
     private var sums = ByName<Registers.Sums>()
 
-    /// What the server lacks, and what it has too much.
+    /// The rows that the server lacks, and those that it must delete.
     ///
-    /// - Parameter isBeat: sums change with each call; they go up with the heartbeat alone.
+    /// - Parameter isBeat: whether sums go up, too: they change with each call.
     func changes(in files: [LinkedCircuit], isBeat: Bool) -> Changes {
         var changes = Changes()
         for file in files {
@@ -37,7 +37,7 @@ struct FailureMirror {
         return changes
     }
 
-    /// The server has the changes.
+    /// Notes that the server has the changes.
     mutating func apply(_ changes: Changes, of files: [LinkedCircuit]) {
         for file in files {
             let keys = Set(file.failures.map(\.key))
@@ -46,7 +46,7 @@ struct FailureMirror {
         for sums in changes.sums { self.sums[sums.circuit] = sums }
     }
 
-    /// A register has opened: the server has forgotten the failures that led to it.
+    /// Forgets a circuit that has opened: the server has deleted its failures and sums.
     mutating func forget(_ name: String) {
         self.failures[name] = nil
         self.sums[name] = nil

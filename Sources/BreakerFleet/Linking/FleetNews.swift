@@ -6,23 +6,22 @@ package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
     package var circuit: String
     package var text: String
 
-    /// One line.
     package var description: String { "\(self.circuit.quoted) \(self.text)" }
 
-    /// Somebody has written numbers into the server's row that no host can beat.
+    /// News of a damaged row at the server, with numbers that no host can beat.
     init(ofDamage circuit: String) {
         self.circuit = circuit
         self.text = "had a row at the server that made no sense: the hosts write it anew"
     }
 
-    /// An order that the file has obeyed; nil for what is done again and again while nothing changes.
+    /// News of an order that the file has obeyed; nil for repeated ones.
     init?(_ order: LinkOrder, on circuit: String, by who: String, reason: String?) {
         let why = reason.map { ": \($0.escaped)" } ?? ""
         let person =
             who == LinkOrder.fleet ? "the fleet" : who.dropFirst("\(LinkOrder.fleet): ".count).description.escaped
         let text: String? =
             switch order {
-            // Without a reason the gate of a half-open file was closed, or a probe's time is over.
+            // Without a reason the order only stops the probes of a half-open circuit.
             case .open: reason.map { "is opened by \(person): \($0.escaped)" }
             case .close: "is closed by \(person)\(why)"
             case .obey(let word, _): "is \(word.inWords) by \(person)\(why)"
@@ -33,7 +32,7 @@ package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// A request that the server has accepted.
+    /// News of a request that the server has accepted; nil for repeated ones.
     init?(_ request: Request, on circuit: String) {
         let text: String? =
             switch request {

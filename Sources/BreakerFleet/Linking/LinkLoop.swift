@@ -7,13 +7,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a link does all the time, on its thread: takes the file's seat, connects, and keeps file and server together.
+/// The work of a link's thread: takes the file's seat, connects, and keeps file and server together.
 final class LinkLoop {
-    /// How often the file's sign of change is looked at.
+    /// How often the link checks whether the file has changed.
     private static let poll: Duration = .milliseconds(15)
     /// How often a link that stands by asks for the seat.
     private static let patience: Duration = .milliseconds(400)
-    /// The longest time from one try to connect to the next: a server that is back is noticed soon.
+    /// The longest pause between two tries to connect, short so that the link soon notices a server that is back.
     private static let longestBackOff: Duration = .seconds(1)
 
     private let store: CircuitStore
@@ -23,13 +23,13 @@ final class LinkLoop {
     private let wakeUp: WakeUp
     private let isStopped: () -> Bool
     private let tell: (FleetHealth) -> Void
-    /// Told how many statements were sent.
+    /// Called with the number of statements sent.
     private let count: (Int) -> Void
     private let seat: LinkSeat
-    /// What is known outlives each connection.
+    /// Outlives each connection.
     private let circuits: LinkedCircuits
     private var cutOffSince: Date?
-    /// Beside the file, where the tools of this host read it.
+    /// The last note beside the file, where the tools of this host read it.
     private var note: LinkNote?
 
     init(
@@ -55,11 +55,11 @@ final class LinkLoop {
             tell: configuration.onNews)
     }
 
-    /// Works until it is stopped, or the store is closed.
+    /// Works until the owner stops the loop, or the store is closed.
     func run() {
         self.store.linkBegan()
         self.work()
-        // Before another link has the seat, and says something itself.
+        // This link still has the seat, so the note can't be another link's.
         if self.note != nil { self.store.note(nil) }
     }
 
@@ -80,7 +80,7 @@ final class LinkLoop {
                 try self.join { backOff = .milliseconds(50) }
             } catch {
                 self.sayCutOff(error)
-                // A try that has taken its time, as one into a black hole, is followed by the next at once.
+                // After a try as long as the pause, as into a black hole, the next follows at once.
                 let pause = backOff * Double.random(in: 0.5...1) - began.duration(to: .now)
                 if pause > .zero { _ = self.wakeUp.wait(for: pause) }
                 backOff = min(backOff * 2, Self.longestBackOff)
@@ -95,7 +95,7 @@ final class LinkLoop {
         self.say(.cutOff(since: since, error: error))
     }
 
-    /// Tells the owner, and beside the file, how things stand: there only what has changed.
+    /// Reports the health to the owner, and writes it beside the file if it has changed.
     private func say(_ health: FleetHealth) {
         let reason: String? = if case .cutOff(_, let error) = health { error.message } else { nil }
         if self.note?.isJoined != (reason == nil) || self.note?.reason != reason ?? "" {
@@ -108,7 +108,7 @@ final class LinkLoop {
         self.tell(health)
     }
 
-    /// Works on one connection, until that is lost, the seat is another's, or the loop is stopped.
+    /// Works on one connection until it is lost, another link has the seat, or the loop must end.
     private func join(_ onJoined: () -> Void) throws(FleetError) {
         let connection = try ServerConnection(
             self.settings, manner: .init(hasOwnSession: self.configuration.listens))

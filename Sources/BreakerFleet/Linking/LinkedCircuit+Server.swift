@@ -1,15 +1,15 @@
 #if PostgreSQL
 import BreakerStore
 
-/// What the server is asked and told of a circuit.
+/// What a link asks the server about a circuit, and sends to it.
 extension LinkedCircuit {
-    /// What is to be counted of all hosts, by the rules of this host's own file.
+    /// What the server counts of all hosts, by this host's own rules.
     var wanted: Registers.Wanted {
         Registers.Wanted(
             circuit: self.name, counting: self.counting, failureShare: self.failureShare, slowShare: self.slowShare)
     }
 
-    /// Whether this host has anything to count.
+    /// Whether this host has failures or bad calls to count.
     var hasBadCalls: Bool {
         !self.failures.isEmpty || self.failed.map { $0.bad > 0 } ?? false || self.slow.map { $0.bad > 0 } ?? false
     }
@@ -19,7 +19,7 @@ extension LinkedCircuit {
         max(self.counting?.window ?? 0, self.failureShare?.window ?? 0, self.slowShare?.window ?? 0)
     }
 
-    /// By which the rules of several hosts are compared.
+    /// The rules as a text, by which `status` compares the hosts.
     var ruleInWords: String {
         func share(_ rule: Share?, _ what: String) -> String? {
             rule.map {

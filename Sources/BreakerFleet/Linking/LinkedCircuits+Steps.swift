@@ -18,13 +18,13 @@ extension LinkedCircuits {
                 do throws(BreakerStoreError) {
                     epoch = try self.store.obey(order, on: name, ifEpoch: file.epoch, by: who, reason: reason)
                 } catch {
-                    // The host guards itself; another one should probe meanwhile.
+                    // The host guards itself; meanwhile another host should probe.
                     self.newTrouble = Trouble(text: "does not obey: \(error.message)", code: .unavailable)
                     link.failed(at: self.now)
                     return
                 }
                 guard let epoch, self.file.lookAgain(at: name, at: self.now) else {
-                    // The file has moved on: the next turn looks first.
+                    // The file has moved on: the next turn looks at it first.
                     self.file.doubt()
                     return
                 }
@@ -35,7 +35,7 @@ extension LinkedCircuits {
                 do throws(FleetError) {
                     outcome = try registers.perform(request, on: name)
                 } catch {
-                    // What the server refuses for one circuit keeps no other from the fleet.
+                    // A refusal for one circuit must not cut the others off.
                     guard registers.connection.isOpen else { throw error }
                     self.newTrouble = Trouble(text: "does not tell: \(error.message)", code: error.code)
                     link.failed(at: self.now)
@@ -44,7 +44,7 @@ extension LinkedCircuits {
                 link.done(request, outcome, file, at: self.now)
                 if case .accepted = outcome, let news = FleetNews(request, on: name) { self.tell?(news) }
                 if link.needsRead {
-                    // What others have told until now is read with it.
+                    // This also reads what other links have changed until now.
                     guard let register = try registers.read([name]).registers.first else { return }
                     link.learn(register, at: self.now)
                     if register.state == .open { self.mirror.forget(name) }

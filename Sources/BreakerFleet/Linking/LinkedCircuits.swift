@@ -3,13 +3,13 @@ import BreakerStore
 
 /// All circuits of a file that a link joins, and what each turn of the link does for them.
 final class LinkedCircuits {
-    /// How often the server is told that this host is there, and asked what has changed.
+    /// How often the link sends the server a sign of life, and reads what has changed there.
     private static let heartbeat: Int64 = 1_000_000
-    /// What a turn has not come to by then waits for the next one.
+    /// After this time a turn leaves its other circuits to the next.
     private static let longestTurn: Int64 = 300_000
-    /// More steps of one circuit in one turn wait for the next turn.
+    /// The most steps of one circuit in a turn; the others wait for the next.
     static let mostSteps = 12
-    /// How often what nobody needs any more is deleted at the server.
+    /// How often the link deletes rows at the server that no host needs any more.
     private static let sweepTime: Int64 = 3_600_000_000
 
     let store: CircuitStore
@@ -18,35 +18,34 @@ final class LinkedCircuits {
     private let started = ContinuousClock.now
 
     struct Trouble: Hashable {
-        /// For people, after the name of the link.
+        /// For people, after "the link" or its name.
         var text: String
         var code: FleetError.Code
     }
 
-    /// The file, as it was looked at last.
+    /// The circuits of the file, as last looked at.
     private var files: ByName<LinkedCircuit> { self.file.circuits }
     var file: LookedFile
     var links = ByName<CircuitLink>()
     var mirror = FailureMirror()
 
-    /// From where on registers are read that have changed; nil: all.
+    /// From this transaction on changed registers are read; nil: all.
     private var seen: String?
-    /// Registers that make no sense; they are read again with the next heartbeat.
+    /// Registers that make no sense; the link reads them again with the next heartbeat.
     private var unreadable: Names = []
     private var lastBeat: Int64 = .min
-    /// Whether what an earlier connection has told is to be deleted.
+    /// Whether the link must delete what an earlier connection has pushed.
     private var mustForgetPushed = true
     private var nextSweep = Int64.random(in: 60_000_000...600_000_000)
-    /// What is refused to this link, which goes on with all else; told with the next heartbeat.
+    /// What is refused to this link, which goes on with all else; sent with the next heartbeat.
     private(set) var trouble: Trouble?
-    /// The same of the turn that is under way.
+    /// The trouble of the turn that is under way.
     var newTrouble: Trouble?
-    /// Circuits for which a turn had no time left.
+    /// Circuits for which the last turn had no time left.
     private var left: Names = []
     private var toldRules: ByName<String>?
-    /// The whole look that the rules were taken from.
+    /// The time of the whole look that the rules come from.
     private var rulesOf: Int64?
-    /// How far the server's clock is ahead of this link's.
     var serverClock = ServerClock()
     private let session = Int64.random(in: 1...Int64.max)
 
@@ -62,7 +61,7 @@ final class LinkedCircuits {
 
     var now: Int64 { self.started.duration(to: .now).saturatingMicroseconds }
 
-    /// How long nothing needs to be done, if neither the file nor the server says something.
+    /// How long the link may wait if neither the file nor the server changes.
     var untilNextWaking: Duration {
         let now = self.now
         let next = self.links.values.compactMap(\.wakesAt).min() ?? .max
@@ -70,16 +69,16 @@ final class LinkedCircuits {
             max(0, min(next, self.lastBeat.addingSaturating(Self.heartbeat)).subtractingSaturating(now)))
     }
 
-    /// Whether the file was read a short time ago: nothing is told or obeyed without that.
+    /// Whether the file was read a short time ago; else the link neither pushes nor decides anything.
     var seeTheirFile: Bool { self.file.isFresh(at: self.now) }
 
-    /// Another link does the work: what this one knows grows old.
+    /// Forgets all circuits, which grow old while another link does the work.
     func forget() {
         self.links = ByName()
         self.file.forget()
     }
 
-    /// A new connection: what the server has of this host may be lost.
+    /// A new connection: the server may have lost what it had of this host.
     func connected() {
         for name in self.links.keys { self.links[name]?.reconnected() }
         self.mirror = FailureMirror()
@@ -93,18 +92,18 @@ final class LinkedCircuits {
 
     // MARK: - A turn
 
-    /// Tells the server what is new in the file, and the file what is new at the server.
+    /// Brings changes of the file to the server, and changes at the server to the file.
     func keepTogether(with registers: Registers) throws(FleetError) {
         let isBeat = self.now.subtractingSaturating(self.lastBeat) >= Self.heartbeat
         let woken = self.woken
         let changed = self.look(isForced: isBeat || !woken.isEmpty)
-        // Before the file was read once nobody knows which host this is.
+        // Until the first look at the file, the link does not know which host this is.
         guard self.file.number != nil else {
             self.lastBeat = self.now
             return
         }
         self.newTrouble = nil
-        // With a heartbeat all is tried again.
+        // A heartbeat tries everything again.
         defer { if isBeat || self.newTrouble != nil { self.trouble = self.newTrouble } }
         if isBeat {
             self.unreadable = []
@@ -114,20 +113,20 @@ final class LinkedCircuits {
         let told = registers.told(by: registers.connection.takeNotifications())?.intersection(all) ?? all
         try self.read(registers, told)
         let concerned = isBeat ? all : changed.union(told).union(woken).union(self.left)
-        // What was seen too long ago says nothing of now: the host guards itself.
+        // An old look says nothing of now: the host guards itself.
         guard !concerned.isEmpty, self.seeTheirFile else { return }
         var counts = ByName<Count>()
         do throws(FleetError) {
             counts = try self.push(registers, of: concerned, isBeat: isBeat)
         } catch {
-            // A link that may not tell of failures still obeys.
+            // A link without the right to push failures still obeys.
             guard registers.connection.isOpen, error.code == .refused else { throw error }
             self.newTrouble = Trouble(text: "does not tell its failures: \(error.message)", code: error.code)
         }
         try self.decide(concerned, counts, registers)
     }
 
-    /// A turn is short, so that heartbeats and rights to probe never wait for long.
+    /// Takes steps for a short time, so that heartbeats and rights to probe never wait for long.
     private func decide(_ names: Names, _ counts: ByName<Count>, _ registers: Registers) throws(FleetError) {
         let end = self.now + Self.longestTurn
         self.left = names
@@ -142,12 +141,12 @@ final class LinkedCircuits {
         return self.links.compactMap { name, link in link.wakesAt.map { $0 <= now } ?? false ? name : nil }
     }
 
-    /// Looks at the file if it has changed; returns the circuits that have.
+    /// Looks at the file if it has changed; returns the circuits that have changed.
     private func look(isForced: Bool) -> Names {
         let number = self.file.number
         guard let changed = self.file.look(isForced: isForced, at: self.now) else { return [] }
         if self.file.number != number {
-            // Another file has taken the place: the server has what the one before has told.
+            // Another file has taken the place: the server still has the rows of the file before.
             self.mustForgetPushed = true
             self.mirror = FailureMirror()
             self.lastBeat = .min
@@ -157,10 +156,10 @@ final class LinkedCircuits {
         return changed
     }
 
-    /// By which the server knows this host.
+    /// The file's number, by which the server knows this host.
     private var fileNumber: String { String(self.file.number ?? 0) }
 
-    /// By which the server knows this link.
+    /// This link, as the server knows it.
     private var link: Registers.Link {
         Registers.Link(
             session: self.session, file: self.fileNumber, place: self.store.linkPlace,
@@ -174,7 +173,7 @@ final class LinkedCircuits {
     }
 
     private func beat(_ registers: Registers) throws(FleetError) {
-        // Rules change seldom, and to put them into words for nothing costs more than all else of a beat.
+        // Rules seldom change, and putting them into words costs more than all else of a heartbeat.
         let rules = self.file.wholeAt == self.rulesOf ? self.toldRules : self.rulesInWords
         let sent = self.now
         let reading = try registers.beat(
@@ -193,12 +192,12 @@ final class LinkedCircuits {
             let windows = self.files.values.map(\.longestWindow)
             try registers.sweep(
                 having: Names(self.links.keys), longestWindow: windows.max() ?? 0,
-                // Each link says only once an hour which circuits its host has.
+                // Each link marks the circuits of its host as used only once an hour.
                 forgetIdleAfter: self.store.forgetIdleTime.map { max($0, 3 * Self.sweepTime) })
         }
     }
 
-    /// Reads the registers that others have told of, and those of which nothing is known.
+    /// Reads the registers that other links have changed, and those that this link must read again.
     private func read(_ registers: Registers, _ told: Names) throws(FleetError) {
         let unknown = self.links.compactMap { name, link in link.needsRead ? name : nil }
         let wanted = told.union(unknown).subtracting(self.unreadable)
@@ -207,7 +206,7 @@ final class LinkedCircuits {
         let missing = wanted.subtracting(found.map(\.name))
         if !missing.isEmpty {
             for name in try registers.deleteDamaged(missing.sorted()) { self.tell?(FleetNews(ofDamage: name)) }
-            // What this link knows, and the server does not, was lost there.
+            // A register that this link knows and the server lacks was lost there.
             for name in missing.sorted() {
                 guard let offer = self.links[name]?.offer(to: nil, at: self.now) else { continue }
                 _ = try registers.perform(offer, on: name)
@@ -233,10 +232,10 @@ final class LinkedCircuits {
 
     // MARK: - Counting
 
-    /// Brings the mirror up to date, and counts what all hosts have told.
+    /// Pushes the mirror's changes; returns the counts of all hosts.
     private func push(_ registers: Registers, of names: Names, isBeat: Bool) throws(FleetError) -> ByName<Count> {
         let files = names.compactMap { self.files[$0] }.filter { file in
-            // Failures of an open register count for nothing, and those of an observing circuit are its own affair.
+            // Failures of an open register do not count, and an observing circuit concerns its own host alone.
             !file.isObserving && self.links[file.name]?.register?.state == .closed
         }
         let changes = self.mirror.changes(in: files, isBeat: isBeat)
@@ -244,16 +243,16 @@ final class LinkedCircuits {
         if !changes.sums.isEmpty { try registers.push(sums: changes.sums, of: self.fileNumber) }
         self.mirror.apply(changes, of: files)
         let counted = files.filter { $0.hasBadCalls && (isBeat || changes.names.contains($0.name)) }
-        // Of those that others have told of just now the registers are read first: they may be open.
+        // Registers that other links have just changed are read before they are counted: they may be open.
         let told = registers.told(by: registers.connection.notifications) ?? Names(counted.map(\.name))
         let wanted = counted.filter { !told.contains($0.name) }
         let counts = try registers.count(wanted.map(\.wanted))
-        // A register that has no count is not closed any more, or was deleted.
+        // A register without a count is no longer closed, or was deleted.
         for file in wanted where counts[file.name] == nil { self.links[file.name]?.doubt() }
         return counts
     }
 
-    /// Says that this host is there no longer.
+    /// Deletes the rows of this host at the server.
     func leave(_ registers: Registers) throws(FleetError) {
         try registers.forgetPushed(by: self.link)
         try registers.leave(self.link)

@@ -1,9 +1,9 @@
 #if PostgreSQL
 import BreakerStore
 
-/// A file as a link sees it: looked at when it has changed, and at most a tenth of the time.
+/// A file as a link sees it: read when it has changed, and for at most a tenth of the time.
 struct LookedFile {
-    /// To read all of the history costs more than all else: it is done this often, and when there is a reason to.
+    /// How often a look reads all of the history, which costs more than all else, without a special reason to.
     private static let wholeTime: Int64 = 10_000_000
 
     private(set) var circuits = ByName<LinkedCircuit>()
@@ -12,14 +12,14 @@ struct LookedFile {
 
     private let store: CircuitStore
     private let pattern: String
-    /// What was committed until the last look.
+    /// The file's change mark at the last look.
     private var mark: LinkMark?
     private var newestEvent: Int64 = 0
-    /// When the circuits were as they stand here.
+    /// From this time on the ages in `circuits` count.
     private var lookedAt: Int64 = 0
-    /// When all of the history was read last.
+    /// When a look last read all of the history.
     private(set) var wholeAt: Int64 = .min
-    /// Not before then, unless it must be.
+    /// Before this time a link looks only if it must.
     private var next: Int64 = 0
 
     init(_ store: CircuitStore, matching pattern: String) {
@@ -27,7 +27,7 @@ struct LookedFile {
         self.pattern = pattern
     }
 
-    /// What was seen grows old: the next look reads all.
+    /// Forgets all circuits, which grow old; the next look reads all.
     mutating func forget() {
         self.circuits = ByName()
         self.mark = nil
@@ -37,13 +37,12 @@ struct LookedFile {
     /// Whether the file was read a short time ago.
     func isFresh(at now: Int64) -> Bool { now.subtractingSaturating(self.lookedAt) < 2_500_000 }
 
-    /// The next look reads the file whether or not somebody has committed anything.
+    /// Makes the next look read the file, even if no process has committed anything.
     mutating func doubt() { self.mark = nil }
 
-    /// Returns the circuits that have changed; nil if nobody looked, because nothing was committed or the file can't be
-    /// read just now.
+    /// Returns the circuits that have changed; nil if the link did not look, or the file can't be read just now.
     ///
-    /// - Parameter isForced: whether calls may have been refused, of which no commit tells.
+    /// - Parameter isForced: whether to look without a commit, because a refused call makes none.
     mutating func look(isForced: Bool, at now: Int64) -> Names? {
         let mark = self.store.changeMark()
         guard isForced || now >= self.next && (mark == nil || mark != self.mark) else { return nil }
@@ -56,15 +55,15 @@ struct LookedFile {
         return Names(found.keys.filter { found[$0].map { !$0.isSame(as: before[$0.name]) } ?? false })
     }
 
-    /// The circuit, with what had happened to it until the last look as long ago as it is by now.
+    /// The circuit at `now`: its ages have grown since the last look.
     func circuit(_ name: String, at now: Int64) -> LinkedCircuit? {
         self.circuits[name]?.later(by: now.subtractingSaturating(self.lookedAt))
     }
 
-    /// Looks at a circuit after an order; false if it is no longer there, or can't be read just now.
+    /// Looks at a circuit again after an order; false if the circuit is gone, or can't be read just now.
     mutating func lookAgain(at name: String, at now: Int64) -> Bool {
         let found = try? self.store.linkedCircuits(matching: CircuitSelector.pattern(matchingOnly: name)).first
-        // All circuits stand as they were at one instant.
+        // The ages of all circuits count from the same look.
         self.circuits[name] = found?.later(by: self.lookedAt.subtractingSaturating(now))
         self.doubt()
         return found != nil
@@ -79,7 +78,7 @@ struct LookedFile {
         else { return nil }
         var circuits = ByName(found.circuits, key: \.name)
         if !isWhole {
-            // Another file has taken the place, or there are circuits whose history was never read.
+            // Another file has taken the place, or no look has read the history of some circuit yet.
             if found.newestEvent < self.newestEvent || circuits.keys.contains(where: { self.circuits[$0] == nil }) {
                 self.wholeAt = .min
                 return self.read(at: now)
@@ -96,7 +95,7 @@ struct LookedFile {
 }
 
 extension LinkedCircuit {
-    /// The same at a later time, by which all that has happened is longer ago.
+    /// The same circuit at a later time, by which all ages have grown.
     fileprivate func later(by passed: Int64) -> LinkedCircuit {
         func older(_ event: Event) -> Event {
             var event = event
@@ -111,13 +110,13 @@ extension LinkedCircuit {
         return later
     }
 
-    /// Takes over what an earlier look has seen of the history.
+    /// Takes over what only an earlier look has read of the history.
     fileprivate mutating func take(historyOf before: LinkedCircuit, passed: Int64) {
         let before = before.later(by: passed)
         self.transition = self.transition ?? before.transition
     }
 
-    /// Whether an earlier look says the same, though time has passed since.
+    /// Whether an earlier look found the same, apart from the time that has passed.
     fileprivate func isSame(as before: LinkedCircuit?) -> Bool {
         guard let before else { return false }
         return before.epoch == self.epoch && before.state.isSame(as: self.state) && before.refusals == self.refusals

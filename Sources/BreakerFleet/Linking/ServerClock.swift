@@ -1,16 +1,16 @@
 #if PostgreSQL
 import BreakerStore
 
-/// The server's time, as far as its answers tell.
+/// An estimate of the server's time, from its answers.
 ///
-/// An answer has the time at which the server began, a little after the question was sent. Of several answers the one
-/// that came soonest tells most: a word of a person must be no later than what happened a moment after it.
+/// An answer has the time at which the server began, a little after the link sent the statement. The answer that came
+/// soonest is the most exact: an operator's word must get no later stamp than what happened a moment after the word.
 struct ServerClock {
     private static let most = 10
-    /// Answers that took longer are not used, so a larger difference is a clock that was set.
+    /// A larger difference means that a clock was set, because slower answers are not used.
     private static let longestWay = CircuitLink.Settings.onTheWay
 
-    /// How far the server was ahead, by each of the last answers.
+    /// How far the server's clock was ahead, by each of the last answers.
     private var offsets: [Int64] = []
 
     mutating func answered(_ time: Int64, to sent: Int64) {

@@ -1,16 +1,17 @@
 #if PostgreSQL
 import BreakerStore
 
-/// A person's connection to the server: for what is asked or made once.
+/// An operator's connection to the server, for single questions and changes.
 ///
-/// It blocks the thread, to its deadline and no longer. Behind a pooler it sets nothing that others would get.
+/// It blocks the thread, as `ServerConnection` does. Behind a pooler it changes no setting that other clients would
+/// get.
 package struct FleetServer {
-    /// Longer than a link would: a person waits.
+    /// Longer than a link's timeout, because a person waits.
     private static let patience = Duration.seconds(5)
 
     private let connection: ServerConnection
 
-    /// Connects.
+    /// Connects to the server.
     ///
     /// - Parameter connection: libpq's connection string or URI.
     package init(connection: String) throws(FleetError) {
@@ -18,9 +19,9 @@ package struct FleetServer {
             ConnectionSettings(parsing: connection), manner: .init(timeout: Self.patience, hasOwnSession: false))
     }
 
-    /// Whether a password stands in a connection string, where a process list or a unit file shows it.
+    /// Whether a connection string has a password, which a process list or a unit file would show.
     ///
-    /// Throws `invalidConfiguration` for a malformed string.
+    /// - Throws: `invalidConfiguration` for a malformed string.
     package static func holdsPassword(_ connection: String) throws(FleetError) -> Bool {
         try ConnectionSettings(parsing: connection).holdsSecret
     }
@@ -30,7 +31,7 @@ package struct FleetServer {
     /// The version of the schema that this release makes and needs.
     package static var schemaVersion: String { FleetSchema.name }
 
-    /// What makes the schema, for psql.
+    /// The script for psql that makes the schema.
     package static var script: String { FleetSchema.script }
 
     /// The version of the schema in the database, such as `1.0`; nil if there is none.
@@ -44,7 +45,7 @@ package struct FleetServer {
         }
     }
 
-    /// Makes the schema where there is none, and moves an older one; one of this major stays as it is.
+    /// Makes the schema where there is none, and moves an older one; leaves one of this major as it is.
     package func makeSchema() throws(FleetError) {
         let isOfUse = try self.schemaVersion().map { version in
             Int64(version.prefix { $0 != "." }).map { $0 >= FleetSchema.major } ?? true
@@ -53,12 +54,12 @@ package struct FleetServer {
         try self.requireSchema()
     }
 
-    /// Throws `wrongSchema` where links of this release can't work with what is there.
+    /// Throws `wrongSchema` if links of this release can't work with the schema.
     package func requireSchema() throws(FleetError) { try self.registers(of: "").checkSchema() }
 
-    /// What this user lacks to be the user of a link, such as `INSERT on fleet.failure`.
+    /// The rights that this user lacks to run a link, such as `INSERT on fleet.failure`.
     package func missingRights() throws(FleetError) -> [String] {
-        // Without this one, no other can be asked for.
+        // Without this right, no other can be asked for.
         guard try self.connection.run("SELECT has_schema_privilege('fleet', 'USAGE')").first?.flag(0) == true else {
             return ["USAGE on schema fleet"]
         }
@@ -82,7 +83,7 @@ package struct FleetServer {
 
     // MARK: - What the fleet knows
 
-    /// Hosts, registers, and where the hosts' rules differ.
+    /// Hosts, registers, and the rules by which hosts differ.
     package func status(of fleet: String) throws(FleetError) -> FleetStatus {
         try self.requireSchema()
         let registers = self.registers(of: fleet)

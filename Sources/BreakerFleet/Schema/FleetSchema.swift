@@ -1,17 +1,17 @@
 #if PostgreSQL
 
-/// What a link needs in the database: the schema `fleet`, in the words of PostgreSQL 13.
+/// The schema `fleet`, which links need in the database, in the SQL of PostgreSQL 13.
 ///
-/// An owner makes it. All stamps are microseconds of the server's clock since 1970, and durations are microseconds. The
-/// limits of the numbers keep every sum of two of them a bigint.
+/// Its owner makes it. All stamps are microseconds of the server's clock since 1970, and durations are microseconds.
+/// The limits of the numbers keep every sum of two of them a bigint.
 package enum FleetSchema {
     /// Major times 1,000, plus minor.
     ///
-    /// A minor adds; a link refuses another major.
+    /// A minor version only adds; a link refuses another major.
     static let version: Int64 = 2_000
     static let major: Int64 = 2
 
-    /// The channel that transitions are notified on.
+    /// The channel on which links are notified of changed registers.
     static let channel = "fleet"
 
     /// The version, as people write it.
@@ -19,7 +19,7 @@ package enum FleetSchema {
 
     static func name(of version: Int64) -> String { "\(version / 1_000).\(version % 1_000)" }
 
-    /// What psql runs to make the schema, with what is to be known of it; docs/fleet.sql has the same.
+    /// The script for psql that makes the schema, with an introduction; docs/fleet.sql is the same.
     static var script: String {
         let grants = self.grants.map { "--     \($0);\n" }.joined()
         return """
@@ -50,12 +50,12 @@ package enum FleetSchema {
         "GRANT EXECUTE ON FUNCTION fleet.now() TO breaker",
     ]
 
-    /// Makes the schema where there is none, and moves an older one to this version: in one transaction.
+    /// Makes the schema where there is none, and moves an older one to this version, in one transaction.
     package static func install(on connection: ServerConnection) throws(FleetError) {
         try connection.run("BEGIN")
         do throws(FleetError) {
             for statement in self.statements { try connection.run(statement) }
-            // Whoever else does the same waits here, and then finds the new version.
+            // Another client that does the same waits here, and then finds the new version.
             let version = try connection.run("SELECT version FROM fleet.meta FOR UPDATE").first?.number(0)
             if version.map({ $0 / 1_000 == 1 }) ?? false {
                 for statement in self.fromVersion1 { try connection.run(statement) }
@@ -63,13 +63,13 @@ package enum FleetSchema {
             for statement in self.indexes { try connection.run(statement) }
             try connection.run("COMMIT")
         } catch {
-            // What the first error says counts.
+            // The first error counts.
             _ = try? connection.run("ROLLBACK")
             throw error
         }
     }
 
-    /// In the order in which they are to be run, in one transaction.
+    /// In the order in which one transaction must run them.
     static let statements = [
         "CREATE SCHEMA IF NOT EXISTS fleet",
         // One row.
@@ -80,7 +80,7 @@ package enum FleetSchema {
         )
         """,
         "INSERT INTO fleet.meta (version) VALUES (\(version)) ON CONFLICT DO NOTHING",
-        // The server's clock. Volatile, and not the start of the transaction: what waited for a lock has its own time.
+        // The server's clock. Volatile, and not the transaction's start: after a wait for a lock, the time is later.
         """
         CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
         AS 'SELECT (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint'
@@ -88,17 +88,18 @@ package enum FleetSchema {
         circuit, failure, rate, link,
     ]
 
-    /// Made last: a schema of version 1 has their columns only then.
+    /// Made last: only then does a schema of version 1 have their columns.
     static let indexes = [
         "CREATE INDEX IF NOT EXISTS circuit_changed ON fleet.circuit (fleet, changed)",
         "CREATE INDEX IF NOT EXISTS link_file ON fleet.link (fleet, file)",
     ]
 
-    /// What moves a schema of version 1, which had one register for the state and for what people said.
+    /// Moves a schema of version 1, where a register's state and operators' words shared one generation.
     ///
-    /// What the hosts mirror goes: links of version 1 are shut out, and those of version 2 tell all of it at once.
+    /// The mirrors of the hosts are deleted: links of version 1 are shut out, and links of version 2 push everything
+    /// at once.
     private static let fromVersion1 = [
-        // Links of version 1 lock these in this order: no deadlock.
+        // Links of version 1 lock these in this order, so there is no deadlock.
         "LOCK TABLE fleet.link, fleet.circuit, fleet.failure, fleet.rate, fleet.op IN ACCESS EXCLUSIVE MODE",
         """
         ALTER TABLE fleet.circuit
@@ -136,10 +137,11 @@ package enum FleetSchema {
 
     /// The registers.
     ///
-    /// - `changed`: the transaction that changed the row last, by which links read only what is new.
-    /// - `used`: when a host last said that it has the circuit. Not indexed, and no change: it is told for all at once.
-    /// - `hold_…`, `reset_…`: the newest hold or release, and the newest reset, that people have said. Each has its own
-    ///   time, and the generation says nothing of them.
+    /// - `changed`: the transaction that last changed the row, by which links read only new rows.
+    /// - `used`: when a host last had the circuit. It has no index and is no change: a host marks all its circuits at
+    ///   once.
+    /// - `hold_…`, `reset_…`: the newest hold or release, and the newest reset, of operators. Each has its own time,
+    ///   and the generation says nothing of them.
     private static let circuit = """
         CREATE TABLE IF NOT EXISTS fleet.circuit (
             fleet text NOT NULL, name text NOT NULL,
@@ -165,7 +167,7 @@ package enum FleetSchema {
 
     /// A mirror of the failures in the files of the hosts.
     ///
-    /// A host is its file, by whatever name it goes: `file` is the file's own number.
+    /// The server knows a host by its file, whatever its name: `file` is the file's own number.
     private static let failure = """
         CREATE TABLE IF NOT EXISTS fleet.failure (
             fleet text NOT NULL, circuit text NOT NULL, worker bigint NOT NULL, number bigint NOT NULL,
@@ -185,11 +187,11 @@ package enum FleetSchema {
         ) WITH (fillfactor = 50)
         """
 
-    /// The links: one row a host.
+    /// The links: one row for each host.
     ///
-    /// - `place`: the same for all links of a file on its machine, so that one takes another's place.
+    /// - `place`: the same for all links of a file on its machine, so that one link takes another's place.
     /// - `trouble`: what the server, or the file, refuses to the link, and since when.
-    /// - `rules`: each circuit's rule as the host's file has it.
+    /// - `rules`: each circuit's rule in the host's file.
     private static let link = """
         CREATE TABLE IF NOT EXISTS fleet.link (
             fleet text NOT NULL, host text NOT NULL, session bigint NOT NULL, file text NOT NULL, place text NOT NULL,
@@ -203,15 +205,15 @@ package enum FleetSchema {
     private static let durations = "BETWEEN 0 AND \(FleetLimits.duration)"
 }
 
-/// What numbers may be, here and at the server.
+/// The limits of numbers, here and at the server.
 enum FleetLimits {
     /// Ten years: nothing is open, held or counted for longer.
     static let duration: Int64 = 315_360_000_000_000
     static let stamp: Int64 = 1 << 61
     static let generation: Int64 = 1 << 62
-    /// A higher one is damage: generations are instants, or some few above one.
+    /// A higher generation is damage: generations are instants, or a little above.
     static let readableGeneration: Int64 = 1 << 53
-    /// No right to probe lasts longer.
+    /// No right to probe lasts longer than this.
     static let lease: Int64 = 600_000_000
     static let trips: Int64 = 1_000_000
     static let registers = 100_000

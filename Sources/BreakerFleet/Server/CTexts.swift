@@ -7,10 +7,10 @@ import Musl
 import Darwin
 #endif
 
-/// Texts as C functions take them, ended by a zero byte each.
+/// Texts as C functions take them, each with a zero byte at its end.
 ///
-/// A zero byte inside a text, which PostgreSQL's texts can't have, becomes U+FFFD. Safe: the copies are this object's
-/// own, and are freed with it; the pointers leave it only for as long as a closure runs.
+/// A zero byte inside a text, which PostgreSQL's texts can't have, becomes U+FFFD. Safe: this object owns the copies
+/// and frees them at its end; the pointers leave it only while a closure runs.
 @safe
 final class CTexts {
     private let copies: [UnsafeMutablePointer<CChar>?]

@@ -1,11 +1,11 @@
 #if PostgreSQL
 import CPostgreSQL
 
-/// Where the server is and how to get in: libpq's connection string, with what a link sets beside the user's words.
+/// Where the server is and how to get in: libpq's connection string, with a link's own settings.
 package struct ConnectionSettings: Sendable {
-    /// libpq's keywords and their values for one server; several where the user has named several, in their order.
+    /// libpq's keywords and their values: a list for each server that the user has named, in the user's order.
     private(set) var servers: [[Setting]]
-    /// What no message may repeat.
+    /// The passwords, which no message may repeat.
     private let secrets: [String]
 
     struct Setting: Sendable {
@@ -15,19 +15,18 @@ package struct ConnectionSettings: Sendable {
 
     /// What a link sets where the user's string does not.
     ///
-    /// Each belongs to one socket, and costs a healthy one nothing.
-    ///
-    /// The deadlines of `ServerConnection` are what a link relies on. These let the kernel give a dead connection up
-    /// while nobody waits at it. A standby can't be written to, so a link passes by it.
+    /// Each setting belongs to one socket, and costs a healthy socket nothing. A link relies on the deadlines of
+    /// `ServerConnection`; these settings let the kernel give a dead connection up while no thread waits for it. A
+    /// standby can't be written to, so a link skips it.
     private static let defaults = [
         ("connect_timeout", "2"), ("keepalives", "1"), ("keepalives_idle", "2"), ("keepalives_interval", "1"),
         ("keepalives_count", "2"), ("tcp_user_timeout", "3000"), ("target_session_attrs", "read-write"),
         ("fallback_application_name", "breaker-fleet"),
     ]
 
-    /// Throws `invalidConfiguration` for a malformed string.
+    /// Reads libpq's connection string or URI.
     ///
-    /// The message says nothing of what is in the string: a password that was not quoted may stand anywhere.
+    /// - Throws: `invalidConfiguration` for a malformed string, without repeating it: any word may be a password.
     package init(parsing text: String) throws(FleetError) {
         guard var settings = Self.parse(text) else {
             throw FleetError(
@@ -44,13 +43,13 @@ package struct ConnectionSettings: Sendable {
         self.servers = Self.separated(settings)
     }
 
-    /// Whether a password stands in the string, where a process list or a unit file shows it.
+    /// Whether the string has a password, which a process list or a unit file would show.
     var holdsSecret: Bool { !self.secrets.isEmpty }
 
-    /// What libpq makes of the string; nil if it is malformed.
+    /// Parses the string by libpq; nil if the string is malformed.
     private static func parse(_ text: String) -> [Setting]? {
-        // PQconninfoParse: "If an error occurs, then NULL is returned", and the message, which may repeat the string,
-        // only where one is asked for. A zero byte would end the string early.
+        // PQconninfoParse: "If an error occurs, then NULL is returned", and a message, which may repeat the string,
+        // only on demand. A zero byte would end the string early.
         guard !text.utf8.contains(0), let options = unsafe PQconninfoParse(text, nil) else { return nil }
         defer { unsafe PQconninfoFree(options) }
         var settings: [Setting] = []
@@ -65,7 +64,7 @@ package struct ConnectionSettings: Sendable {
         return settings
     }
 
-    /// One list of settings for each of the servers, so that each has a deadline of its own.
+    /// Splits the settings into a list for each server, so that each server has a deadline of its own.
     ///
     /// With a list, libpq waits at the first server until its caller gives up: PQconnectPoll keeps no time.
     private static func separated(_ settings: [Setting]) -> [[Setting]] {
@@ -75,7 +74,7 @@ package struct ConnectionSettings: Sendable {
                 .split(separator: ",", omittingEmptySubsequences: false).map { String($0) } ?? []
         }
         let count = max(lists[0].count, lists[1].count)
-        // libpq itself refuses lists that do not go together, and says so.
+        // libpq itself refuses lists whose lengths differ, and says so.
         guard count > 1, lists.allSatisfy({ [0, 1, count].contains($0.count) }) else { return [settings] }
         let others = settings.filter { !places.contains($0.keyword) }
         return (0..<count).map { number in
@@ -87,7 +86,7 @@ package struct ConnectionSettings: Sendable {
         }
     }
 
-    /// A message of libpq's or of a server's, fit to be shown; nil if a password is in it.
+    /// A message of libpq or of a server, made fit to be shown; nil if it repeats a password.
     func told(_ message: String) -> String? {
         guard !self.secrets.contains(where: { !$0.isEmpty && message.contains($0) }) else { return nil }
         return ServerText.told(message)

@@ -2,11 +2,11 @@
 import CPostgreSQL
 
 extension ServerConnection {
-    /// Sends one statement and waits for the whole answer, to the deadline.
+    /// Sends one statement and waits for the whole answer, until the deadline.
     ///
-    /// The parameters are of the type text, which a statement casts where it needs another, and so are the columns of
-    /// the answer. A statement that the server refuses leaves the
-    /// connection as it is; anything else that goes wrong closes the connection.
+    /// All parameters have the type text, which a statement casts where it needs another type; all columns of the
+    /// answer come as text. A statement that the server refuses leaves the connection as it is; any other error closes
+    /// the connection.
     @discardableResult
     package func run(_ statement: String, _ parameters: [String?] = []) throws(FleetError) -> [ServerRow] {
         guard let handle = unsafe self.handle else { throw Self.closed }
@@ -18,14 +18,14 @@ extension ServerConnection {
         let isSent = unsafe texts.withPointers { values in
             unsafe PQsendQueryParams(handle, statement, Int32(parameters.count), types, values, nil, nil, 0) == 1
         }
-        // Row by row: libpq would keep all rows of an endless answer before it gives the first one away.
+        // Row by row: libpq would keep all rows of an endless answer before handing out the first.
         guard isSent, unsafe PQsetSingleRowMode(handle) == 1 else { throw self.lost() }
         var answer = Answer()
         while true {
             let flushed = unsafe PQflush(handle)
             guard flushed >= 0 else { throw self.lost() }
             if flushed == 0, unsafe PQisBusy(handle) == 0 {
-                // "returning a null pointer when the command is done"
+                // PQgetResult: "returning a null pointer when the command is done"
                 guard let result = unsafe PQgetResult(handle) else { break }
                 defer { unsafe PQclear(result) }
                 guard unsafe answer.take(result, within: self.manner.bounds) else { throw self.notUnderstood() }
@@ -46,7 +46,7 @@ extension ServerConnection {
 
     /// The type `text`, by its number in PostgreSQL's pg_type.dat.
     ///
-    /// Left to guess, the server refuses a parameter that a statement does not use.
+    /// If the server must guess, it refuses a parameter that the statement does not use.
     private static let text: Oid = 25
 
     static var closed: FleetError { FleetError(code: .unreachable, message: "there is no connection to the server") }
@@ -61,7 +61,7 @@ extension ServerConnection {
         return FleetError(code: .unavailable, message: "the server's answer is none to what it was asked")
     }
 
-    /// Waits for bytes of the server, or for room for what is still to be sent, and takes what has come.
+    /// Waits for bytes from the server, or for room to send the rest, and reads what has come.
     private func consume(until deadline: ContinuousClock.Instant, isWriting: Bool) throws(FleetError) {
         guard let handle = unsafe self.handle else { throw Self.closed }
         let left = deadline - .now
@@ -81,7 +81,7 @@ private struct Answer {
     private var bytes = 0
     var failure: (state: String, message: String)?
 
-    /// Takes a result of libpq's; false if no statement of ours has such a result.
+    /// Takes a result of libpq; false if no statement of a link has such a result.
     mutating func take(_ result: OpaquePointer, within bounds: ServerConnection.Bounds) -> Bool {
         switch unsafe PQresultStatus(result) {
         case PGRES_SINGLE_TUPLE:
@@ -90,10 +90,10 @@ private struct Answer {
             guard self.rows.count < bounds.rows, self.bytes <= bounds.bytes else { return false }
             self.rows.append(ServerRow(columns: (0..<count).map { unsafe Self.text(result, $0) }))
             return true
-        // Each answer ends with one of these: no more rows, or a command that has none.
+        // Each answer ends with one of these: no more rows, or a command without rows.
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: return true
         case PGRES_FATAL_ERROR:
-            // The first tells the cause. The primary message alone: others repeat values.
+            // The first failure shows the cause. Only its primary message is kept: other fields repeat values.
             if self.failure == nil {
                 let state = unsafe Self.field(result, Int32(UInt8(ascii: "C"))) ?? "none"
                 let message = unsafe Self.field(result, Int32(UInt8(ascii: "M"))) ?? "the statement failed"

@@ -2,9 +2,9 @@
 import CPostgreSQL
 
 extension ServerConnection {
-    /// What ended a wait.
+    /// Why a wait has ended.
     enum Waking: Sendable {
-        /// Something came from the server; names that others notified are in `takeNotifications`.
+        /// The server sent something; `takeNotifications` returns the notifications among it.
         case server
         /// Another thread woke this one.
         case owner
@@ -30,15 +30,15 @@ extension ServerConnection {
         return ready.isEmpty ? .time : .server
     }
 
-    /// The texts that others have notified since they were last taken.
+    /// Returns the texts of the notifications since the last call.
     ///
-    /// An empty one stands for all that were dropped because there were too many.
+    /// An empty text stands for all that were dropped because there were too many.
     func takeNotifications() -> [String] {
         defer { self.notifications = [] }
         return self.notifications
     }
 
-    /// Takes the notifications out of libpq, which would keep any number.
+    /// Takes the notifications out of libpq, which would keep any number of them.
     func collectNotifications() {
         guard let handle = unsafe self.handle else { return }
         while let notification = unsafe PQnotifies(handle) {

@@ -1,30 +1,30 @@
 #if PostgreSQL
 import CPostgreSQL
 
-/// One connection to PostgreSQL, which keeps deadlines of its own whatever the server, or a proxy before it, does.
+/// One connection to PostgreSQL, which keeps its own deadlines whatever the server, or a proxy before it, does.
 ///
-/// Used by one thread at a time, which is why it is not Sendable. `open` and `run` block that thread, to their
-/// deadlines and no longer, but for one thing: libpq looks names up in the DNS with getaddrinfo(3), which keeps no
-/// deadline. So a connection belongs on a thread of its own, for which no call through a circuit ever waits.
+/// One thread at a time uses it, so it is not Sendable. `init` and `run` block that thread, but never beyond their
+/// deadlines, with one exception: libpq looks names up in the DNS with getaddrinfo(3), which keeps no deadline. So a
+/// connection belongs on a thread of its own, for which no call through a circuit ever waits.
 ///
-/// Safe: the pointer is libpq's, and nobody else has it; `close` frees what is behind it and forgets it, once.
+/// Safe: the pointer is libpq's, and no other object has it; `close` frees what is behind it and forgets it, once.
 @safe
 package final class ServerConnection {
-    /// How much one answer may have.
+    /// The limits of one answer.
     package struct Bounds: Sendable {
         var rows = 200_000
         var bytes = 64 << 20
-        /// How many names of notifications are kept until somebody takes them.
+        /// How many notifications are kept until the owner takes them.
         var notifications = 1_000
     }
 
-    /// How a connection is made, beside what its settings say.
+    /// How a connection is made, apart from its settings.
     package struct Manner: Sendable {
-        /// For connecting, and for each statement.
+        /// The time for connecting, and for each statement.
         var timeout: Duration = .seconds(2)
         /// Whether the session at the server is this connection's own.
         ///
-        /// Behind a pooler it is lent for a transaction at a time, and what is set there would be set for others.
+        /// A pooler lends a session for one transaction at a time, so its settings would hold for other clients, too.
         var hasOwnSession = true
         var bounds = Bounds()
 
@@ -40,16 +40,15 @@ package final class ServerConnection {
     let settings: ConnectionSettings
     let manner: Manner
     private(set) var handle: OpaquePointer?
-    /// Names that others have notified, as far as nobody has taken them.
+    /// The texts of the notifications that the owner has not taken yet.
     var notifications: [String] = []
     /// How many bytes have come since the last statement was sent.
     private(set) var received: Int64 = 0
-    /// How many had come before, where the kernel counts them.
+    /// How many bytes had come before, where the kernel counts them.
     private var receivedBefore: Int64 = 0
-    /// How many statements were sent.
     var statements = 0
 
-    /// Connects; throws at the latest after the manner's timeout, to which looking the server's name up does not count.
+    /// Connects; throws at the latest after the manner's timeout, which does not cover looking the server's name up.
     package init(_ settings: ConnectionSettings, manner: Manner = Manner()) throws(FleetError) {
         self.settings = settings
         self.manner = manner
@@ -57,7 +56,7 @@ package final class ServerConnection {
         var failure = FleetError(code: .unreachable, message: "no server is named")
         for (number, server) in settings.servers.enumerated() {
             let now = ContinuousClock.now
-            // What is left of the time is shared among the servers that were not tried.
+            // The servers that were not tried yet share the time that is left.
             let end = now + (deadline - now) / (settings.servers.count - number)
             do throws(FleetError) {
                 try self.connect(server, until: end)
@@ -79,7 +78,7 @@ package final class ServerConnection {
     package func close() {
         guard let handle = unsafe self.handle else { return }
         unsafe self.handle = nil
-        // PQfinish says good-bye to the server; on a socket that is shut down nothing waits for room to say it in.
+        // PQfinish says good-bye to the server; on a socket that is shut down it never waits for room to do so.
         let socket = unsafe PQsocket(handle)
         if socket >= 0 { Poll.shutDown(socket) }
         unsafe PQfinish(handle)
@@ -102,7 +101,7 @@ package final class ServerConnection {
         }
         unsafe self.handle = handle
         unsafe bf_drop_notices(handle)
-        // For the SQLSTATE, which only a verbose message tells.
+        // Only a verbose message has the SQLSTATE.
         unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         (self.received, self.receivedBefore) = (0, 0)
         // "If you have yet to call PQconnectPoll ... behave as if it last returned PGRES_POLLING_WRITING."
@@ -113,7 +112,7 @@ package final class ServerConnection {
             guard left > .zero else {
                 throw FleetError(code: .timedOut, message: "the server did not let the link in in time")
             }
-            // The socket may be another one after each call of PQconnectPoll.
+            // Each call of PQconnectPoll may change the socket.
             let socket = unsafe PQsocket(handle)
             let isReading = status == PGRES_POLLING_READING
             let ready = Poll.wait(for: left, reading: isReading ? [socket] : [], writing: isReading ? [] : [socket])
@@ -125,13 +124,13 @@ package final class ServerConnection {
         guard unsafe PQsetnonblocking(handle, 1) == 0 else { throw self.lost() }
     }
 
-    /// What the server is told about this session.
+    /// Sets what this session needs.
     ///
-    /// - `statement_timeout`, `lock_timeout`: the server gives up before this end does, and holds no row for nobody.
-    /// - `synchronous_commit`: a commit does not wait for a standby that is gone. What a failover loses is offered
-    ///   again by the links that know it.
-    /// - `search_path`: all names are written with their schema; nobody else's operators and functions are found.
-    /// - the isolation level: a compare-and-set that waited for another looks again at what that one left.
+    /// - `statement_timeout`, `lock_timeout`: the server gives up before this connection does, and keeps no row
+    ///   locked.
+    /// - `synchronous_commit`: a commit waits for no standby that is gone. Links offer again what a failover loses.
+    /// - `search_path`: all names have their schema, so no other user's operators and functions are found.
+    /// - the isolation level: a compare-and-set that waited for another looks again at the changed row.
     private func prepareSession() throws(FleetError) {
         let timeout = max(1, Int64(self.manner.timeout / .milliseconds(1)) * 3 / 4)
         try self.run(
@@ -144,7 +143,7 @@ package final class ServerConnection {
 
     // MARK: - What went wrong
 
-    /// The connection has failed: it is closed, and this says why.
+    /// Closes the failed connection; returns why it failed.
     func lost() -> FleetError {
         let message = unsafe self.handle.map { unsafe String(cString: PQerrorMessage($0)) } ?? ""
         self.close()
@@ -152,7 +151,7 @@ package final class ServerConnection {
         return FleetError(code: .unreachable, message: "the connection to the server is lost\(text)")
     }
 
-    /// The server did not let this end in.
+    /// Closes a connection that was not accepted; returns why.
     private func notConnected() -> FleetError {
         guard let handle = unsafe self.handle else { return self.lost() }
         let message = unsafe String(cString: PQerrorMessage(handle))
@@ -166,16 +165,15 @@ package final class ServerConnection {
         return FleetError(code: code, message: text)
     }
 
-    /// Begins to count the bytes of an answer.
     func startCounting() {
         guard let handle = unsafe self.handle else { return }
         self.received = 0
         self.receivedBefore = unsafe bf_bytes_received(PQsocket(handle))
     }
 
-    /// Counts what has come, before libpq reads it; throws when that is more than an answer may have.
+    /// Counts the bytes that have come, before libpq reads them; throws if they are more than an answer may have.
     ///
-    /// Where the kernel keeps no count, what waits just now is added up: while libpq reads, more may come.
+    /// Where the kernel keeps no count, the waiting bytes are added up, though more may come while libpq reads.
     func countReceived(_ socket: Int32) throws(FleetError) {
         let all = bf_bytes_received(socket)
         self.received = all >= 0 ? all - self.receivedBefore : self.received + Int64(bf_bytes_waiting(socket))

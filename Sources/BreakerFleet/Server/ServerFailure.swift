@@ -1,6 +1,6 @@
 #if PostgreSQL
 
-/// What a link makes of the SQLSTATE by which a server says no.
+/// The errors for the SQLSTATEs with which a server refuses.
 enum ServerFailure {
     /// See "PostgreSQL Error Codes", appendix A of its manual.
     static func code(of state: String) -> FleetError.Code {
@@ -17,9 +17,9 @@ enum ServerFailure {
         }
     }
 
-    /// The SQLSTATE in a verbose message of libpq's, as in `FATAL:  28P01: password authentication failed`.
+    /// The SQLSTATE in a verbose message of libpq, as in `FATAL:  28P01: password authentication failed`.
     ///
-    /// While it connects, libpq tells the SQLSTATE in no other way.
+    /// While libpq connects, it shows the SQLSTATE in no other way.
     static func state(in message: String) -> String? {
         message.split(separator: ":").lazy.map { $0.drop { $0 == " " } }.first { word in
             word.utf8.count == 5 && word.utf8.contains { $0 >= 0x30 && $0 <= 0x39 }
@@ -27,7 +27,7 @@ enum ServerFailure {
         }.map { String($0) }
     }
 
-    /// A verbose message on one line, without where in its source the server wrote it.
+    /// A verbose message on one line, without the server's source file and line.
     static func brief(_ message: String) -> String {
         let lines = message.split(whereSeparator: \.isNewline).filter { line in
             let words = line.split(separator: ":")

@@ -1,6 +1,6 @@
 #if PostgreSQL
 
-/// A row of an answer: texts, of which nothing is known.
+/// A row of an answer: texts that no code has checked yet.
 package struct ServerRow: Sendable, Hashable {
     let columns: [String?]
 

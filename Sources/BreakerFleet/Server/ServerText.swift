@@ -5,12 +5,12 @@ import BreakerStore
 enum ServerText {
     static let longest = 1_000
 
-    /// A text for people that came from a server: one line, not too long.
+    /// A server's text made fit for people: on one line, and not too long.
     static func told(_ text: String) -> String { self.cut(text).escaped }
 
     /// The first 1,000 characters.
     ///
-    /// Counted as Unicode scalars: one that a reader takes for one character may have any number of marks.
+    /// They are Unicode scalars, because a character as readers see it may have any number of marks.
     static func cut(_ text: String) -> String {
         guard text.utf8.count > self.longest else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(self.longest)))

@@ -9,9 +9,9 @@ import Darwin
 
 /// A pipe by which any thread ends the wait of the thread that has the connection.
 ///
-/// Woken twice before the wait it ends one wait.
+/// Two calls of `wake` before a wait end only one wait.
 final class WakeUp: Sendable {
-    /// Becomes readable when somebody wakes.
+    /// Becomes readable when a thread calls `wake`.
     let descriptor: Int32
     private let writeEnd: Int32
 
@@ -39,14 +39,14 @@ final class WakeUp: Sendable {
         _ = unsafe write(self.writeEnd, &byte, 1)
     }
 
-    /// Waits until somebody wakes; false if the time is over first.
+    /// Waits until a thread calls `wake`; false if the time is over first.
     func wait(for duration: Duration) -> Bool {
         guard Poll.wait(for: duration, reading: [self.descriptor]).contains(self.descriptor) else { return false }
         self.drain()
         return true
     }
 
-    /// Forgets that somebody woke.
+    /// Forgets all calls of `wake` so far.
     func drain() {
         var bytes = [UInt8](repeating: 0, count: 512)
         while unsafe read(self.descriptor, &bytes, bytes.count) == bytes.count {}

@@ -1,15 +1,15 @@
 import BreakerStore
 
-/// A command line, taken apart: the verb, its options and the rest.
+/// A command line, split into the verb, its options and its operands.
 package struct Arguments: Sendable {
     package private(set) var verb: (any DescribedVerb.Type)?
     package private(set) var operands: [String] = []
-    /// The value of each option that was given: the last one, and nothing for those that take none.
+    /// The given options with their values, which are empty for options without a value; the last value counts.
     private var values: [(option: Option, value: String)] = []
 
-    /// Options may stand before and behind the verb and the operands; all after `--` are operands.
+    /// Options may stand before and after the verb and the operands; all arguments after `--` are operands.
     package init(_ arguments: [String], of program: Program) throws(Failure) {
-        // The verb tells which options there are, and options may stand before it.
+        // The verb decides which options there are, but options may stand before it.
         let verbOptions = program.verbs.flatMap { $0.options } + program.commonOptions
         var rest = arguments[...]
         var given: [(option: String, value: String?)] = []

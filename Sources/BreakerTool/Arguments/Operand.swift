@@ -1,7 +1,7 @@
-/// What follows a verb on the command line, beside options.
+/// An argument after the verb that is no option.
 package struct Operand: Sendable {
     package var kind: ArgumentKind
-    /// Whether any number of them may follow.
+    /// Whether the operand may be repeated.
     package var isRepeated: Bool
 
     package init(kind: ArgumentKind, isRepeated: Bool = false) {

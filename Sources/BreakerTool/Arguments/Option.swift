@@ -2,11 +2,11 @@
 package struct Option: Sendable, Equatable {
     /// Its name, without the dashes.
     package var name: String
-    /// What stands for its value in the help; nil if it takes none.
+    /// The word for its value in the help; nil if the option takes no value.
     package var placeholder: String?
-    /// Whether it may stand without its value, which then follows an equals sign.
+    /// Whether the value may be left out; a given value follows an equals sign.
     package var isValueOptional = false
-    /// What its value is.
+    /// The kind of its value.
     package var kind = ArgumentKind.text
     package var help: String
 

@@ -1,6 +1,6 @@
-/// Finds what somebody may have meant.
+/// Finds the word that a user may have meant.
 package enum Spelling {
-    /// The candidate that is few slips away: a letter more, less, another, or two swapped; nil if all are far.
+    /// The candidate with the fewest slips: a letter more, less, another, or two swapped; nil if all have too many.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let scalars = Array(word.unicodeScalars)
         let limit = max(1, min(3, scalars.count / 3))

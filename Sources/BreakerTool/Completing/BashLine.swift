@@ -1,17 +1,19 @@
-/// A line as bash has it, up to the cursor, taken apart without expanding anything.
+/// A command line of bash up to the cursor, split without expanding anything.
 package struct BashLine {
-    /// The words without their quotes; the last one ends at the cursor, and may be empty.
+    /// The words without their quotes; the last word ends at the cursor, and may be empty.
     package private(set) var words: [String] = []
-    /// Whether the last word names a file that input comes from or output goes to.
+    /// Whether the last word is the file of a redirection.
     package private(set) var isRedirection = false
-    /// What the last word has before the part that bash replaces.
+    /// The beginning of the last word, before the part that bash replaces.
     private var kept = ""
     /// The quotation mark that is open where that part begins.
     private var quote: Character?
 
+    /// Splits a line.
+    ///
     /// - Parameter part: the end of the line, which bash replaces.
     package init(_ line: String, replacing part: String) {
-        // By scalars: no accent may stick to a quotation mark.
+        // By scalars, so that no accent sticks to a quotation mark.
         let scalars = Array(line.unicodeScalars)
         let place = scalars.count - part.unicodeScalars.count
         var word = ""
@@ -35,7 +37,7 @@ package struct BashLine {
             case ("'", "'"), ("\"", "\""): open = nil
             case (_, "'"): append(scalar)
             case ("\\", "\""):
-                // Between these quotes the backslash quotes but a few.
+                // Between these quotes the backslash quotes only a few characters.
                 guard let next, "$`\"\\".unicodeScalars.contains(next) else {
                     append(scalar)
                     continue
@@ -62,7 +64,7 @@ package struct BashLine {
         if place < 0 || place > scalars.count { self.kept = word }
     }
 
-    /// What bash is to put in the place of the part, so that the last word becomes `word`; nil if nothing can do that.
+    /// The text that bash must put in place of the part to make the last word `word`; nil if no text can.
     package func replacement(for word: String) -> String? {
         guard word.utf8.starts(with: self.kept.utf8) else { return nil }
         let rest = String(decoding: word.utf8.dropFirst(self.kept.utf8.count), as: UTF8.self)
@@ -71,7 +73,7 @@ package struct BashLine {
             switch (self.quote, scalar) {
             case ("'", "'"): text += #"'\''"#
             case ("'", _): text.unicodeScalars.append(scalar)
-            // Between these quotes bash takes `!` for history, and keeps the backslash that would save it.
+            // Between these quotes bash takes `!` for history, and keeps a backslash before it.
             case ("\"", "!"): text += #""'!'""#
             case ("\"", "$"), ("\"", "`"), ("\"", "\""), ("\"", "\\"): text += "\\\(scalar)"
             case ("\"", _): text.unicodeScalars.append(scalar)
@@ -79,12 +81,12 @@ package struct BashLine {
             }
         }
         guard let quote = self.quote else { return text }
-        // Where the text begins with the quotation mark that is open, readline replaces that one, too. Where the text
-        // ends with one, readline takes it for the closing one.
+        // If the text begins with the open quotation mark, readline also replaces that mark. If the text ends with the
+        // mark, readline takes it for the closing mark.
         return (text.first == quote ? "\(quote)" : "") + text + (text.last == quote ? "\(quote)" : "")
     }
 
-    /// Whether a character means itself to bash, and breaks no word for readline.
+    /// Whether a character has no meaning to bash, and breaks no word for readline.
     private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
         !scalar.isASCII || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
             || ("0"..."9").contains(scalar) || "_-./,+%".unicodeScalars.contains(scalar)

@@ -1,10 +1,10 @@
 import BreakerStore
 
-/// What may stand where somebody has pressed Tab.
+/// The completion of the word at the cursor.
 enum Completion: Equatable {
-    /// One of these, which all begin with what is there.
+    /// One of these texts, which all begin with the typed text.
     case words([Candidate])
-    /// The path of a file, which the shell completes.
+    /// The path of a file, which the shell itself completes.
     case files
 
     struct Candidate: Equatable {
@@ -14,9 +14,11 @@ enum Completion: Equatable {
 
     static let nothing = Completion.words([])
 
+    /// Completes the last word.
+    ///
     /// - Parameters:
-    ///   - words: what was typed behind the name of the program, without quotes; the last one is to be completed.
-    ///   - names: looks circuits and groups up.
+    ///   - words: the typed words after the program's name, without quotes.
+    ///   - names: looks up circuits and groups.
     init(of words: [String], in program: Program, names: CompletionAnswer.Names) {
         let prefix = words.last ?? ""
         let typed = TypedWords(words.dropLast(), of: program)
@@ -62,7 +64,7 @@ enum Completion: Equatable {
         }
     }
 
-    /// Those that begin with the prefix, byte by byte, but for those that would deceive whoever looks at a terminal.
+    /// The texts that begin with the prefix, byte by byte, without those that would deceive a reader of the terminal.
     private static func plain(_ texts: [String], _ prefix: String) -> [Candidate] {
         texts.filter { $0.utf8.starts(with: prefix.utf8) && $0.isPlain }.map { Candidate(text: $0) }
     }
@@ -79,6 +81,6 @@ enum Completion: Equatable {
 }
 
 extension String {
-    /// Whether it has no control character, none that hides or turns text round, and is UTF-8 as it was read.
+    /// Whether the text is valid UTF-8, without control characters and characters that hide or turn text.
     fileprivate var isPlain: Bool { self.escaped == self && !self.unicodeScalars.contains("\u{FFFD}") }
 }

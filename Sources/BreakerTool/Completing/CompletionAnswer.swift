@@ -1,14 +1,16 @@
-/// What a program says to the scripts of `completions`, which ask it at each Tab.
+/// The answers to the scripts of `completions`, which run a program at each Tab.
 ///
-/// The first line of an answer says what follows: `words`, each on a line with its help behind a tab, or `files` and
-/// nothing more. For bash the words are quoted, without help. Whatever is wrong, the answer is empty.
+/// The first line of an answer is its kind: `words`, with a word on each further line and its help after a tab, or
+/// `files` alone. For bash the words are quoted, without help. After any error the answer is empty.
 package enum CompletionAnswer {
-    /// Looks names of circuits or groups up that begin with a text, as the values of the options on the line say where.
+    /// Looks up names that begin with a text; the values of the options on the line say in which store.
     package typealias Names = (_ kind: ArgumentKind, _ prefix: String, _ value: (Option) -> String?) -> [String]
 
+    /// The answer for a command line.
+    ///
     /// - Parameters:
     ///   - operands: the shell, then what the script knows of the line.
-    ///   - names: none for a program that has no names to complete.
+    ///   - names: looks up names; a program without names to complete leaves it out.
     package static func text(
         to operands: [String], of program: Program, names: Names = { _, _, _ in [] }
     ) -> String {

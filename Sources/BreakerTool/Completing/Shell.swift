@@ -4,7 +4,7 @@ package enum Shell: String, CaseIterable, Sendable {
     case zsh
     case fish
 
-    /// The shell that the verb `completions` is given.
+    /// The shell that the operand of `completions` names.
     package init(_ arguments: Arguments) throws(Failure) {
         let shells = Self.allCases.map(\.rawValue)
         guard let word = arguments.operands.first, arguments.operands.count == 1, let shell = Shell(rawValue: word)
@@ -17,12 +17,12 @@ package enum Shell: String, CaseIterable, Sendable {
         self = shell
     }
 
-    /// What the shell reads in to complete the command line of the program of that name.
+    /// The script by which the shell completes the command line of the program `name`.
     ///
-    /// The scripts know neither verbs nor options: at each Tab they ask the program, by its verb `complete`, which
-    /// reads the tables of the help. They evaluate nothing of the answer.
+    /// The scripts know neither verbs nor options: at each Tab they run the program's verb `complete`, which reads the
+    /// tables of the help. They evaluate nothing of the answer.
     package func script(for name: String) -> String {
-        // The functions of bash and fish are called so.
+        // In names of functions of bash and fish.
         let function = name.replacing("-", with: "_")
         switch self {
         case .bash: return Self.bashScript(name, function)
@@ -31,8 +31,10 @@ package enum Shell: String, CaseIterable, Sendable {
         }
     }
 
-    /// bash replaces a part of the word alone, and quotes nothing but file names: the program is told the whole line
-    /// and that part, and answers with what to put there, quoted.
+    /// A script that sends the program the whole line with the part that bash replaces, and gets the quoted
+    /// replacement.
+    ///
+    /// bash replaces only this part of the word, and quotes only file names.
     private static func bashScript(_ name: String, _ function: String) -> String {
         """
         # bash completion for \(name)
@@ -52,7 +54,7 @@ package enum Shell: String, CaseIterable, Sendable {
         """
     }
 
-    /// zsh and fish quote what they put on the line themselves.
+    /// A script that sends words without quotes: zsh and fish quote what they put on the line.
     private static func zshScript(_ name: String) -> String {
         """
         #compdef \(name)

@@ -1,6 +1,6 @@
-/// What stands before the word that is being completed, as far as it matters for that word.
+/// The words before the word that is being completed, as far as they matter for it.
 ///
-/// Unlike `Arguments` it takes nothing amiss: the line is not finished.
+/// Unlike `Arguments`, it reports no errors: the line is not finished.
 struct TypedWords {
     private(set) var verb: (any DescribedVerb.Type)?
     /// How many operands there are.
@@ -22,7 +22,7 @@ struct TypedWords {
             } else if self.isPastOptions || !word.hasPrefix("-") || word == "-" {
                 if self.verb == nil {
                     self.verb = program.verbs.first { $0.name == word }
-                    // Nothing is known of what follows another word.
+                    // After an unknown verb no word can be completed.
                     if self.verb == nil { self.isUnknown = true }
                 } else {
                     self.operands += 1
@@ -44,7 +44,7 @@ struct TypedWords {
     /// The options that may stand here.
     var options: [Option] { (self.verb?.options ?? []) + self.program.commonOptions(of: self.verb) }
 
-    /// Options may stand before their verb.
+    /// The option with this spelling; before the verb, each verb's options count.
     func option(_ spelling: String) -> Option? {
         let known = self.verb == nil ? self.program.verbs.flatMap { $0.options } : []
         return (self.options + known).first { $0.spelling == spelling }
@@ -53,7 +53,7 @@ struct TypedWords {
     /// The value that an option has so far.
     subscript(option: Option) -> String? { self.values.last { $0.option == option }?.value }
 
-    /// What the next operand is; nil if there can't be one.
+    /// The kind of the next operand; nil if no operand can follow.
     var operand: ArgumentKind? {
         guard let verb = self.verb else { return self.isUnknown ? nil : .verb }
         let operands = verb.operands

@@ -1,10 +1,10 @@
-/// Where output goes and answers come from.
+/// The output, the input and the terminal of a program.
 package protocol Console: AnyObject {
     /// Whether a person reads the output.
     var outputIsTerminal: Bool { get }
-    /// Whether a person can be asked.
+    /// Whether the program can ask a person.
     var canAsk: Bool { get }
-    /// The columns of the terminal that the output goes to; nil where there is none.
+    /// The columns of the output's terminal; nil without a terminal.
     var width: Int? { get }
     /// The lines of that terminal.
     var height: Int? { get }
@@ -13,28 +13,29 @@ package protocol Console: AnyObject {
     /// The name of this host.
     var hostName: String { get }
 
-    /// Adds to the output: data.
+    /// Adds data to the output.
     func write(_ text: String)
-    /// Adds to the talk, which goes to the standard error stream.
+    /// Adds a message, which goes to standard error.
     func writeError(_ text: String)
-    /// Hands over what was written.
+    /// Writes what is buffered.
     func flush()
     /// The next line of the input, or nil at its end.
     func readLine() -> String?
 
-    /// Lets time pass.
+    /// Waits.
     ///
-    /// - Parameter listening: whether it ends as soon as nobody reads the output any more.
+    /// - Parameter listening: whether a disturbance of the terminal, or the end of the output's readers, ends the
+    ///   pause.
     func pause(for duration: Duration, listening: Bool) -> Pause
-    /// Takes the whole terminal; what stood there comes back when it is left, or when a signal ends the process.
+    /// Takes the whole terminal; its old content returns when the screen is left, or when a signal ends the process.
     func enterScreen()
     func leaveScreen()
 }
 
-/// How a pause ended.
+/// Why a pause ended.
 package enum Pause: Sendable {
     case isOver
-    /// The terminal has another size, or was somebody else's in the meantime.
+    /// The terminal has a new size, or another program has used it.
     case disturbed
     case nobodyReads
 }

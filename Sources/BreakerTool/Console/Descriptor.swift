@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Writes to files that are open.
+/// Writes to open files.
 package enum Descriptor {
     /// Writes all of the bytes; returns the error, if there was one.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {

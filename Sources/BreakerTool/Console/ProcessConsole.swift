@@ -11,7 +11,7 @@ package final class ProcessConsole: Console {
     private static let bufferSize = 65_536
 
     private var buffer: [UInt8] = []
-    /// What kept the output from being written; nothing more is written then.
+    /// The error of writing the output; after it nothing more is written.
     private var outputError: Int32?
 
     package let outputIsTerminal = isatty(STDOUT_FILENO) != 0
@@ -30,7 +30,7 @@ package final class ProcessConsole: Console {
     }
 
     package var loginName: String {
-        // The name of the session, which `sudo` does not change; a service has none.
+        // The session's name, which `sudo` does not change; a service has none.
         var name = [CChar](repeating: 0, count: 256)
         if unsafe getlogin_r(&name, name.count) == 0 {
             let bytes = name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
@@ -55,7 +55,7 @@ package final class ProcessConsole: Console {
     }
 
     package func writeError(_ text: String) {
-        // What was said before comes before.
+        // Earlier output comes first.
         self.flush()
         _ = Descriptor.write(Array(text.utf8), to: STDERR_FILENO)
     }
@@ -65,7 +65,7 @@ package final class ProcessConsole: Console {
         return Swift.readLine()
     }
 
-    /// Writes what is left; returns the code to end with.
+    /// Writes the rest of the output; returns the exit code.
     ///
     /// A reader that has gone away, such as `head`, is no failure.
     package func finish(_ code: ExitCode, of program: Program) -> ExitCode {
@@ -83,12 +83,12 @@ package final class ProcessConsole: Console {
         while true {
             let left = (end - .now) / .milliseconds(1)
             guard left > 0 else { return .isOver }
-            // A pipe whose reader has gone, or a terminal that hung up, says so unasked.
+            // `poll` reports a pipe without readers, or a terminal that hung up, unasked.
             var ends = [
                 pollfd(fd: listening ? STDOUT_FILENO : -1, events: 0, revents: 0),
                 pollfd(fd: listening ? Screen.disturbance : -1, events: Int16(POLLIN), revents: 0),
             ]
-            // A signal that ends it has written to the pipe, if it matters.
+            // A signal that interrupts `poll` has written to the pipe, if the signal matters.
             guard unsafe poll(&ends, 2, Int32(min(left.rounded(.up), 1_000_000))) > 0 else { continue }
             if ends[0].revents != 0 { return .nobodyReads }
             Screen.forgetDisturbances()

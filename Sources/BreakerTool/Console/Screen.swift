@@ -6,18 +6,18 @@ import Musl
 import Darwin
 #endif
 
-/// The alternate screen of the terminal, which every way out of the process gives back.
+/// The alternate screen of the terminal, which every way out of the process leaves.
 ///
-/// Its functions run in handlers of signals, too: they call nothing but what signal-safety(7) lists.
+/// Signal handlers run its functions, too, so these call only functions that signal-safety(7) lists.
 package enum Screen {
-    // Written by the one thread there is, and read by the handlers, which interrupt it.
+    // Used by the only thread, and by the handlers, which interrupt it.
     nonisolated(unsafe) private static var isOn = false
-    /// The ends of a pipe into which the handlers write that what stands on the screen may be something else by now.
+    /// A pipe into which the handlers write when something else may stand on the screen.
     ///
-    /// A flag could be raised between the look at it and the pause, which would go on.
+    /// A flag could be raised between its check and the pause, and the pause would go on.
     nonisolated(unsafe) private static var disturbances: (output: Int32, input: Int32) = (-1, -1)
 
-    /// The other screen, empty, without a cursor.
+    /// The alternate screen, empty, without a cursor.
     private static let entering: StaticString = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[H\u{1B}[2J"
     private static let leaving: StaticString = "\u{1B}[?25h\u{1B}[?1049l"
 
@@ -32,10 +32,10 @@ package enum Screen {
         unsafe self.isOn = false
     }
 
-    /// What can be read once something has disturbed the screen; below zero before the signals are handled.
+    /// Becomes readable when something has disturbed the screen; negative before `handleSignals`.
     package static var disturbance: Int32 { unsafe self.disturbances.output }
 
-    /// Forgets what has disturbed it so far.
+    /// Forgets all disturbances so far.
     package static func forgetDisturbances() {
         var bytes = [UInt8](repeating: 0, count: 64)
         while unsafe read(self.disturbance, &bytes, bytes.count) > 0 {}
@@ -50,10 +50,10 @@ package enum Screen {
             }
             unsafe self.disturbances = (output: ends[0], input: ends[1])
         }
-        // Nothing may be made for the first time in a handler.
+        // Initialized here, because a handler must not do so.
         self.leave()
         _ = unsafe (self.entering, self.leaving, self.disturbances)
-        // A change is committed or not, whenever the process ends. The line that shows ^C is ended.
+        // A change is committed or not, whenever the process ends. The line feed ends the line that shows ^C.
         signal(SIGINT) { _ in
             if unsafe Screen.isOn {
                 Screen.leave()
@@ -62,7 +62,7 @@ package enum Screen {
             }
             _exit(ExitCode.interrupted.rawValue)
         }
-        // The default follows, once the handler has returned.
+        // The default action follows when the handler has returned.
         signal(SIGTERM) { number in
             Screen.leave()
             signal(number, SIG_DFL)
@@ -79,14 +79,14 @@ package enum Screen {
 
     private static func noteDisturbance() {
         let error = errno
-        // A pipe that is full says the same.
+        // A full pipe says the same.
         self.write("!", to: unsafe self.disturbances.input)
         errno = error
     }
 
     private static func handleStop() {
         signal(SIGTSTP) { number in
-            // It is taken again when the process goes on.
+            // The handler of SIGCONT takes the screen again.
             if unsafe Screen.isOn { Screen.write(Screen.leaving, to: STDOUT_FILENO) }
             signal(number, SIG_DFL)
             raise(number)

@@ -3,7 +3,7 @@ import BreakerStoreJSON
 extension Duration {
     /// This duration for a narrow column: whole units, and never below zero.
     ///
-    /// - Parameter roundsUp: whether a begun unit counts, as of a time that is still to come.
+    /// - Parameter roundsUp: whether a begun unit counts, as for a time that is still to come.
     package func brief(roundsUp: Bool = false) -> String {
         let milliseconds = max(0, self.wholeMilliseconds)
         let (length, word): (Int64, String) =

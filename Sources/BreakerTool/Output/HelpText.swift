@@ -6,7 +6,7 @@ package struct HelpText: Sendable {
 
     package init(of program: Program) { self.program = program }
 
-    /// What is said to somebody who said nothing.
+    /// The answer to a command line without a verb.
     package var short: String {
         """
         usage: \(self.program.name) \(self.program.synopsis)
@@ -55,7 +55,7 @@ package struct HelpText: Sendable {
         "\(self.program.name) \(verb.name) \(Self.operands(verb))"
     }
 
-    /// What may follow the name of a verb.
+    /// The part of the command line after the name of a verb.
     package static func operands(_ verb: any DescribedVerb.Type) -> String {
         verb.synopsis.isEmpty ? "[OPTION…]" : "\(verb.synopsis) [OPTION…]"
     }
@@ -64,7 +64,7 @@ package struct HelpText: Sendable {
         summary.prefix(1).uppercased() + summary.dropFirst() + "."
     }
 
-    /// The columns of a terminal that was never made wider.
+    /// The width of a terminal that was never made wider.
     private static let columns = 80
 
     private static func lines(_ pairs: [(String, String)]) -> String {
@@ -80,7 +80,7 @@ package struct HelpText: Sendable {
 }
 
 extension Option {
-    /// How the option is written, with what stands for its value.
+    /// The option's spelling, with the word for its value.
     package var usage: String {
         guard let placeholder = self.placeholder else { return self.spelling }
         return self.isValueOptional ? "\(self.spelling)[=\(placeholder)]" : "\(self.spelling) \(placeholder)"

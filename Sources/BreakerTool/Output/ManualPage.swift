@@ -57,7 +57,9 @@ package struct ManualPage {
             })
     }
 
-    /// - Parameter items: of each the macros that name it, and what is said of it.
+    /// A list of items.
+    ///
+    /// - Parameter items: the macros that name each item, and its description.
     private static func list(_ items: [(macros: String, text: String)]) -> String {
         ".Bl -tag -width Ds\n" + items.map { ".It \($0.macros)\n\(Mdoc.lines($0.text))" }.joined() + ".El\n"
     }

@@ -1,6 +1,6 @@
 /// Text for a manual page, in the language of mdoc(7).
 package enum Mdoc {
-    /// A text within a line, or as the arguments of a macro when it begins with no punctuation.
+    /// A text within a line, or as a macro's arguments if the text begins with no punctuation.
     package static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
@@ -18,7 +18,7 @@ package enum Mdoc {
         }
     }
 
-    /// Lines of text, none of which is taken for a macro; a sentence begins a line, as mdoc(7) wants it.
+    /// Lines of text without macros; each sentence begins a line, as mdoc(7) wants.
     package static func lines(_ text: String) -> String {
         text.replacing(". ", with: ".\n").split(separator: "\n").map { line in
             let line = Self.escaped(String(line))
@@ -26,7 +26,7 @@ package enum Mdoc {
         }.joined()
     }
 
-    /// One argument of a macro: blanks don't end it, and no word in it is taken for a macro.
+    /// One argument of a macro: blanks do not end it, and no word in it is a macro.
     package static func argument(_ text: String) -> String { "\"\\&\(Self.escaped(text))\"" }
 
     private static func hexadecimal(_ scalar: Unicode.Scalar) -> String {

@@ -14,7 +14,7 @@ package enum ColorChoice: String, CaseIterable, Sendable {
     }
 }
 
-/// The look of a piece of text; it never says what the text does not.
+/// The look of a text; it adds no information to the text.
 package enum Look: String, Sendable {
     case plain = ""
     case heading = "1"

@@ -8,26 +8,24 @@ import Musl
 import Darwin
 #endif
 
-/// Columns of text for people, kept small: a table may have very many rows.
+/// Columns of text for people, kept small, because a table may have very many rows.
 package struct Table {
     package struct Column {
         package var title: String
         package var isRightAligned = false
-        /// How narrow it may become where the terminal is; nil if it is never cut.
+        /// The width to which a narrow terminal may cut the column; nil if the column is never cut.
         package var minimumWidth: Int?
-        /// Whether its texts stand below their rows where a terminal has no room for them beside; of the last column
-        /// only.
+        /// Whether the texts stand below their rows if a terminal has no room beside them; only for the last column.
         package var mayStandBelow = false
-        /// Whether its texts are names, which people give back to the program: none is cut.
+        /// Whether the texts are names, which people give back to the program, so that none is cut.
         ///
-        /// A name that has no room beside those columns that are always shown stands on a line of its own, above the
-        /// rest of its row.
+        /// A name without room beside the columns that are always shown gets its own line, above the rest of its row.
         package var isName = false
-        /// Where it is left out.
+        /// Where the column is shown.
         package var presence = Presence.always
-        /// Whether a terminal leaves it out, too, if each of its texts is `-`.
+        /// Whether a terminal also leaves the column out if all its texts are `-`.
         package var isLeftOutEmpty = false
-        /// How wide it is at least where there is room: later rows may need it.
+        /// The least width where there is room, because later rows may need it.
         package var usualWidth = 0
 
         package init(
@@ -45,12 +43,12 @@ package struct Table {
         }
     }
 
-    /// On which terminals a column is shown; where there is none it always is.
+    /// On which terminals a column is shown; other output always has it.
     package enum Presence {
         case always
-        /// Unless the others would be cut to their narrowest and still find no room.
+        /// Unless the columns do not fit even when all are cut to their narrowest.
         case whereItFits
-        /// Where those that may be cut have as much room as people need to read them.
+        /// Unless the columns that may be cut would become too narrow to read.
         case whereRoomy
     }
 
@@ -71,22 +69,22 @@ package struct Table {
     }
 
     private static let gap = 2
-    /// What stands below a row begins here.
+    /// How far a text below its row is indented.
     private static let indent = 4
-    /// As much of a text that may stand below is enough of it.
+    /// With this much room, a text that may stand below stays beside its row.
     private static let enough = 40
-    /// In so many columns people can read a text that is cut.
+    /// From this width on, people can read a cut text.
     private static let readable = 32
 
-    /// Where there is no room the widest of those that may be cut is cut first.
+    /// Without enough room, the widest column that may be cut is cut first.
     package let columns: [Column]
-    /// Whether rows of one rank stand in the order of the bytes of their first column.
+    /// Whether rows of one rank are sorted by the bytes of their first column.
     private let isSorted: Bool
     private var text: [UInt8] = []
     private var places: [Place] = []
     private var ranks: [UInt8] = []
     private var widths: [Int]
-    /// Whether some row has more than `-` in a column.
+    /// Whether a row has more than `-` in the column.
     private var isFilled: [Bool]
 
     package init(columns: [Column], isSorted: Bool = false) {
@@ -98,14 +96,14 @@ package struct Table {
 
     package var isEmpty: Bool { self.ranks.isEmpty }
 
-    /// Drops the rows; the columns stay as wide as they are.
+    /// Removes the rows; the columns keep their widths.
     package mutating func removeRows() {
         self.text.removeAll(keepingCapacity: true)
         self.places.removeAll(keepingCapacity: true)
         self.ranks.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a row, which stands before those of higher ranks.
+    /// Adds a row, which stands before rows of higher ranks.
     package mutating func append(_ row: [Cell], rank: UInt8 = 0) {
         for (index, cell) in row.enumerated() {
             let width = cell.text.displayWidth
@@ -127,9 +125,9 @@ package struct Table {
         return text
     }
 
-    /// Hands over line by line, the heading first.
+    /// Hands over the lines one by one, the heading first.
     ///
-    /// - Parameter onScreen: whether each line has its place on the terminal: a name that is wider than it is cut.
+    /// - Parameter onScreen: whether each line has its place on the terminal, which cuts a name that is wider.
     package func forEachLine(
         width: Int?, withHeading: Bool = true, onScreen: Bool = false, _ style: Style, _ body: (String) -> Void
     ) {
@@ -156,8 +154,8 @@ package struct Table {
 
     // MARK: - Layout
 
-    /// The width of each column, nil for one that is left out, and the width of what stands below the rows, if the last
-    /// column's texts do.
+    /// The width of each column, nil for a column that is left out, and the width of the texts below the rows, if the
+    /// last column's texts stand there.
     private func layout(_ available: Int?) -> (widths: [Int?], below: Int?) {
         var widths: [Int?] = self.widths
         guard let available else { return (widths, nil) }
@@ -179,8 +177,8 @@ package struct Table {
         return (widths, below)
     }
 
-    /// Gives names the room that is not needed by the columns which are always beside them; a name that finds no room
-    /// there takes none from the others.
+    /// Gives names the room that the columns always shown beside them do not need; a name that does not fit there
+    /// takes no room from other columns.
     private func boundNames(_ widths: inout [Int?], _ available: Int) {
         let needed = zip(self.columns, widths).map { column, width -> Int? in
             guard let width, column.presence == .always, !column.mayStandBelow else { return nil }
@@ -196,9 +194,9 @@ package struct Table {
         }
     }
 
-    /// Leaves out columns from the last to the first, until the others find room.
+    /// Leaves out columns from the last to the first, until the others fit.
     ///
-    /// - Parameter cut: the width that a column of a width and a narrowest one is to have.
+    /// - Parameter cut: the width of a column, from its full width and its narrowest one.
     private func leaveOut(
         _ presence: Presence, from widths: inout [Int?], _ available: Int, cut: (_ width: Int, _ narrowest: Int) -> Int
     ) {
@@ -215,7 +213,7 @@ package struct Table {
         widths.reduce(-Self.gap) { $0 + ($1.map { $0 + Self.gap } ?? 0) }
     }
 
-    /// The rows by rank, those of one rank as they came or by their first column.
+    /// The rows by rank; within a rank as they came, or by their first column.
     private func order() -> [Int] {
         let count = self.ranks.count
         guard self.isSorted else { return RowOrder.sorted(count) { self.ranks[$0] < self.ranks[$1] } }
@@ -260,7 +258,7 @@ package struct Table {
     }
 
     private func line(_ cells: [(text: String, width: Int, look: Look)], _ widths: [Int?], _ style: Style) -> String {
-        // Blanks are written only where something follows: no line ends with one.
+        // Blanks are written only before a text, so that no line ends with a blank.
         var line = ""
         var blanks = 0
         for (index, cell) in cells.enumerated() {

@@ -3,7 +3,7 @@ import BreakerFleet
 import BreakerStore
 import BreakerTool
 
-/// A fleet's status, as people read it.
+/// A fleet's status as text for people.
 struct StatusText {
     let status: FleetStatus
     let shown: [FleetCircuit]
@@ -92,7 +92,7 @@ extension FleetStatus.Host {
 }
 
 extension FleetCircuit {
-    /// Closed, and by nobody's hand.
+    /// Whether the circuit is closed, and not by a hold.
     var isPlainlyClosed: Bool { !self.isOpen && self.hold == nil }
 
     /// The state, in the words of `breaker-inspect`.

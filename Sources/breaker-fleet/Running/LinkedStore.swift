@@ -3,22 +3,22 @@ import BreakerFleet
 import BreakerStore
 import BreakerTool
 
-/// A store's file and its link, for as long as the program runs.
+/// A store's file and its link, while the program runs.
 struct LinkedStore: Sendable {
     let path: String
-    /// What the log calls this file's host.
+    /// The name of this file's host in the log.
     let name: String
     let connection: String
     let configuration: FleetLink.Configuration
     let log: ServiceLog
 
-    /// How often a file that can't be opened is tried again.
+    /// How often the program tries a file again that can't be opened.
     private static let patience = Duration.seconds(1)
 
     /// Works until the task is cancelled.
     ///
-    /// A file that is not there yet, or can't be used just now, is waited for: the services make it, and a link that
-    /// ends is of no use to them.
+    /// A file that is not there yet, or can't be used just now, does not end the work: the services make the file, and
+    /// have no use for a link that ends.
     func run() async {
         var complaint: String?
         while !Task.isCancelled {
@@ -36,7 +36,7 @@ struct LinkedStore: Sendable {
                 }
                 complaint = text
             }
-            // A cancelled task sleeps no longer.
+            // A cancelled task does not sleep.
             try? await Task.sleep(for: Self.patience)
         }
     }
@@ -51,7 +51,8 @@ struct LinkedStore: Sendable {
     private func watched() -> FleetLink.Configuration {
         var configuration = self.configuration
         let (name, log) = (self.name, self.log)
-        // While the server is away each try may fail in other words; one line for each kind of error says it.
+        // While the server can't be reached, each try may fail in other words; the log gets one line for each kind of
+        // error.
         let told = Told<FleetError.Code>()
         configuration.onHealth = { health in
             let code: FleetError.Code? = if case .cutOff(_, let error) = health { error.code } else { nil }

@@ -18,7 +18,7 @@ import Musl
 import Darwin
 #endif
 
-/// One line on standard error for each thing that changes, from any thread.
+/// A log on standard error: one line for each change, from any thread.
 struct ServiceLog: Sendable {
     enum Weight: Int {
         case warning = 4
@@ -35,7 +35,7 @@ struct ServiceLog: Sendable {
 }
 
 extension FleetHealth {
-    /// What a log says of it.
+    /// The line of a log for this health.
     var line: (text: String, weight: ServiceLog.Weight) {
         switch self {
         case .joined: ("joined: circuits are shared with the other hosts", .notice)

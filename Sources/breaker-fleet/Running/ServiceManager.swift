@@ -9,9 +9,9 @@ import Musl
 import Darwin
 #endif
 
-/// The manager that has started this process, such as systemd, as sd_notify(3) describes the way to tell it things.
+/// The manager that started this process, such as systemd; sd_notify(3) describes its messages.
 enum ServiceManager {
-    /// Says something, such as `READY=1`; nothing where no manager listens.
+    /// Sends a message, such as `READY=1`; does nothing if no manager listens.
     static func tell(_ message: String) {
         guard let path = unsafe getenv("NOTIFY_SOCKET").map({ unsafe Array(String(cString: $0).utf8) }), path.count > 1
         else { return }
@@ -41,7 +41,7 @@ enum ServiceManager {
         }
     }
 
-    /// Whether the journal reads what is written to standard error: it adds the time by itself, and takes a priority.
+    /// Whether the journal reads standard error: it adds the time itself, and takes a priority.
     static var readsErrors: Bool { unsafe getenv("JOURNAL_STREAM") != nil }
 }
 #endif

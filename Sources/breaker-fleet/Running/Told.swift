@@ -1,11 +1,11 @@
 #if PostgreSQL
 import Synchronization
 
-/// What was told last.
+/// The value that was last reported.
 final class Told<Value: Equatable & Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 
-    /// Returns whether the value is another one now.
+    /// Sets the value; returns whether it has changed.
     func change(to value: Value?) -> Bool {
         self.value.withLock { old in
             defer { old = value }

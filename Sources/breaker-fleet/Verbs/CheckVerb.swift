@@ -4,7 +4,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `check`: the exit code says whether all is well.
+/// `check`: reports by its exit code whether all is well.
 struct CheckVerb: Verb {
     static let name = "check"
     static let synopsis = ""
@@ -36,7 +36,7 @@ struct CheckVerb: Verb {
             throw Failure(error, .cutOff)
         }
         let told = status.circuits.filter { !$0.isPlainlyClosed }
-        // One that is held closed refuses no call.
+        // A circuit that is held closed refuses no call.
         let isClosed = told.allSatisfy(\.letsThrough)
         let missing = self.missing(in: status)
         if context.isJSON {
@@ -58,7 +58,7 @@ struct CheckVerb: Verb {
         return isClosed ? .done : .notClosed
     }
 
-    /// What says that this host is cut off; nil if it is joined, or nobody has said which host it is.
+    /// Why this host is cut off; nil if it is joined, or if no setting names the host.
     private func missing(in status: FleetStatus) -> String? {
         for path in self.settings.namedStores {
             do throws(BreakerStoreError) {

@@ -1,7 +1,7 @@
 #if PostgreSQL
 import BreakerTool
 
-/// `completions`: what makes a shell complete the program's command line.
+/// `completions`: prints the script by which a shell completes the command line.
 struct CompletionsVerb: Verb {
     static let name = "completions"
     static let synopsis = "(bash|zsh|fish)"
@@ -24,7 +24,7 @@ struct CompletionsVerb: Verb {
     }
 }
 
-/// `complete`: what those scripts ask at each Tab; the help does not tell of it.
+/// `complete`: answers those scripts at each Tab; the help does not list it.
 struct CompleteVerb: Verb {
     static let name = "complete"
     static let synopsis = "SHELL -- WORD…"

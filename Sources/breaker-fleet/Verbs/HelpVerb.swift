@@ -4,7 +4,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `help`: what the program can do.
+/// `help`: describes the program, or one verb.
 struct HelpVerb: Verb {
     static let name = "help"
     static let synopsis = "[VERB]"

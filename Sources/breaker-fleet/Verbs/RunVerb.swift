@@ -12,7 +12,7 @@ import Musl
 import Darwin
 #endif
 
-/// `run`: joins files with those of other hosts until it is told to end.
+/// `run`: joins files with those of other hosts until a signal ends it.
 struct RunVerb: Verb {
     static let name = "run"
     static let synopsis = "--store PATH…"
@@ -26,7 +26,7 @@ struct RunVerb: Verb {
         .store, .host, .circuits, .minimumHosts, .guardTime, .lease, .noListen,
     ]
 
-    /// A supervisor gives a process that ends a second; the server may be gone, and not answer the good-bye.
+    /// A supervisor gives an ending process one second, and the server may not answer the good-bye.
     private static let patience = Duration.milliseconds(800)
 
     private let stores: [LinkedStore]
@@ -50,7 +50,7 @@ struct RunVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        // Before there is a second thread, for threads inherit the mask.
+        // Before there is a second thread, because threads inherit the mask.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         for number in [SIGTERM, SIGINT] { unsafe sigaddset(&signals, number) }
@@ -64,13 +64,13 @@ struct RunVerb: Verb {
             }
             ended.signal()
         }
-        // The server may come later: to wait for it is what this program is there for.
+        // The server may come later: this program's task is to wait for it.
         ServiceManager.tell("READY=1")
         var number: Int32 = 0
         while unsafe sigwait(&signals, &number) != 0 {}
         ServiceManager.tell("STOPPING=1")
         task.cancel()
-        // What is left undone then needs nobody: each host goes on by itself.
+        // Work that is left undone then harms no host: each goes on alone.
         _ = ended.wait(timeout: .now() + .milliseconds(Int(Self.patience / .milliseconds(1))))
         return number == SIGINT ? .interrupted : .done
     }

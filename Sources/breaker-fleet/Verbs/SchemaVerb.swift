@@ -4,7 +4,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `schema`: what the links need in the database.
+/// `schema`: prints, makes or checks what the links need in the database.
 struct SchemaVerb: Verb {
     static let name = "schema"
     static let synopsis = "print|apply|check"
@@ -68,7 +68,7 @@ struct SchemaVerb: Verb {
             try server.requireSchema()
             version = try server.schemaVersion()
         } catch {
-            // Who may not read the version learns that below.
+            // The missing rights below include this one.
             guard error.code == .refused else { throw error }
         }
         let missing = try server.missingRights()

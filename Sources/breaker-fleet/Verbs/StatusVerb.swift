@@ -4,7 +4,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `status`: what the server knows of the fleet.
+/// `status`: prints what the server knows of the fleet.
 struct StatusVerb: Verb {
     static let name = "status"
     static let synopsis = ""

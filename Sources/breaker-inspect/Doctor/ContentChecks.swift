@@ -1,7 +1,7 @@
 import BreakerStore
 import BreakerTool
 
-/// What the doctor makes of what is in the file.
+/// The doctor's checks of the file's contents.
 struct ContentChecks {
     let examination: StoreExamination
 
@@ -102,7 +102,7 @@ struct ContentChecks {
         )
     }
 
-    /// Live workers that can't use the file: a finding for each reason, which names all of them.
+    /// Living workers that can't use the file: a finding for each reason, which names all of them.
     var degraded: [Finding] {
         Dictionary(grouping: self.examination.degraded) { Self.words(for: $0.reason) }
             .sorted { $0.key.why < $1.key.why }

@@ -6,13 +6,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the doctor makes of the files themselves.
+/// The doctor's checks of the files themselves.
 struct FileChecks {
     let facts: StoreFiles
 
-    /// At so many frames a stock sqlite3 shell begins to checkpoint by itself, which this library avoids.
+    /// From this many frames on, a stock sqlite3 shell checkpoints on its own, which this library avoids.
     static let longLog = 1_000
-    /// Services cut a log of 8 MB, unless somebody reads it.
+    /// Services cut a log of 8 MB, unless a process reads it.
     static let largeLog: Int64 = 32 << 20
 
     var fileSystem: Finding {
@@ -62,7 +62,7 @@ struct FileChecks {
 
     private static func isOpen(_ side: StoreFiles.File, toWritersOf database: StoreFiles.File) -> Bool {
         guard side.mode & 0o666 == database.mode & 0o666 else { return false }
-        // Members of a group may have made it.
+        // Members of a group may have made the file.
         return side.owner == database.owner || side.mode & 0o022 != 0
     }
 
@@ -84,7 +84,7 @@ struct FileChecks {
         }
         let size = "\((log.size + 1_023) / 1_024) KiB"
         guard let pending = examination.pendingFrames else {
-            // Nobody has it open, so that its index has to be made anew.
+            // No process has the log open, so its index must be made again.
             return self.facts.index != nil || log.size == 0
                 ? .ok("log", "\(size)")
                 : .note("log", "\(size), without its wal-index; the next service that opens the store makes one")
@@ -99,7 +99,7 @@ struct FileChecks {
         return .wrong("log", text, "\(what): end it; services then copy the rest, and cut the log")
     }
 
-    /// Where all processes count their calls; without it each counts for itself alone.
+    /// The board, where all processes count their calls; without it each process counts alone.
     func board(_ examination: StoreExamination) -> Finding {
         let isUsed = !examination.living.isEmpty
         let alone = "a process that can have none counts its calls for itself alone"
@@ -119,7 +119,7 @@ struct FileChecks {
             let text = "it is of another boot or another file: the next process that counts a call makes a new one"
             return isUsed ? .note("board", "\(text); \(alone)") : .ok("board", text)
         case .unusable:
-            // Who may not read it is told by the permissions.
+            // The permissions report a user who may not read the board.
             guard self.facts.board?.isReadable != false else { return .note("board", "this user can't read it") }
             return .wrong(
                 "board",
@@ -131,7 +131,7 @@ struct FileChecks {
         }
     }
 
-    /// The link to other hosts; nothing is said where none is, nor was.
+    /// The link to other hosts; nil if there is none and was none.
     func link(at now: Date) -> Finding? {
         guard let text = self.facts.link.told(at: now) else { return nil }
         switch self.facts.link {

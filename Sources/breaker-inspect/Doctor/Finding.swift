@@ -1,6 +1,6 @@
 import BreakerTool
 
-/// What the doctor says of one thing that it looked at.
+/// The result of one of the doctor's checks.
 struct Finding: Equatable, Sendable {
     enum Status: String, Sendable {
         case ok
@@ -17,11 +17,11 @@ struct Finding: Equatable, Sendable {
         }
     }
 
-    /// What was looked at.
+    /// The name of the check.
     var check: String
     var status: Status
     var finding: String
-    /// What to do about it.
+    /// The advice to the operator.
     var advice: String?
 
     static func ok(_ check: String, _ finding: String) -> Finding {

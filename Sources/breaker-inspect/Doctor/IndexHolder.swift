@@ -10,8 +10,8 @@ import Darwin
 
 /// Another process that has a lock on the store's wal-index.
 ///
-/// The kernel tells of all locks in /proc/locks (proc_locks(5)): to ask by the file itself, it would have to be opened
-/// and closed, which drops the locks that this process has on it.
+/// The kernel lists all locks in /proc/locks (proc_locks(5)). To ask by the file itself, this process would have to
+/// open and close it, which drops this process's locks on it.
 struct IndexHolder: Hashable {
     private enum Kind: Substring {
         case read = "READ"
@@ -22,13 +22,13 @@ struct IndexHolder: Hashable {
     let name: String
     let isStopped: Bool
 
-    /// The process that keeps the write lock just now; nil if none does, or the kernel does not tell.
+    /// The process that has the write lock now; nil if there is none, or the kernel does not list it.
     static func writer(_ facts: StoreFiles) -> IndexHolder? { self.all(facts, .write, of: 120...120).first }
 
-    /// The processes that read the log for longer than a moment, and so keep it from beginning anew.
+    /// The processes that read the log for longer than a moment, and so keep it from beginning again.
     ///
-    /// Each reader has a lock on one of five read marks (https://sqlite.org/walformat.html#locks). Services have one
-    /// for some microseconds at a time: so a process counts that is there in two looks.
+    /// Each reader has a lock on one of five read marks (https://sqlite.org/walformat.html#locks). A service has one
+    /// for only some microseconds, so a process counts if two readings of the locks, 100 ms apart, find it.
     static func readers(_ facts: StoreFiles) -> [IndexHolder] {
         let first = self.all(facts, .read, of: 123...127)
         guard !first.isEmpty else { return [] }
@@ -41,11 +41,11 @@ struct IndexHolder: Hashable {
         guard let index = facts.index else { return [] }
         var holders: [IndexHolder] = []
         for line in (SmallFile.text("/proc/locks") ?? "").split(separator: "\n") {
-            // `1: POSIX  ADVISORY  READ 708 08:01:2097 124 124`; a lock that is waited for has another field.
+            // `1: POSIX  ADVISORY  READ 708 08:01:2097 124 124`; a lock that a process waits for has another field.
             let fields = line.split(separator: " ")
             guard fields.count == 8, fields[1] == "POSIX", fields[3] == kind.rawValue,
                 index.isNamed(inLocks: fields[5]), let pid = Int32(fields[4]), pid != getpid(),
-                // The kernel makes one range of the locks that a process has side by side.
+                // The kernel joins adjacent locks of a process to one range.
                 let start = Int64(fields[6]), let end = fields[7] == "EOF" ? .max : Int64(fields[7]),
                 start <= end, (start...end).overlaps(bytes), !holders.contains(where: { $0.pid == pid }),
                 let holder = IndexHolder(pid: pid)
@@ -56,7 +56,7 @@ struct IndexHolder: Hashable {
     }
 
     private init?(pid: Int32) {
-        // `708 (name) T …`: the name may hold anything.
+        // `708 (name) T …`: the name may be any text.
         guard let text = SmallFile.text("/proc/\(pid)/stat"), let start = text.firstIndex(of: "("),
             let end = text.lastIndex(of: ")")
         else { return nil }

@@ -8,24 +8,24 @@ import Musl
 import Darwin
 #endif
 #if canImport(SwiftOverlayShims)
-// Beside files without `stat`, the compiler takes it for the module that defines `stat`'s fields.
+// Beside files without `stat`, the compiler takes this module for the one that defines `stat`'s fields.
 import SwiftOverlayShims
 #endif
 
-/// What the doctor says where there is no store: what to look at, and what to set.
+/// The doctor's findings where there is no store: where to look, and what to set.
 struct MissingFile {
     private static let namesShown = 5
 
     let path: String
-    /// What has named the path.
+    /// The option or variable that named the path.
     let source: String
-    /// Who asks.
+    /// The user who asks.
     let user: String
 
     var findings: [Finding] { [self.file, self.directory, self.asker] }
 
     private var file: Finding {
-        // Nobody has made a store of an empty file, and of one whose making was cut short.
+        // An empty file, or one whose making was cut short, is no store yet.
         guard !Self.exists(self.path) else {
             return .wrong(
                 "file", "\(self.path.quoted), named by \(self.source), holds no store yet",

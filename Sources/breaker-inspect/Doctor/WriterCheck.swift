@@ -1,17 +1,18 @@
 import BreakerStore
 
-/// Finds the process that keeps the store's write lock: all others wait for it.
+/// Finds the process that keeps the store's write lock, for which all others wait.
 struct WriterCheck {
     private let holder: IndexHolder
 
-    /// Who holds the lock just now; nil if nobody does.
+    /// The process that has the lock now; nil if there is none.
     init?(_ facts: StoreFiles) {
         guard let holder = IndexHolder.writer(facts) else { return nil }
         self.holder = holder
     }
 
-    /// - Parameter isWaitedFor: whether workers have waited for the lock in vain: then a process that runs is worth a
-    ///   word, too.
+    /// Reports a process that keeps the lock.
+    ///
+    /// - Parameter isWaitedFor: whether workers have waited in vain; then a running process is worth a report, too.
     static func finding(_ facts: StoreFiles, isWaitedFor: Bool) -> Finding {
         let check = "writers"
         guard let writer = WriterCheck(facts), writer.holder.isStopped || isWaitedFor else {
@@ -20,7 +21,7 @@ struct WriterCheck {
         return .wrong(check, writer.sentence, writer.advice)
     }
 
-    /// What it does to the others.
+    /// What the process does to the others.
     var sentence: String {
         "\(self.holder.description) \(self.holder.isStopped ? "is stopped and " : "")keeps all others from writing"
     }

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is told of one circuit.
+/// The metrics of one circuit.
 struct CircuitMetrics {
     /// The labels of all its series.
     let labels: String
@@ -16,11 +16,13 @@ struct CircuitMetrics {
     let totals: CallTotals
     let countsSlowCalls: Bool
     let failures: UInt64
-    /// How long calls are still refused, where that is known.
+    /// How long calls are still refused, if known.
     let retryIn: Duration?
     /// How many events of each kind there were.
     var events: [(kind: String, count: UInt64)] = []
 
+    /// Takes what the metrics need.
+    ///
     /// - Parameter store: the label of its store.
     init(_ circuit: InspectedCircuit, of store: String) {
         let snapshot = circuit.snapshot
@@ -58,7 +60,7 @@ struct CircuitMetrics {
         },
         .init("breaker_call_duration_seconds", .histogram, "How long calls took, where that is measured") {
             guard let durations = $0.totals.durations else { return }
-            // The numbers come from a file and may be any.
+            // The file's numbers may be any, so their sum may overflow.
             var sum: UInt64 = 0
             for (place, count) in durations.counts.enumerated() {
                 let (more, overflow) = sum.addingReportingOverflow(count)
@@ -81,7 +83,7 @@ struct CircuitMetrics {
             if let retryIn = $0.retryIn { $1.add(seconds: retryIn / .seconds(1)) }
         },
         .init("breaker_transitions_total", .counter, "What has happened to the circuit, as the history names it") {
-            // The first trip, too, is to be an increase.
+            // With a 0 before it, the first trip is an increase, too.
             let tripped = CircuitEvent.Kind.tripped.rawValue
             if !$0.events.contains(where: { $0.kind == tripped }) { $1.add(0, "kind=\"\(tripped)\"") }
             for event in $0.events { $1.add(event.count, "kind=\"\(event.kind)\"") }

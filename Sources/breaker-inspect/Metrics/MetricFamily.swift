@@ -7,7 +7,7 @@ struct MetricFamily<Subject>: Sendable {
 
     let name: String
     let kind: Kind
-    /// What it tells, in one sentence without a full stop.
+    /// The meaning, in one sentence without a full stop.
     let help: String
     /// Adds the samples of one subject.
     let samples: @Sendable (Subject, inout MetricLines) -> Void

@@ -6,7 +6,7 @@ struct MetricLines {
     private var name = ""
     private var labels = ""
 
-    /// All samples from here to the next call have this name, and these labels: `a="b",c="d"`.
+    /// Gives all following samples this name and these labels: `a="b",c="d"`.
     mutating func begin(_ name: String, _ labels: String) {
         self.name = name
         self.labels = labels
@@ -16,11 +16,15 @@ struct MetricLines {
 
     mutating func add(heading: String) { self.text += heading }
 
-    /// - Parameter labels: those of this sample alone, as `a="b"`.
+    /// Adds a sample.
+    ///
+    /// - Parameter labels: the labels of this sample alone, as `a="b"`.
     mutating func add(_ value: UInt64, suffix: String = "", _ labels: String = "") {
         self.add(String(value), suffix, labels)
     }
 
+    /// Adds a sample in seconds.
+    ///
     /// - Parameter seconds: a finite number.
     mutating func add(seconds: Double, suffix: String = "") { self.add(Self.number(seconds), suffix, "") }
 
@@ -36,17 +40,17 @@ struct MetricLines {
         self.text += "\n"
     }
 
-    /// A number without a fraction that says nothing.
+    /// A number without the fraction `.0`.
     static func number(_ number: Double) -> String {
         let text = "\(number)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// A label with a text that may be anything.
+    /// A label with any text.
     ///
-    /// Control and format characters are spelled out, as everywhere in the output of this tool: a terminal must not
-    /// obey a circuit's name. A name that holds such a spelling has its backslash spelled out, too, so that no two
-    /// names have the same label: Prometheus would then take nothing at all.
+    /// Control and format characters are spelled out, as everywhere in this tool's output: a terminal must not obey a
+    /// circuit's name. A name with such a spelling has its backslash spelled out, too, so that no two names have the
+    /// same label: Prometheus would then take nothing at all.
     static func label(_ name: String, _ value: String) -> String {
         var text = "\(name)=\""
         let scalars = Array(value.unicodeScalars)
@@ -56,7 +60,7 @@ struct MetricLines {
                 text += "\\\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
                 continue
             }
-            // The format has escapes for these; the third, a line feed, is spelled out.
+            // The format has escapes for these; its third, a line feed, is spelled out.
             if scalar == "\\" || scalar == "\"" { text += "\\" }
             text.unicodeScalars.append(scalar)
         }

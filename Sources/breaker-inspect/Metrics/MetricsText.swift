@@ -1,6 +1,6 @@
 import BreakerTool
 
-/// All that is told, in Prometheus' text format: the series of a family stand together.
+/// All metrics in Prometheus' text format, where the series of a family stand together.
 struct MetricsText {
     private static let pieceSize = 16_384
 

@@ -8,14 +8,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is told of one store, and of its circuits.
+/// The metrics of one store and of its circuits.
 struct StoreMetrics {
-    /// What is known of a store that could be read.
+    /// The facts of a store that could be read.
     struct Contents {
         var schema: String
         var fileSize: Int64
         var logSize: Int64
-        /// Who reads a large log for long.
+        /// The processes that read a large log for long.
         var readers: [IndexHolder]
         var workers: Int
         var degradedWorkers: Int
@@ -35,7 +35,7 @@ struct StoreMetrics {
 
     /// Reads the store.
     ///
-    /// - Parameter mostCircuits: how many circuits are told of.
+    /// - Parameter mostCircuits: how many circuits get metrics.
     mutating func read(atMost mostCircuits: Int, in context: Context) throws(Failure) {
         let label = self.label
         let files = try? StoreFiles(path: context.path())

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is counted of a circuit.
+/// The counts of a circuit.
 extension CircuitDetail {
     var counted: [(label: String, lines: [String])] {
         let totals = self.circuit.totals
@@ -34,7 +34,7 @@ extension CircuitDetail {
             + "trips at \(CallShare.percent(share)) of at least \(least)"
     }
 
-    /// The recent calls against a rule about slow ones.
+    /// The recent calls against a rule about slow calls.
     private var slow: String? {
         guard let recent = self.circuit.recent, let rule = self.circuit.config.slow else { return nil }
         return "\(Self.part(recent.slow, of: recent.slowCalls)) took longer than \(rule.threshold.readable) within "
@@ -51,7 +51,7 @@ extension CircuitDetail {
         guard !state.isClosed, let begun = self.circuit.trippedSince, let failures = self.inspected.tripFailures else {
             return self.lines(of: self.circuit.failures, endingAt: self.now) { "\($0) ago to now" }
         }
-        // A service may have said that it is down: then it took fewer failures, or none.
+        // A service may have reported that it is down: such a trip takes fewer failures, or none.
         var lines = self.lines(of: failures, endingAt: begun) { "the \($0) before the trip" }
         lines[0] += ", when it tripped"
         return failures.isEmpty ? [lines[0]] : lines

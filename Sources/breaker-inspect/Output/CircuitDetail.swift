@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// All that is known of one circuit, as `show` prints it.
+/// All about one circuit, as `show` prints it.
 struct CircuitDetail {
     var inspected: InspectedCircuit
     /// The newest first.
@@ -16,9 +16,9 @@ struct CircuitDetail {
     var link: LinkStanding
     var now: Date
 
-    /// The columns before what is told.
+    /// The columns before a field's text.
     private static let margin = 12
-    /// Where no terminal says how many there is room for.
+    /// How many events are shown where no terminal says how many fit.
     static let usualEvents = 10
     private static let fewestEvents = 3
 
@@ -28,7 +28,9 @@ struct CircuitDetail {
         JSONDocument.detail(of: self.inspected.seen, events: self.events, link: self.link.seen)
     }
 
-    /// - Parameter limit: how many events are told; nil for as many as the terminal has room for below the rest.
+    /// The text of `show`.
+    ///
+    /// - Parameter limit: how many events are shown; nil for as many as fit on the terminal below the rest.
     func text(in console: any Console, limit: Int?, _ style: Style) -> String {
         let width = console.width
         var lines = [style.paint(self.circuit.name.escaped, .heading)]
@@ -42,7 +44,7 @@ struct CircuitDetail {
             }
         }
         let text = lines.joined(separator: "\n") + "\n"
-        // A terminal breaks a line without blanks, such as a long name.
+        // The terminal breaks a line without blanks, such as a long name.
         let taken = lines.reduce(0) { $0 + $1.rows(of: width) }
         // An empty line, the heading of the events, and the shell's prompt below them.
         let room = console.height.map { max(Self.fewestEvents, $0 - taken - 3) }
@@ -74,8 +76,8 @@ struct CircuitDetail {
         return fields
     }
 
-    /// Since when the circuit has not been closed, whatever has become of it meanwhile, and why it tripped then, where
-    /// no event that led to the present state says why.
+    /// Since when the circuit has not been closed; and why it tripped then, if no event that led to the present state
+    /// says why.
     private var outage: [String]? {
         guard let since = self.circuit.trippedSince else { return nil }
         let hasOwnReason = [.tripped, .reopened].contains(self.entry?.kind)
@@ -87,13 +89,13 @@ struct CircuitDetail {
         self.circuit.tripsInARow == 1 ? "1 trip" : "\(self.circuit.tripsInARow) trips in a row"
     }
 
-    /// The event that led to this state, as far as the newest ones tell.
+    /// The event that led to this state, if it is among the newest.
     private var entry: CircuitEvent? {
         let word = self.circuit.stateWord.rawValue
         return self.events.first { $0.to == word && $0.kind.isOfState }
     }
 
-    /// What other hosts have to do with the circuit.
+    /// The effect of other hosts on the circuit.
     private var fleet: [String]? {
         var lines = self.link.told(at: self.now).map { [$0] } ?? []
         if self.entry?.isOfFleet == true, case .open(let until) = self.circuit.state, until > self.now {
@@ -120,7 +122,7 @@ struct CircuitDetail {
 
     private func left(until date: Date) -> String { max(.zero, date.since(self.now)).readable }
 
-    /// What happens to a call.
+    /// The circuit's effect on a call.
     private var effect: String {
         guard !self.circuit.standing.isObserving else { return self.effectOfEnforcing }
         return switch self.circuit.state {
@@ -133,7 +135,7 @@ struct CircuitDetail {
         }
     }
 
-    /// What would happen to a call if the circuit did not only observe.
+    /// The effect on a call of a circuit that only observes.
     private var effectOfEnforcing: String {
         switch self.circuit.state {
         case .open(let until) where until > self.now:
@@ -163,12 +165,12 @@ struct CircuitDetail {
 }
 
 extension CircuitSnapshot.Probe {
-    /// Whose slot it is, as the history tells it.
+    /// The worker that has the slot, as the history names it.
     var prober: String { self.name.map { "\($0)[\(self.pid ?? 0)]" } ?? "worker \(self.worker)" }
 }
 
 extension CircuitEvent.Kind {
-    /// Whether it leads a circuit to a state.
+    /// Whether the event brings a circuit into a state.
     fileprivate var isOfState: Bool {
         [.tripped, .probing, .reopened, .closed, .reset, .held, .released].contains(self)
     }

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What `list` shows of a circuit.
+/// The columns and rows of `list`.
 extension Table {
     static func circuits() -> Table {
         let columns: [Column] = [
@@ -26,7 +26,7 @@ extension Table {
         return Table(columns: columns, isSorted: true)
     }
 
-    /// Adds a circuit, behind those that are as urgent.
+    /// Adds a circuit: rows stand by urgency, then by name.
     mutating func append(_ inspected: InspectedCircuit) {
         let (circuit, now) = (inspected.snapshot, inspected.now)
         let standing = circuit.standing
@@ -56,14 +56,14 @@ extension Table {
 }
 
 extension InspectedCircuit {
-    /// The state that calls meet, or that they would meet without a hold.
+    /// The state that calls meet, or would meet without a hold.
     private var unheld: CircuitState { self.snapshot.beneath ?? self.snapshot.state }
 
-    /// The failures that count, or that have tripped the circuit, of those that it takes; under a rule about a share,
-    /// the failures within its window of the calls there.
+    /// The failures that count, or that tripped the circuit, of its limit; under a rule about a share, the failures
+    /// within its window, of the calls there.
     fileprivate var failuresText: String {
         if self.snapshot.config.trip.share != nil {
-            // A trip begins the window anew: what led to the trip is in the history.
+            // A trip begins the window again; the history has the calls before it.
             guard self.unheld.isClosed, let recent = self.snapshot.recent else { return "-" }
             return "\(recent.failed)/\(recent.calls)"
         }

@@ -6,9 +6,9 @@ extension Table {
     ///
     /// - Parameters:
     ///   - events: the events.
-    ///   - namingCircuits: whether they are of several circuits.
-    ///   - mayGrow: whether others will follow, whose columns are to stand below these.
-    ///   - isBrief: whether each has one line on a terminal, whatever has to be cut.
+    ///   - namingCircuits: whether the events are of several circuits.
+    ///   - mayGrow: whether later events will follow, in the same columns.
+    ///   - isBrief: whether an event takes one line on a terminal, whatever must be cut.
     static func events(
         _ events: [ToldEvent], namingCircuits: Bool, mayGrow: Bool = false, isBrief: Bool = false
     ) -> Table {

@@ -9,17 +9,19 @@ import Musl
 import Darwin
 #endif
 #if canImport(SwiftOverlayShims)
-// Beside files without `stat`, the compiler takes it for the module that defines `stat`'s fields.
+// Beside files without `stat`, the compiler takes this module for the one that defines `stat`'s fields.
 import SwiftOverlayShims
 #endif
 
-/// Puts a file in the place of another in one step, whole: who reads meanwhile reads the old one.
+/// Replaces a file as a whole, in one step: until then readers read the old file.
 enum FileReplacement {
+    /// Writes the file.
+    ///
     /// - Parameters:
-    ///   - mode: who may do what with the file.
-    ///   - stores: whose files are not replaced.
-    ///   - mayReplace: whether a file that is there already is replaced.
-    ///   - body: gets what writes a piece of the text.
+    ///   - mode: the file's permissions.
+    ///   - stores: the stores whose files must not be replaced.
+    ///   - mayReplace: whether an existing file is replaced.
+    ///   - body: gets a function that writes a piece of the text.
     static func write(
         _ path: String, mode: mode_t, mayReplace: Bool = true, butNot stores: [String],
         _ body: ((String) throws(Failure) -> Void) throws(Failure) -> Void
@@ -28,10 +30,10 @@ enum FileReplacement {
         guard slash < path.endIndex else {
             throw Failure(.failed, "cannot write \(path.quoted): it names a directory", hint: "name a file in it")
         }
-        // As root a device would be replaced, too.
+        // Root could replace a device, too.
         var info = stat()
         if unsafe lstat(path, &info) == 0 {
-            // Said before the work is done; somebody may make one meanwhile, which is noticed in the end.
+            // Reported before the work is done; `link` finds a file that another process makes meanwhile.
             guard mayReplace || info.st_mode & S_IFMT != S_IFREG else { throw Self.exists(path) }
             guard info.st_mode & S_IFMT == S_IFREG else {
                 throw Failure(
@@ -44,14 +46,14 @@ enum FileReplacement {
                     hint: "name another file")
             }
         }
-        // Beside it, under a name that collectors of files pass over, and that nobody can foresee: processes of several
-        // containers may have the same number.
+        // Beside the file, under a name that collectors of files skip, and that no process can foresee: processes of
+        // several containers may have the same number.
         let temporary = "\(path[..<slash]).breaker-\(String(UInt64.random(in: 0 ... .max), radix: 36)).tmp"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Self.failure(path, errno) }
         do throws(Failure) {
             defer { close(descriptor) }
-            // The process's mask is not asked: whoever is to read the file must be able to.
+            // Not by the process's umask: the file's readers must be able to read it.
             fchmod(descriptor, mode)
             try body { (text) throws(Failure) in
                 if let error = Descriptor.write(Array(text.utf8), to: descriptor) { throw Self.failure(path, error) }
@@ -64,7 +66,7 @@ enum FileReplacement {
     }
 
     private static func move(_ temporary: String, to path: String, mayReplace: Bool) throws(Failure) {
-        // Not all file systems have links; nothing was there when the work began.
+        // Not all file systems have links; without one `rename` replaces a file that came since the work began.
         var isDone = false
         if !mayReplace { isDone = try Self.link(temporary, path) }
         if !isDone {
@@ -72,7 +74,7 @@ enum FileReplacement {
         }
     }
 
-    /// Gives a file its name, unless another file has it; returns whether this file system can.
+    /// Gives a file its name, unless another file has the name; returns whether this file system can.
     private static func link(_ temporary: String, _ path: String) throws(Failure) -> Bool {
         #if canImport(Glibc)
         let code = unsafe Glibc.link(temporary, path) == 0 ? 0 : errno

@@ -1,16 +1,18 @@
 import BreakerStoreJSON
 
-/// The circuits that come first, of very many: of those that do not, few are kept at any time.
+/// The first of very many circuits: few of the others are kept at any time.
 ///
-/// Those that refuse calls come before others, and those that are alike in that by their names.
+/// Circuits that refuse calls come first; circuits of one urgency come by name.
 struct FirstCircuits<Circuit> {
     private let most: Int
     private let key: (Circuit) -> (urgency: UInt8, name: String)
     private(set) var circuits: [Circuit] = []
     private(set) var leftOut = 0
 
+    /// Begins without circuits.
+    ///
     /// - Parameters:
-    ///   - most: how many are kept in the end.
+    ///   - most: how many circuits are kept at the end.
     ///   - key: the urgency of a circuit's standing, and a name.
     init(_ most: Int, by key: @escaping (Circuit) -> (urgency: UInt8, name: String)) {
         self.most = most
@@ -22,7 +24,7 @@ struct FirstCircuits<Circuit> {
         if self.circuits.count >= 2 * self.most + 1_000 { self.choose() }
     }
 
-    /// Leaves those that come first, in their order.
+    /// Keeps the first circuits, in their order.
     mutating func choose() {
         let found = self.circuits.count
         let kept = RowOrder.sorted(found, by: self.comesBefore).prefix(self.most)

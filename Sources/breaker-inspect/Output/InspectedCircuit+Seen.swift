@@ -2,7 +2,7 @@ import BreakerStore
 import BreakerStoreJSON
 
 extension InspectedCircuit {
-    /// What JSON tells of the circuit.
+    /// The circuit for JSON.
     var seen: SeenCircuit {
         SeenCircuit(self.snapshot, failuresAtTrip: self.tripFailures?.count, tripReason: self.tripReason, at: self.now)
     }

@@ -2,20 +2,22 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// How many circuits there are of each state.
+/// How many circuits are in each state.
 struct Tally {
     private var counts = Array(repeating: 0, count: Standing.urgencies)
 
     static let calm = "all closed"
 
-    /// - Parameter urgency: that of the circuits' standing.
+    /// Adds circuits.
+    ///
+    /// - Parameter urgency: the urgency of their standing.
     mutating func add(_ urgency: UInt8, _ count: Int = 1) { self.counts[Int(urgency)] += count }
 
     var total: Int { self.counts.reduce(0, +) }
 
     private subscript(word: StateWord) -> Int { self.counts[Int(word.urgency)] }
 
-    /// Those that are not closed, in words, such as `2 open, 1 held`.
+    /// The circuits that are not closed, in words, such as `2 open, 1 held`.
     var text: String {
         let held = self[.heldOpen] + self[.heldClosed]
         let observing = self.counts[Int(Standing.urgencyOfObserving)]
@@ -26,7 +28,7 @@ struct Tally {
         return parts.isEmpty ? Self.calm : parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 
-    /// All of them in words, such as `41 circuits: 9 open`.
+    /// All circuits in words, such as `41 circuits: 9 open`.
     var sum: String {
         let count = self.total.counted("circuit")
         return self.total > 0 ? "\(count): \(self.text)" : count

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Draws when something happened within a window of time: a digit for how often, `+` for ten times and more.
+/// Draws when events happened within a window: a digit for how many, `+` for ten and more.
 enum Timeline {
     static func text(_ times: [Date], window: Duration, endingAt now: Date, slots: Int = 40) -> String {
         let milliseconds = max(1, window.wholeMilliseconds)

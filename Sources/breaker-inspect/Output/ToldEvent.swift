@@ -2,21 +2,21 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// An event as people are told of it: a failed probe, which makes two events, is one line.
+/// An event as people see it: a failed probe, which makes two events, is one line.
 struct ToldEvent {
     let event: CircuitEvent
-    /// How long the probe took that the event ended, where its beginning is known.
+    /// How long the probe took that the event ended, if its beginning is known.
     private var probeTime: Duration?
 
     init(_ event: CircuitEvent) { self.event = event }
 
-    /// How many events so many lines may tell: a failed probe is one line and two events.
+    /// How many events so many lines may show: a failed probe is one line and two events.
     static func events(forLines lines: Int) -> Int { lines > Int.max / 2 ? .max : lines * 2 }
 
-    /// Events in the order in which they happened, those of a failed probe as one.
+    /// Events in the order in which they happened, with those of a failed probe as one.
     static func all(_ events: [CircuitEvent]) -> [ToldEvent] {
         var told: [ToldEvent?] = []
-        // The circuits that are probed at one time are few; an array, for a dictionary takes memory: see `Environment`.
+        // Few circuits are probed at a time; an array, because a dictionary takes memory: see `Environment`.
         var probing: [(circuit: String, place: Int)] = []
         for event in events {
             guard let circuit = event.circuit else {
@@ -36,7 +36,7 @@ struct ToldEvent {
         return told.compactMap(\.self)
     }
 
-    /// What happened: the word that stands in the file, where people have no better one.
+    /// The event's kind: the word in the file, unless people have a better one.
     var what: String {
         switch self.event.kind {
         case .reopened: "probe failed"
@@ -54,7 +54,7 @@ struct ToldEvent {
         }
     }
 
-    /// The person, or else the worker.
+    /// The operator, or else the worker.
     var who: String {
         if let by = self.event.by { return by.escaped }
         guard let worker = self.event.worker?.escaped else { return "-" }

@@ -2,11 +2,13 @@ import BreakerStore
 
 /// Text for a page.
 enum HTML {
-    /// So many bytes of a text are shown at most.
+    /// How many bytes of a text a page shows.
     private static let longest = 400
 
-    /// A text of the store, which may be anything: no character of it is a part of the page's own language, and control
-    /// and format characters are spelled out, as everywhere in the output of this tool.
+    /// Any text of the store, made safe for a page.
+    ///
+    /// No character of it acts as HTML, and control and format characters are spelled out, as everywhere in this
+    /// tool's output.
     static func text(_ text: String) -> String {
         var shown = ""
         for scalar in text.escaped.unicodeScalars {
@@ -23,15 +25,15 @@ enum HTML {
         return shown
     }
 
-    /// A row of a table; each cell is a piece of the page already.
+    /// A row of a table; the cells are HTML already.
     static func row(_ cells: [String], _ cell: String = "td") -> String {
         "<tr>" + cells.map { "<\(cell)>\($0)</\(cell)>" }.joined() + "</tr>\n"
     }
 
-    /// A table of as many rows as fit, and below it how many do not.
+    /// A table of as many rows as fit, and below it the number of the others.
     ///
     /// - Parameters:
-    ///   - size: how many bytes the rows may take: a page for a ticket has an end, whatever a store holds.
+    ///   - size: how many bytes the rows may take, so that any store's page has an end.
     ///   - leftOut: how many rows the caller has left out already.
     static func table(
         _ titles: [String], _ rows: some Sequence<[String]>, size: Int, leftOut: Int = 0

@@ -7,19 +7,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a report tells, as of one instant.
+/// The content of a report, as of one instant.
 struct Report {
-    /// More of them would make a page that no browser likes to show.
+    /// Browsers are slow to show a page with more.
     private static let mostCircuits = 1_000
     private static let mostEvents = 1_000
-    /// What the outages are found in.
+    /// How many events are searched for outages.
     private static let mostEventsRead = 20_000
 
     let path: String
     let schema: String
     let fileSize: Int64
     let now: Date
-    /// Those first that refuse calls.
+    /// Circuits that refuse calls come first.
     let circuits: [CircuitSnapshot]
     let leftOut: Int
     let tally: Tally
@@ -28,7 +28,7 @@ struct Report {
     /// The newest first.
     let events: [CircuitEvent]
     let eventsLeftOut: Int
-    /// Nothing before this time was read; nil if the whole history was.
+    /// No event before this time was read; nil if the whole history was.
     let oldestRead: Date?
     let spells: [Spell]
 

@@ -11,9 +11,9 @@ import Foundation
 /// A report as one page without a script, an image or a link: it can be attached to a ticket.
 struct ReportPage {
     private static let mostLines = 60
-    /// All bars of the timeline: each takes 150 bytes.
+    /// The most bars of the timeline, 150 bytes each.
     private static let mostBars = 1_000
-    /// How many bytes the rows of the parts may take: less than a megabyte in all.
+    /// How many bytes the rows of each part may take: less than a megabyte in all.
     private enum Size {
         static let outages = 120_000
         static let holds = 60_000
@@ -26,7 +26,7 @@ struct ReportPage {
     let host: String
     let who: String
 
-    /// The parts of the page, one after the other.
+    /// The parts of the page, in order.
     var parts: [String] {
         [
             self.head, self.summary, self.timeline, self.spells(.outages), self.spells(.holds), self.circuits,
@@ -68,16 +68,16 @@ struct ReportPage {
         return text
     }
 
-    /// A line for each circuit that has had an outage or a hold, the newest first.
+    /// A line for each circuit with an outage or a hold, the newest first.
     private var timeline: String {
         guard let start = self.report.spells.map(\.start).min() else {
             return "<h2>Timeline</h2><p>The history tells of no outage and no hold.</p>\n"
         }
         var lines: [(circuit: String, bars: String)] = []
-        // By bytes: two names that Swift takes for one are two circuits.
+        // By bytes: two names that are equal to Swift are two circuits.
         var places: [[UInt8]: Int] = [:]
         var hidden: Set<[UInt8]> = []
-        // A little more than the whole time, so that what began just now is seen.
+        // A little more than the whole time, so that a bar that begins now is seen.
         let span = max(self.report.now.since(start) / .seconds(1), 1) * 1.01
         for spell in self.report.spells.prefix(Self.mostBars) {
             let bar = self.bar(spell, from: start, span)
@@ -164,7 +164,7 @@ struct ReportPage {
             let standing = circuit.standing
             let totals = circuit.totals
             let group = circuit.config.group.map { "<br><span class=\"dim\">\(HTML.text($0))</span>" } ?? ""
-            // Sums of what a file says are as floating point safe from an overflow.
+            // As floating point, sums of the file's numbers can't overflow.
             let calls = Double(totals.succeeded) + Double(totals.failed)
             let share = calls > 0 ? " (\(CallShare.percent(Double(totals.failed) / calls)))" : ""
             return [
@@ -179,7 +179,7 @@ struct ReportPage {
         return "<h2>Circuits</h2>" + HTML.table(titles, rows, size: Size.circuits, leftOut: self.report.leftOut)
     }
 
-    /// What else is to be known of a circuit that is not closed.
+    /// More facts of a circuit that is not closed.
     private func detail(_ circuit: CircuitSnapshot) -> String {
         var lines: [String] = []
         if circuit.standing.isObserving {

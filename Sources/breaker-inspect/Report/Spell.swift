@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A time in which a circuit was not as it should be: an outage, or an operator's hold.
+/// A time in which a circuit was in an outage, or held by an operator.
 struct Spell {
     enum Kind: Equatable {
         case outage
@@ -18,25 +18,25 @@ struct Spell {
     var start: Date
     /// Nil while it lasts.
     var end: Date?
-    /// Who or what began it, and why; nil where the history does not reach back so far.
+    /// The event that began the spell; nil if the history does not reach back so far.
     let begunBy: CircuitEvent?
-    /// Who or what ended it; nil where nobody has told.
+    /// The event that ended the spell, if there was one.
     var endedBy: CircuitEvent?
-    /// Whether it began at `start`, not before.
+    /// Whether the spell began at `start`, not before.
     var isStartKnown: Bool
-    /// Whether it ended at `end`, not before: a hold ends by itself, and the next change tells of it.
+    /// Whether the spell ended at `end`, not before: only the next change records that a hold is over.
     var isEndKnown = true
-    /// How many probes of an outage failed, or came to no end, as far as the history tells.
+    /// How many probes of an outage failed or expired, as far as the history shows.
     var failedProbes = 0
 }
 
 extension Spell {
-    /// The spells that a history tells of, the newest first.
+    /// The spells of a history, the newest first.
     ///
     /// - Parameters:
-    ///   - events: in the order in which they happened; the oldest ones may be gone.
-    ///   - circuits: as they are now. They tell what has begun before the oldest event, and what lasts.
-    ///   - now: the time of the look.
+    ///   - events: in the order in which they happened; the oldest may be gone.
+    ///   - circuits: as they are now. They show spells that began before the oldest event, and spells that last.
+    ///   - now: the time of the reading.
     static func all(_ events: [CircuitEvent], _ circuits: [CircuitSnapshot], now: Date) -> [Spell] {
         var finder = SpellFinder()
         for event in events { finder.take(event) }
@@ -44,10 +44,10 @@ extension Spell {
     }
 }
 
-/// Goes through a history.
+/// Finds the spells of a history.
 private struct SpellFinder {
     private struct Place: Hashable {
-        /// Bytes: two names that Swift takes for one are two circuits.
+        /// Bytes: two names that are equal to Swift are two circuits.
         let circuit: [UInt8]
         let isHold: Bool
 
@@ -58,7 +58,7 @@ private struct SpellFinder {
     }
 
     private var spells: [Spell] = []
-    /// Where those stand that last.
+    /// The places in `spells` of those that last.
     private var lasting: [Place: Int] = [:]
 
     mutating func take(_ event: CircuitEvent) {
@@ -67,10 +67,10 @@ private struct SpellFinder {
         let hold = Place(circuit, isHold: true)
         switch event.kind {
         case .tripped:
-            // A second trip without an end between them: the history has lost it, and the outage goes on.
+            // After a second trip without an end between them, the outage goes on: the history has lost the end.
             if self.lasting[outage] == nil { self.begin(.outage, outage, circuit, event) }
         case .probing, .reopened, .probeExpired, .closed:
-            // Only an outage has probes; where its trip is gone, it began before this.
+            // Only an outage has probes; if its trip is gone, the outage began before this event.
             if self.lasting[outage] == nil { self.begin(.outage, outage, circuit, event, isStartKnown: false) }
             if event.kind == .closed { return self.end(outage, event) }
             if event.kind != .probing, let place = self.lasting[outage] { self.spells[place].failedProbes += 1 }
@@ -98,7 +98,7 @@ private struct SpellFinder {
     private mutating func end(_ place: Place, _ event: CircuitEvent) {
         guard let number = self.lasting.removeValue(forKey: place) else { return }
         self.spells[number].end = max(event.at, self.spells[number].start)
-        // Whoever finds that a hold is over tells of it, however much later.
+        // A process that finds a hold over records its end, however late.
         let isOverByItself = event.kind == .released && event.by == nil
         self.spells[number].endedBy = isOverByItself ? nil : event
         self.spells[number].isEndKnown = !isOverByItself
@@ -110,7 +110,7 @@ private struct SpellFinder {
             self.settle(.outage, circuit, since: circuit.trippedSince ?? (isOpen ? circuit.since : nil))
             self.settle(circuit.hold.map { .held($0.state) } ?? .held(.open), circuit, since: circuit.hold?.since)
         }
-        // What lasts by the history alone, of circuits that are closed or gone.
+        // Spells that last only in the history, of circuits that are closed or gone.
         for number in self.lasting.values {
             self.spells[number].end = now
             self.spells[number].isEndKnown = false
@@ -118,7 +118,7 @@ private struct SpellFinder {
         return self.spells.sorted { $0.start > $1.start }
     }
 
-    /// Makes what the history tells of one circuit agree with how the circuit is now.
+    /// Makes the spells of one circuit agree with its state now.
     private mutating func settle(_ kind: Spell.Kind, _ circuit: CircuitSnapshot, since: Date?) {
         let place = Place(circuit.name, isHold: kind != .outage)
         guard let since else { return }

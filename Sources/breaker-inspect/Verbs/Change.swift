@@ -8,27 +8,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the verbs that change circuits have in common: finding them, asking, changing, telling.
+/// The common steps of verbs that change circuits: find, ask, change, report.
 struct Change: Sendable {
     static let options: [Option] = [.all, .reason, .yes, .dryRun, .exact, .asName]
 
-    /// What one verb does.
+    /// The steps of one verb.
     struct Plan {
-        /// What is done, such as "reset".
+        /// The verb in a question, such as "reset".
         var question: String
-        /// Whether it is asked about names, too.
+        /// Whether the operator is asked about names, too.
         var alwaysAsks = false
-        /// What a circuit becomes whose row can't be read; nil where it is left to its services.
+        /// The new state of a circuit whose row can't be read; nil if its services must write the row.
         var expectedOfUnreadable: String?
-        /// What a circuit becomes; nil where there is nothing to do.
+        /// The new state of a circuit; nil if there is nothing to do.
         var expected: (InspectedCircuit) -> String?
-        /// When the hold ends that a circuit gets at such a time.
+        /// The end of the hold that a circuit gets at this time.
         var holdEnd: (Date) -> Date? = { _ in nil }
-        /// What is said behind the state that a circuit becomes.
+        /// The text after a circuit's new state.
         var note: (StateChange) -> String = { _ in "" }
-        /// What JSON tells beside the states.
+        /// The members of JSON beside the states.
         var members: (StateChange) -> [String: JSONValue] = { _ in [:] }
-        /// What is said if there is nothing to do for any of those that were found.
+        /// The message if none of the circuits needs a change.
         var nothingToDo = ""
         var perform: (CircuitStore, [CircuitSelector]) throws(BreakerStoreError) -> [StateChange]
     }
@@ -53,9 +53,9 @@ struct Change: Sendable {
         self.isDryRun = arguments.has(.dryRun)
     }
 
-    /// Does it, unless the operator says no.
+    /// Carries out the plan, unless the operator says no.
     ///
-    /// - Parameter verify: looks at those that were found before anything is asked.
+    /// - Parameter verify: checks the circuits before the operator is asked.
     func run(
         _ plan: Plan,
         in context: Context,
@@ -63,7 +63,7 @@ struct Change: Sendable {
     ) throws(Failure) -> ExitCode {
         let found = try self.selection.find(in: context)
         try verify(found)
-        // What a pattern finds keeps the others from nothing; who names a circuit means that one.
+        // Unreadable rows that a pattern finds do not stop the change of the others; a named one does.
         let passedOver = Unreadable(found.unreadable.circuits.filter { !Self.takes($0, plan) })
         let named = Unreadable(passedOver.circuits.filter(\.isNamed))
         if let failure = named.failure { throw failure }
@@ -81,25 +81,25 @@ struct Change: Sendable {
             context.console.writeError("nothing was changed\n")
             return .declined
         }
-        // What was confirmed is what is changed: a circuit that came since is not touched.
+        // Only confirmed circuits are changed, not those that came since.
         let confirmed = planned.map { CircuitSelector.namedIfPresent($0.name) }
         let selectors = isAsked ? confirmed : self.selection.selectors ?? [.pattern("*")]
         let changes = try self.perform(plan, on: selectors, in: context)
-        // Somebody else has done it meanwhile.
+        // Another operator was faster.
         if changes.isEmpty { context.console.writeError(plan.nothingToDo) }
         self.report(changes, plan, passedOver, in: context)
         return passedOver.tell(in: context)
     }
 
-    /// Whether it is done to a circuit whose row can't be read.
+    /// Whether the plan covers a circuit whose row can't be read.
     ///
-    /// A name that is no UTF-8 can't be given back to SQLite: such a row can be deleted, and nothing else.
+    /// A name that is no UTF-8 can't be given back to SQLite: such a row can only be deleted.
     private static func takes(_ circuit: UnreadableCircuit, _ plan: Plan) -> Bool {
         plan.expectedOfUnreadable == StateChange.forgotten
             || plan.expectedOfUnreadable != nil && !circuit.name.unicodeScalars.contains("\u{FFFD}")
     }
 
-    /// What would change, by name.
+    /// The planned changes, by name.
     private static func planned(_ plan: Plan, _ found: Selection.Found, at now: Date) -> [StateChange] {
         var planned = found.circuits.compactMap { circuit in
             plan.expected(circuit).map {
@@ -124,7 +124,7 @@ struct Change: Sendable {
             do throws(BreakerStoreError) {
                 return .success(try plan.perform(store, selectors))
             } catch {
-                // It was there, or unused, when it was looked up.
+                // The circuit was there, or unused, when it was looked up.
                 if let failure = Failure(changed: error, doing: plan.question) { return .failure(failure) }
                 throw error
             }
@@ -142,7 +142,7 @@ struct Change: Sendable {
         }
         context.console.writeError("This would \(plan.question) \(count):\n")
         context.console.writeError(Self.table(changes, plan).map { "  \($0)\n" }.joined())
-        // The count again, for the first lines of many may have left the screen.
+        // The count again, because the first lines of many may have left the screen.
         context.console.writeError(changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] ")
         let answer = context.console.readLine()
         // The end of the input leaves the cursor behind the question.
@@ -160,7 +160,7 @@ struct Change: Sendable {
             JSONDocument.changes(values, isDryRun: self.isDryRun, unreadable: passedOver.names))
     }
 
-    /// The arrows of longer names stand where those end.
+    /// A longer name moves its own arrow only.
     private static let widestName = 40
 
     /// A line for each circuit, the arrows below each other.
@@ -175,7 +175,7 @@ struct Change: Sendable {
 }
 
 extension Failure {
-    /// What kept the named circuits from being changed, if it was about them and not about the store.
+    /// An error about the named circuits; nil for an error about the store.
     fileprivate init?(changed error: BreakerStoreError, doing question: String) {
         switch error.code {
         case .noSuchCircuit: self.init(.noSuchCircuit, error.message)

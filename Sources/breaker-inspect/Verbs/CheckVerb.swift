@@ -2,7 +2,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `check`: the exit code says whether all is well.
+/// `check`: reports by its exit code whether all is well.
 struct CheckVerb: Verb {
     static let name = "check"
     static let synopsis = "[PATTERN…]"
@@ -29,7 +29,7 @@ struct CheckVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        // A pattern that fits nothing any longer would pass for ever.
+        // A pattern that matches nothing any longer would pass forever.
         if self.patterns.count > 1 {
             for pattern in self.patterns { try Self.require(Self.look(for: pattern, in: context), by: pattern) }
         }

@@ -2,11 +2,13 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// Which of the circuits that were found are wanted.
+/// Selects circuits by state and group.
 struct CircuitFilter: Sendable {
     private let states: [StateWord]
     private let group: String?
 
+    /// Reads the options.
+    ///
     /// - Parameter states: words with commas between them; nil for all.
     init(states: String?, group: String?) throws(Failure) {
         self.states = try states.map(Self.words) ?? StateWord.allCases
@@ -36,7 +38,7 @@ enum StateChoice: String, CaseIterable, Sendable {
     case open
     case halfOpen = "half-open"
     case closed
-    /// Both of its kinds.
+    /// Both kinds of hold.
     case held
     case heldOpen = "held-open"
     case heldClosed = "held-closed"

@@ -8,9 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes a list of circuits, then what changes of it, line by line.
+/// Writes a list of circuits, then its changes, line by line.
 struct CircuitsLog {
-    /// What of a line is worth a new one; that time passes is not.
+    /// The values whose change makes a new line; passing time makes none.
     private struct Line: Equatable {
         var epoch: Int64
         var standing: Standing
@@ -28,7 +28,7 @@ struct CircuitsLog {
     private let filter: CircuitFilter
     private let context: Context
     private var table = Table.circuits()
-    /// What was told last, by the bytes of the name.
+    /// The values last written, by the bytes of the name.
     private var told: [[UInt8]: Line] = [:]
 
     init(_ filter: CircuitFilter, _ context: Context) {
@@ -53,7 +53,7 @@ struct CircuitsLog {
         }
     }
 
-    /// Adds a line for each circuit that is not as it was told, and for each that is gone.
+    /// Adds a line for each circuit that has changed, and for each that is gone.
     mutating func append(changesTo circuits: [InspectedCircuit], _ unreadable: Unreadable) {
         var gone = self.told
         for circuit in unreadable.circuits { gone[Array(circuit.name.utf8)] = nil }
@@ -62,7 +62,7 @@ struct CircuitsLog {
             gone[key] = nil
             let line = Line(circuit.snapshot)
             let isWanted = self.filter.admits(circuit.snapshot)
-            // One that leaves what is wanted is told once more.
+            // A circuit that the filter no longer admits is written once more.
             guard self.told[key] != line, isWanted || self.told[key] != nil else { continue }
             self.told[key] = isWanted ? line : nil
             if self.context.isJSON {

@@ -8,24 +8,24 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What `list --watch` shows on a terminal: a headline, as many circuits as there is room for, and what is left out.
+/// The screen of `list --watch`: a headline, as many circuits as fit, and the number of the others.
 ///
-/// A row is made of those circuits only that are shown: there may be very many others.
+/// Only the circuits that are shown become rows: there may be very many others.
 struct CircuitsScreen {
     let filter: CircuitFilter
     let path: String
     let width: Int?
     let height: Int?
     let style: Style
-    /// What keeps this host from others that share its circuits.
+    /// Why this host does not reach others that share its circuits.
     var linkTrouble: String?
 
-    /// The lines, as many as the terminal has at most.
+    /// The lines, at most as many as the terminal has.
     ///
     /// - Parameters:
-    ///   - circuits: the circuits, if they could be read once.
-    ///   - trouble: what can't be read, if anything.
-    ///   - nothing: what is said where no circuit is wanted.
+    ///   - circuits: the circuits; nil if they were never read.
+    ///   - trouble: why something can't be read, if so.
+    ///   - nothing: the line if no circuit is wanted.
     ///   - now: the wall clock's time.
     func lines(
         _ circuits: StoreImage.Moment?, _ trouble: Failure?, orNothing nothing: String, at now: Date
@@ -57,7 +57,7 @@ struct CircuitsScreen {
         }
     }
 
-    /// The lines of the table, and one that tells what is left out.
+    /// The lines of the table, and one with the number of the others.
     private func table(of circuits: StoreImage.Moment, _ rows: [[Int]], atMost count: Int) -> [String] {
         var table = Table.circuits()
         var hidden = Tally()

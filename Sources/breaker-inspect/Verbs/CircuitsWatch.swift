@@ -7,7 +7,7 @@ struct CircuitsWatch {
     private let selection: Selection
     private let context: Context
     private var image: StoreImage?
-    /// Why they can't be told just now.
+    /// Why the last reading found no circuits.
     private(set) var trouble: Failure?
 
     init(_ watch: ChangeWatch, _ selection: Selection, in context: Context) {
@@ -16,9 +16,9 @@ struct CircuitsWatch {
         self.context = context
     }
 
-    /// Reads the circuits if the file has changed; what the passing of time alone changes needs no look at the file.
+    /// Reads the circuits if the file has changed; changes by time alone need no reading.
     ///
-    /// Throws what keeps them from being read; those that were read before are still there then.
+    /// After an error of the store, the circuits of the last reading stay; after a missing name, they are gone.
     mutating func refresh() throws(Failure) {
         let selection = self.selection
         let found: Outcome<StoreImage>?
@@ -33,7 +33,7 @@ struct CircuitsWatch {
         case nil: if let trouble = self.trouble { throw trouble }
         case .success(let image): (self.image, self.trouble) = (image, nil)
         case .failure(let failure):
-            // Nothing changes that but another look at a changed file.
+            // This stays until a reading of a changed file.
             (self.image, self.trouble) = (nil, failure)
             throw failure
         }
@@ -45,12 +45,12 @@ struct CircuitsWatch {
         return self.lastCircuits
     }
 
-    /// Those of the last reading that could not be read.
+    /// The circuits that the last reading could not read.
     var unreadable: Unreadable { Unreadable(self.image?.unreadable ?? []) }
 
-    /// The circuits as they were read last, now.
+    /// The circuits of the last reading, as of now.
     var lastCircuits: [InspectedCircuit] { self.image?.circuits() ?? [] }
 
-    /// The same, each made when it is asked for; nil where nothing was read.
+    /// The same, each made when it is used; nil if nothing was read.
     var lastMoment: StoreImage.Moment? { self.image?.now() }
 }

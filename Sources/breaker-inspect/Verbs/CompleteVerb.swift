@@ -1,8 +1,8 @@
 import BreakerTool
 
-/// `complete`: what the scripts of `completions` ask at each Tab; the help does not tell of it.
+/// `complete`: answers the scripts of `completions` at each Tab; the help does not list it.
 ///
-/// It prints nothing on whatever is wrong, and changes nothing.
+/// After any error it prints nothing; it changes nothing.
 struct CompleteVerb: Verb {
     static let name = "complete"
     static let synopsis = "SHELL -- WORD…"

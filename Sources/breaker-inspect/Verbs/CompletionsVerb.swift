@@ -1,6 +1,6 @@
 import BreakerTool
 
-/// `completions`: what makes a shell complete the tool's command line.
+/// `completions`: prints the script by which a shell completes the command line.
 struct CompletionsVerb: Verb {
     static let name = "completions"
     static let synopsis = "(bash|zsh|fish)"

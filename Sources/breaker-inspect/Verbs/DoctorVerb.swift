@@ -2,7 +2,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `doctor`: looks for all that can be wrong with the store.
+/// `doctor`: checks everything that can be wrong with the store.
 struct DoctorVerb: Verb {
     static let name = "doctor"
     static let synopsis = ""
@@ -53,7 +53,7 @@ struct DoctorVerb: Verb {
             findings += [contents.clock, contents.workers] + contents.degraded + [contents.probes]
             if let link = files.link(at: context.now) { findings.append(link) }
         } catch {
-            // What can't be read because it is damaged is what was looked for; what is no store is told as everywhere.
+            // Damage and foreign tables are findings; other errors are reported as everywhere.
             switch error.code {
             case .corrupt: findings += [.damaged(error.message.escaped), ContentChecks.sqlite]
             case .foreignSchema:

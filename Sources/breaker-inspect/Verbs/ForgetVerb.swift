@@ -1,7 +1,7 @@
 import BreakerStore
 import BreakerTool
 
-/// `forget`: deletes circuits that nobody uses any more.
+/// `forget`: deletes circuits that no service uses any more.
 struct ForgetVerb: Verb {
     static let name = "forget"
     static let synopsis = "(NAME|PATTERN…)"
@@ -35,7 +35,7 @@ struct ForgetVerb: Verb {
             }
         )
         return try self.change.run(plan, in: context) { (found) throws(Failure) in
-            // Nobody need be asked for what will be refused; what counts is asked again in the transaction.
+            // The operator is not asked in vain; the transaction checks again, and that check counts.
             let all =
                 found.circuits.map { (name: $0.snapshot.name, workers: $0.snapshot.workers) }
                 + found.unreadable.circuits.map { (name: $0.name, workers: $0.workers) }

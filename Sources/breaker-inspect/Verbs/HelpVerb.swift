@@ -2,7 +2,7 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `help`: what the tool can do.
+/// `help`: describes the tool, or one verb.
 struct HelpVerb: Verb {
     static let name = "help"
     static let synopsis = "[VERB]"

@@ -2,12 +2,12 @@ import BreakerStore
 import BreakerStoreJSON
 import BreakerTool
 
-/// `history --follow`: what happened, then what happens.
+/// `history --follow`: past events, then new ones.
 extension HistoryVerb {
-    /// How soon an event is told.
+    /// How soon an event is printed.
     private static let interval = Duration.milliseconds(200)
 
-    /// Ends when nobody reads it any more; a signal ends the process.
+    /// Works until no process reads the output; a signal ends the process.
     func follow(in context: Context) throws(Failure) -> ExitCode {
         try context.watching { (watch) throws(Failure) in
             var (last, table) = try self.begin(watch, in: context)
@@ -30,7 +30,7 @@ extension HistoryVerb {
                     }
                     trouble = nil
                 } catch {
-                    // Once, and not again as long as it lasts.
+                    // Reported once, as long as it lasts.
                     if error.message != trouble?.message {
                         context.console.writeError("\(Tool.name): \(error.message)\n")
                     }
@@ -41,7 +41,7 @@ extension HistoryVerb {
         }
     }
 
-    /// Prints what has happened so far; returns the number of the last event of all.
+    /// Prints past events; returns the number of the last event of all.
     private func begin(_ watch: ChangeWatch, in context: Context) throws(Failure) -> (Int64, Table) {
         let found: (events: Outcome<[CircuitEvent]>, newest: Int64)?
         do throws(BreakerStoreError) {
@@ -54,7 +54,7 @@ extension HistoryVerb {
         return (found?.newest ?? 0, self.report(try found?.events.get() ?? [], in: context))
     }
 
-    /// What has happened since the event of number `last`.
+    /// The events after the event of number `last`.
     private static func events(
         _ watch: ChangeWatch,
         after last: inout Int64,
@@ -64,7 +64,7 @@ extension HistoryVerb {
         let found: (events: [CircuitEvent], newest: Int64)?
         do throws(BreakerStoreError) {
             found = try watch.inspectIfChanged { (inspection, isAnotherFile) throws(BreakerStoreError) in
-                // Another file counts its events anew.
+                // Another file counts its events from the beginning.
                 (try inspection.history(after: isAnotherFile ? 0 : told), try inspection.newestEvent())
             }
         } catch {

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `history`: what happened, and who did it.
+/// `history`: events, and the operators and workers behind them.
 struct HistoryVerb: Verb {
     static let name = "history"
     static let synopsis = "[NAME]"
@@ -57,7 +57,7 @@ struct HistoryVerb: Verb {
         guard limit == nil || after == nil || !self.follows else {
             throw .usage("'--after' with '--follow' leaves no event out: give no '--limit'", verb: Self.name)
         }
-        // Who follows the file from an event on wants all that has happened since.
+        // An operator who follows the file from an event on wants all events since.
         let isUnlimited = after == nil ? since != nil : self.follows
         self.limit = limit ?? (isUnlimited ? .max : Self.usualLimit)
     }
@@ -83,7 +83,7 @@ struct HistoryVerb: Verb {
         return .done
     }
 
-    /// The events that are wanted, the oldest of them first; enough of them for as many lines as are wanted.
+    /// The wanted events, oldest first; enough of them for the wanted lines.
     func wanted(
         in inspection: StoreInspection, asJSON isJSON: Bool
     ) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
@@ -94,7 +94,7 @@ struct HistoryVerb: Verb {
             } else {
                 Array(try inspection.history(of: self.circuit, limit: limit).reversed())
             }
-        // The history of a circuit outlives it: only a name that nobody ever had is wrong.
+        // The history of a circuit outlives it, so only a name without events is wrong.
         if events.isEmpty, let circuit = self.circuit, try !inspection.hasCircuit(circuit),
             try inspection.history(of: circuit, limit: 1).isEmpty,
             case .failure(let failure) = try Selection(name: circuit).one(in: inspection)
@@ -117,7 +117,7 @@ struct HistoryVerb: Verb {
         return [event.circuit, event.circuit?.escaped].contains { $0?.utf8.elementsEqual(wanted.utf8) == true }
     }
 
-    /// Prints events, and returns the table in which others may follow.
+    /// Prints events; returns the table for later events.
     func report(_ events: [CircuitEvent], in context: Context) -> Table {
         let told = ToldEvent.all(events)
         let lines = self.after == nil ? told.suffix(self.limit) : told.prefix(self.limit)

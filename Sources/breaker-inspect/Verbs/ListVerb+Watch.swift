@@ -7,13 +7,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `list --watch`: the list again and again.
+/// `list --watch`: the list, again and again.
 extension ListVerb {
-    /// Ends when nobody reads it any more; a signal ends the process.
+    /// Works until no process reads the output; a signal ends the process.
     func watch(every interval: Duration, in context: Context) throws(Failure) -> ExitCode {
         try context.watching { (watch) throws(Failure) in
             var circuits = CircuitsWatch(watch, self.selection, in: context)
-            // What can't be read at all is told as everywhere.
+            // An error of the first reading is reported as everywhere.
             try circuits.refresh()
             if context.console.outputIsTerminal, !context.isJSON {
                 try self.redraw(&circuits, every: interval, in: context)
@@ -47,7 +47,7 @@ extension ListVerb {
         }
     }
 
-    /// Reads what has changed; returns which circuits can't be read, or why there is nothing newer.
+    /// Reads changes; returns which circuits can't be read, or why there is nothing newer.
     private static func look(_ watch: inout CircuitsWatch) -> Failure? {
         do throws(Failure) {
             try watch.refresh()
@@ -65,7 +65,7 @@ extension ListVerb {
         var trouble: Failure?
         while true {
             let newTrouble = Self.look(&watch)
-            // Once, and not again as long as it lasts.
+            // Reported once, as long as it lasts.
             if let newTrouble, newTrouble.message != trouble?.message {
                 context.console.writeError("\(Tool.name): \(newTrouble.message)\n")
             }

@@ -53,9 +53,11 @@ struct ListVerb: Verb {
         return unreadable.tell(in: context)
     }
 
-    /// - Returns: what could not be shown.
+    /// Prints the circuits for people.
+    ///
+    /// - Returns: the circuits that could not be shown.
     private func printTable(in context: Context) throws(Failure) -> Unreadable {
-        // Very many circuits: each becomes text as soon as it is read.
+        // There may be very many circuits: each becomes text as soon as it is read.
         let found = try self.selection.gather(
             into: (table: Table.circuits(), tally: Tally(), count: 0), countingWorkers: false, in: context
         ) { found, circuit in
@@ -82,7 +84,9 @@ struct ListVerb: Verb {
         return Unreadable(found.unreadable)
     }
 
-    /// - Returns: what could not be shown.
+    /// Prints the circuits for scripts.
+    ///
+    /// - Returns: the circuits that could not be shown.
     private func printJSON(in context: Context) throws(Failure) -> Unreadable {
         let found = try self.selection.gather(into: JSONList(), in: context) { list, circuit in
             if self.filter.admits(circuit.snapshot) { list.append(circuit.seen) }

@@ -1,7 +1,7 @@
 import BreakerStore
 import BreakerTool
 
-/// `metrics`: what Prometheus collects.
+/// `metrics`: prints metrics for Prometheus.
 struct MetricsVerb: Verb {
     static let name = "metrics"
     static let synopsis = ""
@@ -50,7 +50,7 @@ struct MetricsVerb: Verb {
         var stores: [(name: String, path: String)] = []
         for text in given {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            // A path may have an equals sign, too; a name has no slash.
+            // A path may have an equals sign, too, but a name has no slash.
             let isNamed = parts.count == 2 && !parts[0].contains("/")
             let store = isNamed ? (name: parts[0], path: parts[1]) : (name: text, path: text)
             guard !store.name.isEmpty, !store.path.isEmpty else {
@@ -87,7 +87,7 @@ struct MetricsVerb: Verb {
         }
         let text = MetricsText(stores: told)
         if let output = self.output {
-            // The collector is another user.
+            // The collector runs as another user.
             try FileReplacement.write(output, mode: 0o644, butNot: stores.map(\.path)) { (write) throws(Failure) in
                 try text.forEachPiece(write)
             }

@@ -45,7 +45,7 @@ struct ProbeVerb: Verb {
 }
 
 extension CircuitSnapshot {
-    /// Whether it is open, and no probe is let through yet; dates are exact to the microsecond.
+    /// Whether the circuit is open and lets no probe through yet; dates are exact to the microsecond.
     fileprivate func waits(at now: Date) -> Bool {
         if case .open(let until) = self.state { until.timeIntervalSince(now) > 0.000_001 } else { false }
     }

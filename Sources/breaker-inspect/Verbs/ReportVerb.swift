@@ -1,7 +1,7 @@
 import BreakerStore
 import BreakerTool
 
-/// `report`: a page for a ticket.
+/// `report`: writes a page for a ticket.
 struct ReportVerb: Verb {
     static let name = "report"
     static let synopsis = "FILE.html"
@@ -39,7 +39,7 @@ struct ReportVerb: Verb {
             try opened.inspect { (inspection) throws(BreakerStoreError) in try Report(of: inspection, at: store) }
         }
         let page = ReportPage(report: report, host: context.console.hostName, who: context.who)
-        // It tells what the store tells, which is not for everybody.
+        // Like the store itself, the page is not for everybody.
         try FileReplacement.write(self.path, mode: 0o600, mayReplace: self.mayReplace, butNot: [store]) {
             (write) throws(Failure) in
             for part in page.parts { try write(part) }

@@ -3,10 +3,12 @@ import BreakerTool
 
 /// The circuits that a command line names.
 struct Selection: Sendable {
-    /// Nil is all circuits.
+    /// Nil selects all circuits.
     var selectors: [CircuitSelector]?
 
-    /// - Parameter operands: names and patterns; none are all circuits.
+    /// Reads the operands.
+    ///
+    /// - Parameter operands: names and patterns; without any, all circuits.
     init(_ operands: [String], isExact: Bool) throws(Failure) {
         let longest = CircuitSelector.longestPattern
         if !isExact, let pattern = operands.first(where: { $0.utf8.count > longest && CircuitSelector.isPattern($0) }) {
@@ -18,25 +20,24 @@ struct Selection: Sendable {
         self.selectors = operands.isEmpty ? nil : operands.map { isExact ? .named($0) : .nameOrPattern($0) }
     }
 
-    /// One circuit.
     init(name: String) { self.selectors = [.named(name)] }
 
-    /// What was found, each circuit once, by name.
+    /// The circuits that were found, each once, by name.
     struct Found {
         var circuits: [InspectedCircuit]
         var unreadable: Unreadable
-        /// Whether a pattern, or that all were meant, found some of them.
+        /// Whether a pattern, or the choice of all, found some of them.
         var isBroad: Bool
     }
 
-    /// Looks the circuits up without changing anything; a name must be there.
+    /// Reads the circuits; a named circuit must be there.
     func find(in context: Context) throws(Failure) -> Found {
         let found = try self.gather(into: [InspectedCircuit](), in: context) { $0.append($1) }
         let circuits = found.value.sorted { $0.snapshot.name.utf8.lexicographicallyPrecedes($1.snapshot.name.utf8) }
         return Found(circuits: circuits, unreadable: Unreadable(found.unreadable), isBroad: found.isBroad)
     }
 
-    /// Makes one value of all circuits, looked up one by one; a name must be there.
+    /// Makes one value of all circuits, read one by one; a named circuit must be there.
     func gather<Value>(
         into initial: Value,
         countingWorkers countsWorkers: Bool = true,
@@ -52,7 +53,7 @@ struct Selection: Sendable {
         }.get()
     }
 
-    /// The one circuit that is named.
+    /// The one named circuit.
     func one(in inspection: StoreInspection) throws(BreakerStoreError) -> Outcome<InspectedCircuit> {
         let found = try self.orMissing(in: inspection) { (selectors) throws(BreakerStoreError) in
             try inspection.circuits(selectors, into: [InspectedCircuit]()) { $0.append($1) }
@@ -63,7 +64,7 @@ struct Selection: Sendable {
         }
     }
 
-    /// The circuits, to be looked at again later; a name must be there.
+    /// The circuits, for later readings; a named circuit must be there.
     func image(in inspection: StoreInspection) throws(BreakerStoreError) -> Outcome<StoreImage> {
         try self.orMissing(in: inspection) { (selectors) throws(BreakerStoreError) in
             try inspection.image(of: selectors)
@@ -71,7 +72,7 @@ struct Selection: Sendable {
         .map(\.value)
     }
 
-    /// What was found, or that a name is missing, with what may have been meant.
+    /// The circuits, or the failure for a missing name, with a similar name as its hint.
     private func orMissing<Value>(
         in inspection: StoreInspection,
         _ find: ([CircuitSelector]?) throws(BreakerStoreError) -> StoreInspection.Found<Value>
@@ -81,7 +82,7 @@ struct Selection: Sendable {
         return .failure(.noSuchCircuit(missing, nearest: Spelling.nearest(to: missing, among: try inspection.names())))
     }
 
-    /// Says that nothing was found, in the words of the command line.
+    /// The message if nothing was found, in the words of the command line.
     var nothingFound: String {
         guard let selectors = self.selectors else { return "the store has no circuits\n" }
         let patterns = selectors.map(\.text.quoted).joined(separator: " or ")

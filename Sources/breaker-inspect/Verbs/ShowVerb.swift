@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `show`: all of one circuit.
+/// `show`: all about one circuit.
 struct ShowVerb: Verb {
     static let name = "show"
     static let synopsis = "NAME"
@@ -33,7 +33,7 @@ struct ShowVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         let selection = Selection(name: self.circuit)
-        // A terminal has fewer lines than that.
+        // A terminal has room for fewer events than it has lines.
         let usual = CircuitDetail.usualEvents
         let lines = self.limit ?? (context.isJSON ? usual : max(usual, context.console.height ?? 0))
         let limit = context.isJSON ? lines : ToldEvent.events(forLines: lines)

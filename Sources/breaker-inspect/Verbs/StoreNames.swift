@@ -1,20 +1,19 @@
 import BreakerStore
 
-/// The names in a store; none if it can't be read at once, for whatever reason.
+/// The names in a store; none if the store can't be read at once.
 struct StoreNames {
-    /// Who presses Tab reads no more than these.
+    /// A user who presses Tab reads no more.
     static let limit = 500
 
-    /// The path of the store.
     let path: String?
     let clock: any HostClock
 
-    /// Names of circuits that begin with a text: not all if they are very many.
+    /// Names of circuits that begin with a text, but not all of very many.
     func circuits(from prefix: String) -> [String] {
         self.read { (inspection) throws(BreakerStoreError) in try inspection.names(from: prefix, limit: Self.limit) }
     }
 
-    /// Groups of circuits: not all if the circuits are very many.
+    /// Groups of circuits, but not all if there are very many circuits.
     func groups() -> [String] {
         self.read { (inspection) throws(BreakerStoreError) in try inspection.groups(limit: Self.limit) }
     }

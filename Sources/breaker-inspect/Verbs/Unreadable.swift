@@ -1,7 +1,7 @@
 import BreakerStore
 import BreakerTool
 
-/// Circuits whose rows can't be read: they are told, and keep nobody from the others.
+/// Circuits whose rows can't be read: they are reported, and do not stop work on the others.
 struct Unreadable {
     private static let namesShown = 5
 
@@ -9,7 +9,7 @@ struct Unreadable {
 
     init(_ circuits: [UnreadableCircuit]) { self.circuits = circuits }
 
-    /// What is wrong; nil if nothing is.
+    /// The failure to report; nil without such circuits.
     var failure: Failure? {
         guard let first = self.circuits.first else { return nil }
         let shown = self.circuits.prefix(Self.namesShown).map(\.name.quoted).joined(separator: ", ")
@@ -24,7 +24,7 @@ struct Unreadable {
     }
 
     private func advice(for name: String) -> String {
-        // A name that is no UTF-8 is nobody's.
+        // No service uses a name that is no UTF-8.
         if self.circuits.allSatisfy({ $0.name.unicodeScalars.contains("\u{FFFD}") }) {
             return "'\(Tool.name) forget \(name)' deletes the row"
         }
@@ -32,9 +32,9 @@ struct Unreadable {
             + "'\(Tool.name) forget \(name)' deletes it"
     }
 
-    /// Tells of them on the standard error stream.
+    /// Reports them on standard error.
     ///
-    /// - Returns: the code to end with, which is `code` if there are none.
+    /// - Returns: the exit code, which is `code` if there are none.
     func tell(in context: Context, orElse code: ExitCode = .done) -> ExitCode {
         guard let failure = self.failure else { return code }
         context.console.writeError(failure)

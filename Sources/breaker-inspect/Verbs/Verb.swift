@@ -1,6 +1,6 @@
 import BreakerTool
 
-/// One thing that the tool does.
+/// A verb of this tool.
 protocol Verb: DescribedVerb {
     init(_ arguments: Arguments) throws(Failure)
     func run(in context: Context) throws(Failure) -> ExitCode

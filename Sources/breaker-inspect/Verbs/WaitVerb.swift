@@ -57,7 +57,7 @@ struct WaitVerb: Verb {
 
     /// The circuit now.
     ///
-    /// A file that can't be read for a while is no end of the waiting, a circuit that is gone is.
+    /// A file that can't be read for a while does not end the wait; a circuit that is gone does.
     private func look(_ circuits: inout CircuitsWatch, mayFail: Bool) throws(Failure) -> InspectedCircuit? {
         do throws(Failure) {
             let circuit = try circuits.circuits().first

@@ -2,16 +2,16 @@
 import BreakerStore
 
 extension Registers {
-    /// A link whose last beat is older does not answer for its host's name any more.
+    /// A link whose last heartbeat is older than this no longer owns its host's name.
     static let beatHolds: Int64 = 5_000_000
 
-    /// Which link says that it is there.
+    /// A link, as its heartbeat describes it.
     struct Link: Sendable, Hashable {
-        /// Of this run of the link.
+        /// The number of this run of the link.
         var session: Int64
-        /// The file's own number: a host is its file, by whatever name it goes.
+        /// The file's own number: the server knows a host by its file, whatever the host's name.
         var file: String
-        /// The same for all links of a file on its machine, so that one takes another's place at once.
+        /// The same for all links of a file on its machine, so that one link takes another's place at once.
         var place: String
         /// The program and its version.
         var program: String
@@ -19,13 +19,12 @@ extension Registers {
         var trouble: String?
     }
 
-    /// Says that this host is there, and reads as `read` does, in one statement.
+    /// Sends this host's heartbeat, and reads as `read` does, in one statement.
     ///
-    /// Throws `duplicateHost` while the link of another file goes by this host's name, and while a copy of this file is
-    /// joined. Then nothing of this link is written.
-    ///
-    /// - Parameter rules: the rule of each circuit in words, which are held against those of other hosts; nil for as
-    ///   they were told last.
+    /// - Parameter rules: the rule of each circuit in words, which are compared with those of other hosts; nil if they
+    ///   are the same as last time.
+    /// - Throws: `duplicateHost` while the link of another file has this host's name, and while a copy of this file is
+    ///   joined. Then the statement writes nothing.
     func beat(
         _ link: Link, rules: ByName<String>? = nil, reading names: Names, changedSince seen: String? = nil
     )
@@ -76,7 +75,7 @@ extension Registers {
         return reading
     }
 
-    /// Says that this host is there no longer: another file may take its name at once.
+    /// Deletes this host's row, so that another file may take its name at once.
     func leave(_ link: Link) throws(FleetError) {
         try self.connection.run(
             "DELETE FROM fleet.link WHERE fleet = $1 AND host = $2 AND session = $3::bigint",

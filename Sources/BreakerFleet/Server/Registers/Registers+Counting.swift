@@ -2,7 +2,7 @@
 import BreakerStore
 
 extension Registers {
-    /// A circuit that is to be counted, by the rules of this host's file.
+    /// A circuit to count by the rules of this host's file.
     struct Wanted: Sendable, Hashable {
         var circuit: String
         var counting: LinkedCircuit.Counting?
@@ -10,11 +10,11 @@ extension Registers {
         var slowShare: LinkedCircuit.Share?
     }
 
-    /// Counts what all hosts have told of circuits whose registers are closed: within each rule's window, and since the
-    /// register closed.
+    /// Counts what all hosts have pushed of circuits whose registers are closed: within each rule's window, and since
+    /// the register closed.
     ///
-    /// Called after `push` has returned: of two hosts that push the last two failures at once, the one whose push
-    /// commits later sees both. A circuit whose register is not closed, or absent, has no count.
+    /// Called after `push` has returned: if two hosts push the last two failures at once, the host whose push commits
+    /// later sees both. A circuit whose register is absent or not closed has no count.
     func count(_ wanted: [Wanted]) throws(FleetError) -> ByName<Count> {
         guard !wanted.isEmpty else { return [:] }
         func windows(_ part: (Wanted) -> Int64?) -> String {
@@ -54,9 +54,9 @@ extension Registers {
         }
     }
 
-    /// The sums of the hosts; none where no window is asked for: nothing compares with NULL.
+    /// The sums of the hosts; none where no window is given, because nothing compares with NULL.
     ///
-    /// Hosts that count for the number of hosts are those that have bad calls.
+    /// Only hosts with bad calls count as hosts.
     private static func sums(_ kind: String) -> String {
         """
         SELECT coalesce(sum(\(kind)_calls), 0) AS calls, coalesce(sum(\(kind)_bad), 0) AS bad,

@@ -2,9 +2,9 @@
 import BreakerStore
 
 extension Registers {
-    /// What a person has said: in place of an older word of its kind.
+    /// Stores an operator's word in place of an older word of its kind.
     ///
-    /// A statement that was stuck on its way, or comes twice, does no harm: the word carries its own time.
+    /// A statement that is late, or comes twice, does no harm: the word carries its own time.
     func tell(_ word: LinkWord, of name: String) throws(FleetError) -> Outcome {
         guard let stamp = word.stamp, LinkWord.tellable.contains(stamp.saidAt) else { return .refused }
         let change = Self.change(word.kind)
@@ -30,9 +30,9 @@ extension Registers {
         return rows.first?.number(0).map { .accepted(generation: $0) } ?? .refused
     }
 
-    /// Whether the register has been in its state since before the word was said.
+    /// Whether the register has been in its state since before the operator said the word.
     ///
-    /// A stamp ahead of the server's clock is from before somebody set the clock back.
+    /// A stamp ahead of the server's clock comes from before the clock was set back.
     private static let isInTime = "(since <= said.at OR since > t.now + \(slack))"
 
     private static func ifInTime(_ column: String, _ value: String) -> String {
@@ -47,18 +47,18 @@ extension Registers {
         """
     }
 
-    /// Whether the word of this kind is older, or damage.
+    /// Whether the register's word of this kind is older, or damaged.
     private static func isOlder(_ kind: String) -> String {
         """
         (\(kind)_said IS NULL OR \(Self.isDamaged(kind)) OR (\(kind)_said, \(kind)_number) < (said.at, said.number))
         """
     }
 
-    /// What becomes of a register, and under which condition.
+    /// How a word changes a register, and under which condition.
     private static func change(_ kind: LinkWord.Kind) -> (values: String, condition: String) {
         switch kind {
         case .hold:
-            // The register's generation says nothing of words.
+            // The generation says nothing of words.
             (
                 """
                 hold_said = said.at, hold_number = said.number, hold = said.hold, hold_for = said.time,
@@ -66,7 +66,7 @@ extension Registers {
                 """, isOlder("hold")
             )
         case .reset:
-            // What has opened or closed since stays as it is.
+            // A later change of the register's state stays.
             (
                 """
                 reset_said = said.at, reset_number = said.number, reset_by = said.who, reset_reason = said.why,
@@ -78,7 +78,7 @@ extension Registers {
                 """, isOlder("reset")
             )
         case .probe:
-            // The file lets its probe through already: nobody else may now.
+            // The file already lets its probe through, so no other host may probe now.
             (
                 """
                 \(next), open_until = t.now, reason = said.why, said_by = said.who, lease_host = said.host,
@@ -88,10 +88,10 @@ extension Registers {
         }
     }
 
-    /// Gives the server a register that it has in an older generation, or not at all: with exactly its generation.
+    /// Gives the server a register that it has in an older generation, or not at all, with exactly its generation.
     ///
-    /// Who has the right to probe is not offered: another generation ends that right in any case. Nor are words: each
-    /// host's file has the newest, and its link tells what the server lacks.
+    /// The right to probe is not offered: another generation ends it in any case. Nor are words: each host's file has
+    /// the newest, and its link sends what the server lacks.
     func offer(_ register: Register, as name: String) throws(FleetError) -> Outcome {
         guard (1...FleetLimits.readableGeneration).contains(register.generation) else { return .refused }
         let isOpen = register.state == .open

@@ -8,7 +8,7 @@ extension Registers {
         var failure: LinkedCircuit.Failure
     }
 
-    /// A row of that mirror by its key alone.
+    /// A row of that mirror, by its key alone.
     struct Gone: Sendable, Hashable {
         var circuit: String
         var key: LinkedCircuit.Key
@@ -21,13 +21,13 @@ extension Registers {
         var slow: LinkedCircuit.Sum?
     }
 
-    /// So many rows go up in one statement: any number of them must not take longer than a statement may.
+    /// The most rows in one statement, so that a push of any size keeps each statement within its time.
     private static let most = 5_000
 
-    /// Deletes what this host has told before, also by another name or of another file: an earlier connection may have
-    /// told what its file no longer has.
+    /// Deletes all that this host has pushed before, also by another name or from another file: an earlier connection
+    /// may have pushed rows that its file no longer has.
     ///
-    /// Only the link that has the host's name may: another file's would delete what the host's own file counts.
+    /// Only the link that has the host's name may: another file's link would delete rows of the host's own file.
     func forgetPushed(by link: Link) throws(FleetError) {
         let own = "l.fleet = $1 AND l.host = $2 AND l.session = $3::bigint"
         for table in ["failure", "rate"] {
@@ -38,7 +38,7 @@ extension Registers {
                 """,
                 [self.fleet, self.host, String(link.session)])
         }
-        // The name by which the file, or the one that was here before, went until now.
+        // Deletes the name that this file, or the file before it at this place, had until now.
         try self.connection.run(
             """
             DELETE FROM fleet.link AS old USING fleet.link AS l
@@ -49,7 +49,7 @@ extension Registers {
 
     /// Adds the failures that are new in this host's file, and deletes those that the file no longer has.
     ///
-    /// A failure that is pushed twice counts once. Its time is the server's less its age.
+    /// A failure that is pushed twice counts once. Its stamp is the server's time minus its age.
     func push(new: [Failure], gone: [Gone] = [], of file: String) throws(FleetError) {
         let fresh = Set(new.map { Gone(circuit: $0.circuit, key: $0.failure.key) })
         let gone = gone.filter { !fresh.contains($0) }
@@ -82,7 +82,7 @@ extension Registers {
             ])
     }
 
-    /// Tells the sums of this host, in place of those that it told before.
+    /// Pushes the sums of this host, in place of the sums that it pushed before.
     func push(sums: [Sums], of file: String) throws(FleetError) {
         guard !sums.isEmpty else { return }
         func numbers(_ part: (Sums) -> Int64?) -> String {

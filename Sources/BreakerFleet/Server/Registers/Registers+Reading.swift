@@ -5,21 +5,23 @@ extension Registers {
     /// An answer that took longer says nothing of now.
     static let freshFor: Duration = .microseconds(CircuitLink.Settings.onTheWay)
 
-    /// What was read, and from where on to read the next time.
+    /// The registers that were read, and where the next read begins.
     struct Reading: Sendable, Hashable {
         var registers: [Register]
-        /// Those of the wanted registers that make no sense.
+        /// The wanted registers that make no sense.
         var damaged: Names
         /// The server's time.
         var time: Int64
-        /// What a later read gives as `changedSince`: the oldest transaction that this read may not have seen.
+        /// The `changedSince` of a later read: the oldest transaction that this read may not have seen.
         var seen: String
     }
 
-    /// The registers of these names; with `changedSince`, those alone that changed since the reading which told it.
+    /// Reads the registers of these names; with `changedSince`, only those that have changed since that reading.
     ///
-    /// Throws `timedOut` when the answer took so long that its durations no longer hold. A row that makes no sense is
-    /// left out. `changedSince` is worth something on one server: give none on a new connection.
+    /// A row that makes no sense is named in `damaged` alone. `changedSince` is valid on one server: pass nil on a new
+    /// connection.
+    ///
+    /// - Throws: `timedOut` if the answer took so long that its durations no longer hold.
     func read(_ names: Names, changedSince seen: String? = nil) throws(FleetError) -> Reading {
         let sent = ContinuousClock.now
         let rows = try self.connection.run(
@@ -28,9 +30,10 @@ extension Registers {
         return try self.reading(rows, of: names, sent: sent)
     }
 
-    /// The time, what this statement sees, and from which transaction on rows are wanted.
+    /// The server's time, what this statement sees, and from which transaction on rows are wanted.
     ///
-    /// A transaction id beyond all of this server's is of another server, which stands here by now: then all is wanted.
+    /// A transaction id beyond all of this server's comes from another server, which stood here before: then all rows
+    /// are wanted.
     static func seen(at place: Int) -> String {
         """
         t AS MATERIALIZED (SELECT fleet.now() AS now, pg_snapshot_xmin(pg_current_snapshot()) AS seen,
@@ -38,10 +41,10 @@ extension Registers {
         """
     }
 
-    /// The rows that are wanted: of the names in the second parameter, or those that changed.
+    /// The wanted rows: those of the names in the second parameter, or those that have changed.
     static let wanted = "c.fleet = $1 AND ($2::text[] IS NULL AND c.changed >= t.since OR c.name = ANY ($2::text[]))"
 
-    /// Stamps as they are, beside the server's time: what a bad one would do to a difference is seen to here.
+    /// Stamps as they are, beside the server's time: a bad stamp could overflow, so the code below subtracts.
     static let columns = """
         t.seen::text, t.now, c.name, c.generation, c.state, c.since, c.open_until, c.open_for, c.trips, c.reason,
         c.said_by, c.lease_host, c.lease_ends, c.lease_for, c.hold_said, c.hold_number, c.hold, c.hold_for, c.hold_by,
@@ -103,7 +106,7 @@ extension Register {
         if let word = Self.word(.reset, row, said: 20, by: 22, reason: 23, at: now) { self.words.append(word) }
     }
 
-    /// Whether a word has a stamp that a later one can beat, or none.
+    /// Whether a word has a stamp that a later word can beat, or no stamp at all.
     private static func isStampWhole(_ row: ServerRow, _ column: Int) -> Bool {
         guard let said = row.number(column) else { return row.number(column + 1) == nil }
         return LinkWord.tellable.contains(said) && row.number(column + 1) != nil
@@ -118,7 +121,7 @@ extension Register {
             by: row.text(by).map { ServerText.told($0) }, reason: row.text(reason).map { ServerText.told($0) })
     }
 
-    /// What is left of a span; 0 when more is left than the whole was: then the server's clock was set back.
+    /// The rest of a span; 0 if the rest is longer than the whole span, because then the server's clock was set back.
     private static func left(until end: Int64?, of length: Int64, at now: Int64) -> Int64 {
         guard let end, end > now else { return 0 }
         let (left, isTooFar) = end.subtractingReportingOverflow(now)

@@ -2,17 +2,17 @@
 import BreakerStore
 
 extension Registers {
-    /// Carries out a request; what the register no longer allows is refused.
+    /// Carries out a request, unless the register no longer allows it.
     ///
-    /// The register is compared and set in one statement. Of two that race, the later one waits for the row and then
-    /// looks at it again ("Transaction Isolation", Read Committed), so only one is accepted.
+    /// One statement compares and sets the register. Of two statements that race, the later one waits for the row and
+    /// then looks at it again ("Transaction Isolation", Read Committed), so only one is accepted.
     func perform(_ request: Request, on name: String) throws(FleetError) -> Outcome {
         switch request {
         case .trip(let generation, let openFor, let reason):
             return try self.trip(name, generation, openFor, reason)
         case .elect(let generation):
-            // The time has come, nobody else has the right, and nothing is held. A hold for a time ends by each file's
-            // own clock, and no host that is held asks: the server's clock may have been set back.
+            // The register is due, no other host has the right, and no hold without an end is in force. Each file's
+            // own clock ends a timed hold, and a held host does not ask: the server's clock may have been set back.
             return try self.change(
                 name, at: generation, to: Self.ownLease,
                 where: "state = 'open' AND \(Self.isDue) AND \(Self.isLeaseFree) "
@@ -36,14 +36,14 @@ extension Registers {
     // MARK: - Conditions
 
     private static let isDue = isOver("open_until", "open_for")
-    /// `$4` is this host everywhere.
+    /// `$4` is this host in all these conditions.
     private static let isLeaseFree =
         "(lease_host IS NULL OR lease_host = $4 OR \(isOver("lease_ends", "least(lease_for, \(FleetLimits.lease))")))"
     private static let ownLease = "lease_host = $4, lease_ends = fleet.now() + $5::bigint, lease_for = $5::bigint"
 
     // MARK: - The right to probe
 
-    /// Changes the lease alone: no new generation, and nobody is told.
+    /// Changes the lease alone: the generation stays, and no other link is notified.
     private func change(
         _ name: String, at generation: Int64, to values: String, where condition: String, _ more: [String]
     )
@@ -66,7 +66,7 @@ extension Registers {
 
     /// Opens a closed register.
     ///
-    /// What led there is deleted by the way: once the circuit closes, it would not count.
+    /// Also deletes what led there: after the circuit has closed, it would not count.
     private func trip(
         _ name: String, _ generation: Int64, _ openFor: Int64, _ reason: String
     )
@@ -93,7 +93,7 @@ extension Registers {
         return Self.outcome(rows)
     }
 
-    /// A probe has ended: the register closes, or is open anew.
+    /// Ends a probe: the register closes, or opens again.
     private func judge(
         _ name: String, _ generation: Int64, _ verdict: Request.Verdict, isElected: Bool
     )

@@ -1,12 +1,12 @@
 #if PostgreSQL
 import BreakerStore
 
-/// What people are shown.
+/// Readings for people.
 extension Registers {
-    /// More hosts, or rules that differ, are left out.
+    /// The most hosts, or differing rules, in one answer.
     private static let most = 10_000
 
-    /// All hosts that were there within a day, those that are there first.
+    /// All hosts that have sent a heartbeat within about a day, joined hosts first.
     func hosts() throws(FleetError) -> [FleetStatus.Host] {
         let rows = try self.connection.run(
             """
@@ -28,7 +28,7 @@ extension Registers {
         }
     }
 
-    /// All registers, those first that are open or held; one that makes no sense is left out.
+    /// All registers, open and held ones first, without those that make no sense.
     func all() throws(FleetError) -> [FleetCircuit] {
         let rows = try self.connection.run(
             """
@@ -38,7 +38,7 @@ extension Registers {
         return rows.compactMap { Register(row: $0).map { FleetCircuit($0) } }
     }
 
-    /// The rules of circuits for which hosts that are there have different ones: each host judges by its own.
+    /// The rules of circuits for which joined hosts have different rules: each host judges by its own.
     func differingRules() throws(FleetError) -> [FleetStatus.Rule] {
         let rows = try self.connection.run(
             """

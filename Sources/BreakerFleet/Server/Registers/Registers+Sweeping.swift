@@ -3,13 +3,12 @@
 extension Registers {
     private static let day: Int64 = 86_400_000_000
 
-    /// Says that this host has these circuits, and deletes what nobody needs any more; for a link that is there, about
-    /// once an hour.
+    /// Marks this host's circuits as used, and deletes rows that no host needs; for a joined link, about once an hour.
     ///
-    /// - Links that were not seen for a day.
-    /// - Failures and sums older than the longest window of this host's rules, and than a day: other hosts may have
-    ///   longer windows. A host that is there deletes its own failures by itself, so these are of hosts that went.
-    /// - Registers that no host has had for `forgetIdleAfter`; none where that is nil.
+    /// - Links without a heartbeat for a day.
+    /// - Failures and sums older than a day, and than this host's longest window: other hosts may have longer ones. A
+    ///   joined host deletes its own failures, so these are of hosts that are gone.
+    /// - Registers that no host has had for `forgetIdleAfter`; none if that is nil.
     func sweep(having names: Names, longestWindow: Int64, forgetIdleAfter: Int64?) throws(FleetError) {
         try self.connection.run(
             """
@@ -29,9 +28,7 @@ extension Registers {
             [String(FleetLimits.duration(forgetIdleAfter)), ServerText.array(names.sorted())])
     }
 
-    /// Deletes some of the rows that are too old: so many that a statement does not take long.
-    ///
-    /// The next sweep goes on.
+    /// Deletes as many of the rows that are too old as one short statement can; the next sweep goes on.
     private func delete(from table: String, where condition: String, _ parameters: [String]) throws(FleetError) {
         try self.connection.run(
             """

@@ -1,15 +1,15 @@
 #if PostgreSQL
 import BreakerStore
 
-/// What a host says to and asks of the registers: one statement each, in a transaction of its own.
+/// The statements of a host about the registers, each in a transaction of its own.
 ///
-/// No statement keeps a lock once it is answered, so a link that stalls between two of them stops nobody. Each throws
-/// what `ServerConnection.run` throws.
+/// No statement keeps a lock after its answer, so a link that stalls between two statements stops no other link. Each
+/// throws what `ServerConnection.run` throws.
 struct Registers {
     let connection: ServerConnection
     let fleet: String
     let host: String
-    /// For how long a host may probe before another may.
+    /// How long a host may probe before another host may.
     let lease: Int64
 
     init(_ connection: ServerConnection, fleet: String, host: String, lease: Int64 = 5_000_000) {
@@ -21,18 +21,18 @@ struct Registers {
 
     // MARK: - Parts of statements
 
-    /// The time, once for a whole statement: a subquery that is not materialized would ask the clock for each row.
+    /// The time, once for a whole statement: a subquery that is not materialized would read the clock for each row.
     static let time = "t AS MATERIALIZED (SELECT fleet.now() AS now)"
 
-    /// By how much a stamp may lie ahead of the server's clock before somebody must have set the clock back.
+    /// How far a stamp may lie ahead of the server's clock; a larger lead means that the clock was set back.
     ///
-    /// Reads that began a little earlier, and clocks that are led, stay below.
+    /// Reads that began a little earlier, and clocks that are slowly corrected, stay below.
     static let slack: Int64 = 1_000_000
 
-    /// A generation that nobody has had.
+    /// A generation that no register has had.
     ///
-    /// Where the clock was set back, the old generation leads on. If a failover then loses commits, two histories go on
-    /// from one generation, and the next one must not be the same in both.
+    /// If the clock was set back, generations go on from the old one. If a failover then loses commits, two histories
+    /// go on from one generation; the random part keeps their next generations apart.
     static let nextGeneration = "greatest(generation + 1 + (random() * 1000)::bigint, t.now)"
     static let next = "generation = \(nextGeneration), changed = pg_current_xact_id()"
     static let noLease = "lease_host = NULL, lease_ends = NULL, lease_for = NULL"
@@ -45,17 +45,17 @@ struct Registers {
 
     /// Whether a span is over: its end has come, or lies further ahead than the span is long.
     ///
-    /// Then the server's clock was set back, and nobody knows when the end comes; what has no end there is over, too.
+    /// Then the server's clock was set back, and the true end is unknown; a span without an end is over, too.
     ///
-    /// For the condition of an UPDATE, with the time as it is then: a statement that waited for another one looks
-    /// again. By the time at which it began, the other one's new lease would end further ahead than a lease is long.
+    /// It reads the clock when an UPDATE checks its condition, because a statement that waited for another looks
+    /// again: by the time at which it began, the other's new lease would end further ahead than a lease is long.
     static func isOver(_ end: String, _ length: String) -> String {
         "coalesce(\(end) <= fleet.now() OR \(end) > fleet.now() + \(length), true)"
     }
 
     // MARK: - The schema
 
-    /// Throws `wrongSchema` where the database has none, or one of another major version.
+    /// Throws `wrongSchema` if the database has no schema, or one of another major version.
     func checkSchema() throws(FleetError) {
         let rows: [ServerRow]
         do throws(FleetError) {
@@ -82,9 +82,9 @@ struct Registers {
 
     // MARK: - Names
 
-    /// Makes a closed register of each name that has none.
+    /// Makes a closed register for each name that has none.
     ///
-    /// They are closed since ever: the failures that led here count.
+    /// It is closed since ever, so that the failures that led here count.
     func insertMissing(_ names: [String]) throws(FleetError) {
         guard !names.isEmpty else { return }
         try self.connection.run(
@@ -95,9 +95,9 @@ struct Registers {
             """, [self.fleet, ServerText.array(names)])
     }
 
-    /// Deletes those of the registers that nobody of this library can have written, and returns their names.
+    /// Deletes those of the registers that this library can't have written, and returns their names.
     ///
-    /// A generation beyond all others would take the circuit out of everybody's hands.
+    /// No host could change a register with a generation beyond all others.
     func deleteDamaged(_ names: [String]) throws(FleetError) -> [String] {
         let rows = try self.connection.run(
             """
@@ -111,7 +111,7 @@ struct Registers {
     /// Takes notifications from now on.
     func listen() throws(FleetError) { try self.connection.run("LISTEN \(FleetSchema.channel)") }
 
-    /// Of which circuits of this fleet others have told: names, or nil for any of them.
+    /// The circuits of this fleet that the notifications name; nil if they may mean any circuit.
     func told(by notifications: [String]) -> Names? {
         var names: Names = []
         for payload in notifications {
@@ -125,10 +125,10 @@ struct Registers {
     /// A control character, which no name has.
     private static let separator = "\u{1F}"
 
-    /// What tells others of a circuit.
+    /// The text of a notification about a circuit.
     ///
-    /// NOTIFY: "In the default configuration it must be shorter than 8000 bytes"; one that would be longer names the
-    /// fleet alone, and a fleet that is too long is left out, too.
+    /// NOTIFY: "In the default configuration it must be shorter than 8000 bytes"; a longer text names the fleet alone,
+    /// and leaves out a fleet that is too long, too.
     func payload(for name: String) -> String {
         let texts = ["\(self.fleet)\(Self.separator)\(name)", self.fleet]
         return texts.first { $0.utf8.count < 8_000 } ?? ""

@@ -1,7 +1,7 @@
 import BreakerStore
 
 extension CallRates {
-    /// How many calls there were in a second of the window, such as `2.4`.
+    /// How many calls a second of the window had, such as `2.4`.
     var callsPerSecond: String? {
         let seconds = self.window / .seconds(1)
         guard seconds > 0 else { return nil }
@@ -12,8 +12,7 @@ extension CallRates {
 }
 
 extension CircuitSnapshot {
-    /// Which share of the calls within the trip rule's window failed; nil where the rule counts no share, and without
-    /// calls.
+    /// The share of failed calls within the trip rule's window; nil without a rule about a share, and without calls.
     var failedShare: String? {
         guard self.config.trip.share != nil, let recent = self.recent, recent.calls > 0 else { return nil }
         return CallShare.percent(Double(recent.failed) / Double(recent.calls))

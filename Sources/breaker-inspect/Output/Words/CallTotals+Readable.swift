@@ -2,7 +2,9 @@ import BreakerStore
 import BreakerTool
 
 extension CallTotals {
-    /// - Parameter isSlowTold: whether somebody counts slow calls.
+    /// The totals in words.
+    ///
+    /// - Parameter isSlowTold: whether the circuit has a rule about slow calls.
     func readable(tellingSlow isSlowTold: Bool) -> String {
         let slow = isSlowTold || self.slow > 0 ? "\(self.slow) slow, " : ""
         return "\(self.succeeded) succeeded, \(self.failed) failed, \(slow)\(self.ignored) ignored, "
@@ -11,17 +13,15 @@ extension CallTotals {
 }
 
 extension CallTotals.Durations {
-    /// How long half of the calls, nine of ten, and 99 of a hundred took at most, as far as the bounds tell.
-    ///
-    /// Nil without calls.
+    /// Bounds of the durations of 50, 90 and 99 % of the calls; nil without calls.
     var quantiles: String? {
-        // The numbers come from a file and may be any: as floating point they can't overflow.
+        // The file's numbers may be any: as floating point they can't overflow.
         let total = self.counts.reduce(0) { $0 + Double($1) }
         guard total > 0 else { return nil }
         return [50, 90, 99].map { "p\($0) \(self.bound(below: total * Double($0) / 100))" }.joined(separator: ", ")
     }
 
-    /// The first bound that so many calls did not exceed.
+    /// The first bound that this many calls did not exceed.
     private func bound(below rank: Double) -> String {
         var sum = 0.0
         for (bound, count) in zip(self.bounds, self.counts) {

@@ -3,7 +3,7 @@ import BreakerStoreJSON
 import BreakerTool
 
 extension CircuitBreaker.Config {
-    /// What trips the circuit, and what follows, in lines.
+    /// The circuit's rules, in lines.
     var readableRules: [String] {
         let recovery = self.recovery
         var lines: [String] = []

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension LinkStanding {
-    /// What people are told of the link to other hosts, in one sentence; nil where there is none.
+    /// The link to other hosts in one sentence, for people; nil if there is none.
     func told(at now: Date) -> String? {
         switch self {
         case .none: nil
@@ -25,7 +25,7 @@ extension LinkStanding {
         "\(note.since.readable) (\(max(.zero, now.since(note.since)).brief()) ago)"
     }
 
-    /// What keeps this host from the others; nil where nothing does.
+    /// Why this host does not reach the others; nil without trouble.
     func trouble(at now: Date) -> String? {
         switch self {
         case .told(let note) where !note.isJoined: self.told(at: now)
@@ -34,7 +34,7 @@ extension LinkStanding {
         }
     }
 
-    /// For scripts.
+    /// The link for JSON.
     var seen: SeenLink? {
         func seen(_ health: SeenLink.Health, _ note: LinkNote) -> SeenLink {
             SeenLink(health, since: note.since, pid: note.pid, reason: note.reason.isEmpty ? nil : note.reason)
@@ -47,11 +47,11 @@ extension LinkStanding {
         }
     }
 
-    /// Which process the link runs in, if it is known.
+    /// The last report of a link that runs, if there is one.
     var livingNote: LinkNote? { if case .told(let note) = self { note } else { nil } }
 }
 
 extension CircuitEvent {
-    /// Whether a link to other hosts has done it.
+    /// Whether a link to other hosts made the event.
     var isOfFleet: Bool { LinkOrder.isOfFleet(self.by) }
 }

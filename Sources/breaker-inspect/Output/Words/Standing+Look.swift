@@ -2,7 +2,7 @@ import BreakerStoreJSON
 import BreakerTool
 
 extension Standing {
-    /// One that refuses nothing is never shown as one that does.
+    /// A circuit that refuses nothing never looks like one that refuses calls.
     var look: Look { self.wouldRefuse ? .doubtful : self.word.look }
 }
 
