@@ -18,8 +18,8 @@ extension CircuitStore {
             continuation.finish()
             return stream
         }
-        let hearing = self.listen(to: .stream(continuation), after: id)
-        continuation.onTermination = { [weak self] _ in self?.drop(hearing) }
+        let subscription = self.listen(to: .stream(continuation), after: id)
+        continuation.onTermination = { [weak self] _ in self?.drop(subscription) }
         return stream
     }
 
@@ -76,15 +76,15 @@ extension CircuitStore {
     @discardableResult
     func listen(
         to target: EventHub.Listener.Target, after id: CircuitEvent.ID? = nil
-    ) -> Hearing {
-        let hearing = self.source.listen(to: target, after: id)
+    ) -> Subscription {
+        let subscription = self.source.listen(to: target, after: id)
         let isClosed = self.state.withLock {
-            if !$0.isClosed { $0.hearings.append(hearing) }
+            if !$0.isClosed { $0.subscriptions.append(subscription) }
             return $0.isClosed
         }
-        // The store was closed in the meantime: `leave` has not seen this hearing.
-        if isClosed { self.source.remove(hearing) }
-        return hearing
+        // The store was closed in the meantime: `leave` has not seen this subscription.
+        if isClosed { self.source.remove(subscription) }
+        return subscription
     }
 
     /// Sends the health to the listener until this store is closed.
@@ -111,9 +111,9 @@ extension CircuitStore {
         listener.finish()
     }
 
-    func drop(_ hearing: Hearing) {
+    func drop(_ subscription: Subscription) {
         if self.gate.isForked { return }
-        self.state.withLock { $0.hearings.removeAll { $0.listener === hearing.listener } }
-        self.source.remove(hearing)
+        self.state.withLock { $0.subscriptions.removeAll { $0.listener === subscription.listener } }
+        self.source.remove(subscription)
     }
 }

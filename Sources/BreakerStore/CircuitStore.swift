@@ -16,7 +16,7 @@ import Foundation
 public final class CircuitStore: Sendable {
     struct State {
         var isClosed = false
-        var hearings: [Hearing] = []
+        var subscriptions: [Subscription] = []
         var healthListeners: [HealthListener] = []
     }
 
@@ -226,7 +226,7 @@ public final class CircuitStore: Sendable {
         core.waitForSuspicions()
         // Commits all that waits; then the hubs send the events to their listeners.
         _ = try? core.commit(until: deadline) { _ in }
-        for hub in [core.hub] + self.state.withLock({ $0.hearings.map(\.hub) }) { hub.flush(until: deadline) }
+        for hub in [core.hub] + self.state.withLock({ $0.subscriptions.map(\.hub) }) { hub.flush(until: deadline) }
         if self.leave() { core.waitForEnd(until: deadline) }
     }
 
@@ -268,7 +268,7 @@ public final class CircuitStore: Sendable {
             core.remove(self.gate)
             CoreRegistry.leave(core)
         }
-        for hearing in self.state.withLock({ $0.hearings }) { self.source.remove(hearing) }
+        for subscription in self.state.withLock({ $0.subscriptions }) { self.source.remove(subscription) }
         for listener in self.state.withLock({ $0.healthListeners }) { self.end(listener) }
         self.backend.removeTemporaryDirectory()
         return true

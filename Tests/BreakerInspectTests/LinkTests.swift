@@ -51,7 +51,8 @@ import Testing
         #expect(shown.contains("by fleet: 5 failures of 2 hosts"), "\(shown)")
         #expect(shown.contains("fleet     joined with the other hosts since "), "\(shown)")
         #expect(
-            shown.contains("the circuit waits for the fleet; hearing nothing, this host probes in 30 s"), "\(shown)")
+            shown.contains("the circuit waits for the fleet; hearing nothing, this host probes in 30 s"),
+            "\(shown)")
         #expect(self.shop.inspect("list").talk.isEmpty)
         #expect(self.shop.inspect("workers").output.contains("LINK"))
         let doctor = self.shop.inspect("doctor")

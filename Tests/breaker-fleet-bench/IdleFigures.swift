@@ -10,11 +10,11 @@ struct IdleFigures {
         // What a link does once, after it has joined.
         try await Task.sleep(for: .seconds(5))
         let (statements, computed, start) = (self.hosts.statements, OwnProcess.computed, ContinuousClock.now)
-        self.tellMemory(at: 0)
+        self.countInMemory(at: 0)
         let step = max(1, seconds / 6)
         for second in stride(from: step, through: seconds, by: step) {
             try await Task.sleep(until: start + .seconds(second))
-            self.tellMemory(at: second)
+            self.countInMemory(at: second)
         }
         let passed = (ContinuousClock.now - start) / .seconds(1)
         let each = passed * Double(self.hosts.count)
@@ -25,7 +25,7 @@ struct IdleFigures {
         if sent > 1.05 { throw BenchError.broken("one statement a second a link") }
     }
 
-    private func tellMemory(at second: Int) {
+    private func countInMemory(at second: Int) {
         let memory = OwnProcess.memory
         let kinds = ["VmRSS", "RssAnon", "RssFile", "RssShmem"].map { "\($0) \(memory[$0] ?? 0) KiB" }
         print("  \(self.hosts.count) links, \(second) s: " + kinds.joined(separator: ", "))

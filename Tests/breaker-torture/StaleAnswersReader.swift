@@ -147,9 +147,9 @@ final class StaleAnswersReader: Sendable {
         case 2:
             // What an async call asks first.
             do throws(CircuitOpenError) {
-                if try breaker.hasFreePass { return (true, "freePass") }
+                if try breaker.hasFreePass { return (true, "leaveByKeptAnswer") }
             } catch {
-                return (false, "freePass")
+                return (false, "leaveByKeptAnswer")
             }
             return ((try? breaker.run {}) != nil, "run")
         default:

@@ -10,7 +10,7 @@ extension CircuitLink {
     /// Sends a word that the file has and the server lacks, or has lost.
     func telling(_ file: LinkedCircuit, _ register: Register) -> Request? {
         for kind in [LinkWord.Kind.hold, .reset] {
-            guard let word = file.word(kind), let stamp = word.stamp, LinkWord.tellable.contains(stamp.saidAt) else {
+            guard let word = file.word(kind), let stamp = word.stamp, LinkWord.sendable.contains(stamp.saidAt) else {
                 continue
             }
             if register.word(kind)?.stamp.map({ $0 < stamp }) ?? true { return .tell(word) }

@@ -126,7 +126,7 @@ final class LinkLoop {
             onJoined()
             if let trouble = self.circuits.trouble {
                 self.sayCutOff(FleetError(code: trouble.code, message: "the link \(trouble.text)"))
-            } else if self.circuits.seeTheirFile {
+            } else if self.circuits.isFileFresh {
                 self.cutOffSince = nil
                 self.say(.joined)
             } else {

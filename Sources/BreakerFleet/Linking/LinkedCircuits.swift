@@ -70,7 +70,7 @@ final class LinkedCircuits {
     }
 
     /// Whether the file was read a short time ago; else the link neither pushes nor decides anything.
-    var seeTheirFile: Bool { self.file.isFresh(at: self.now) }
+    var isFileFresh: Bool { self.file.isFresh(at: self.now) }
 
     /// Forgets all circuits, which grow old while another link does the work.
     func forget() {
@@ -114,7 +114,7 @@ final class LinkedCircuits {
         try self.read(registers, told)
         let concerned = isBeat ? all : changed.union(told).union(woken).union(self.left)
         // An old look says nothing of now: the host guards itself.
-        guard !concerned.isEmpty, self.seeTheirFile else { return }
+        guard !concerned.isEmpty, self.isFileFresh else { return }
         var counts = ByName<Count>()
         do throws(FleetError) {
             counts = try self.push(registers, of: concerned, isBeat: isBeat)

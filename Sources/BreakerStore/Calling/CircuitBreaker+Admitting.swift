@@ -35,7 +35,7 @@ extension CircuitBreaker {
     /// Throws a kept refusal. To let a call through, this function makes no system call, takes no lock and allocates
     /// nothing; it reads the clock only if the call is measured.
     @usableFromInline
-    func freePass() throws(CircuitOpenError) -> Leave? {
+    func leaveByKeptAnswer() throws(CircuitOpenError) -> Leave? {
         guard self.isPlain else { return nil }
         let answer = self.circuit.slot.ask(self.store.gate)
         var leave = Leave(.closed, epoch: answer.epoch)

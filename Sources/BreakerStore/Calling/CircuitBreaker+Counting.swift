@@ -17,7 +17,7 @@ extension CircuitBreaker {
         let counts = self.circuit.counts
         let isOfFile = leave.source == .closed || leave.source == .closedConsecutive
         if isOfFile, counts.isFormer(epoch: leave.epoch) { return .done }
-        if let duration = ending.duration, ending.verdict != .ignored { counts.add(duration: duration) }
+        if let duration = ending.duration, ending.verdict != .ignored { counts.durations.add(duration) }
         let end = BadEnd(isFailed: ending.verdict.isFailure, isSlow: self.wasSlow(ending))
         guard end.isFailed || end.isSlow else {
             let good: LaneCounts.Word = leave.isInWindow ? .succeeded : .aside
@@ -75,14 +75,14 @@ extension CircuitBreaker {
         case .total, .decisive, .inMemory: break
         }
         return await self.core.countingThread.value(
-            until: self.store.deadline, by: self.core.sharedTimer.value, self.core.ticker,
+            until: self.store.deadline, by: self.core.sharedTimer.value, self.core.sharesRound,
             late: { self.tripLater($0, end) },
             { self.count(end.count) }) ?? nil
     }
 
     func countLater(_ end: CallEnd) {
         if case .done = end.count { return }
-        self.core.countingThread.run(self.core.ticker) { self.tripLater(self.count(end.count), end) }
+        self.core.countingThread.run(self.core.sharesRound) { self.tripLater(self.count(end.count), end) }
     }
 
     private func share(_ counted: Circuit.WindowCounts) -> Circuit.ReachedShare? {
@@ -99,7 +99,7 @@ extension CircuitBreaker {
     ///   to commit.
     func act(on share: Circuit.ReachedShare, _ end: CallEnd) -> StoreCore.Work<Void>? {
         guard case .decisive(_, let epoch) = end.count else {
-            self.tellMemory(share, end)
+            self.countInMemory(share, end)
             return nil
         }
         let circuit = self.circuit
@@ -118,11 +118,11 @@ extension CircuitBreaker {
     private func tripLater(_ share: Circuit.ReachedShare?, _ end: CallEnd) {
         guard let share else { return self.noteText(end) }
         guard let work = self.act(on: share, end) else { return }
-        self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(share, end) }, work)
+        self.core.post(until: self.store.deadline, orElse: { _ in self.countInMemory(share, end) }, work)
     }
 
     /// Opens the circuit in memory, because its calls have reached the share, or the trip could not be committed.
-    func tellMemory(_ share: Circuit.ReachedShare, _ end: CallEnd) {
+    func countInMemory(_ share: Circuit.ReachedShare, _ end: CallEnd) {
         let epoch: Int64? = if case .inMemory(_, let epoch) = end.count { epoch } else { nil }
         self.circuit.memory.shareReached(
             by: Circuit.WindowCounts(share), self.circuit.rulesInMemory, error: self.text(of: end.ending),

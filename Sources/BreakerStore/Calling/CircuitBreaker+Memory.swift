@@ -20,7 +20,7 @@ extension CircuitBreaker {
     }
 
     /// Counts in memory an input that could not be committed; keeps failures and ends of probes for the file.
-    func tellMemory(_ input: CircuitInput) {
+    func countInMemory(_ input: CircuitInput) {
         switch input {
         case .failed(let report), .failedUnread(let report):
             self.count(report, failed: true)
@@ -40,7 +40,7 @@ extension CircuitBreaker {
     }
 
     /// Counts the end of a call that memory let through; a failure is kept for the file, too.
-    func tellMemory(_ ending: Ending, of leave: Leave) {
+    func countInMemory(_ ending: Ending, of leave: Leave) {
         let report = self.newReport(leave.epoch, ending)
         self.inMemory(at: report.at) { circuit, moment, failures in
             if leave.isProbe {

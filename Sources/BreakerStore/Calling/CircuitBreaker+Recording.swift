@@ -76,7 +76,7 @@ extension CircuitBreaker {
         let input = CircuitInput.recorded(
             self.newReport(0, ending), failed: ending.verdict.isFailure, token: self.core.newToken())
         if self.mayUseFile { return input }
-        self.tellMemory(input)
+        self.countInMemory(input)
         return nil
     }
 }

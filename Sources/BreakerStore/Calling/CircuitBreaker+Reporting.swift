@@ -28,7 +28,7 @@ extension CircuitBreaker {
     func reportLater(_ ending: Ending, of leave: Leave) {
         let end = self.end(ending, of: leave)
         if let input = end.input {
-            self.core.post(until: self.store.deadline, orElse: { _ in self.tellMemory(input) }, self.work(input))
+            self.core.post(until: self.store.deadline, orElse: { _ in self.countInMemory(input) }, self.work(input))
         }
         self.countLater(end)
     }
@@ -40,7 +40,7 @@ extension CircuitBreaker {
         do throws(BreakerStoreError) {
             try self.core.commit(until: self.store.deadline, work)
         } catch {
-            self.tellMemory(share, end)
+            self.countInMemory(share, end)
         }
     }
 
@@ -51,7 +51,7 @@ extension CircuitBreaker {
         do throws(BreakerStoreError) {
             try await self.core.commit(until: self.store.deadline, work)
         } catch {
-            self.tellMemory(share, end)
+            self.countInMemory(share, end)
         }
     }
 
@@ -78,7 +78,7 @@ extension CircuitBreaker {
         switch (leave.source, ending.verdict) {
         case (.uncounted, _), (.closed, .success), (.closed, .ignored), (.closedConsecutive, .ignored): return nil
         case (.closedInMemory, _), (.probeInMemory, _):
-            self.tellMemory(ending, of: leave)
+            self.countInMemory(ending, of: leave)
             return nil
         case (.probe, let verdict):
             return .probeEnded(token: leave.token, epoch: leave.epoch, verdict, error: self.text(of: ending))
@@ -105,7 +105,7 @@ extension CircuitBreaker {
             try self.core.commit(until: self.store.deadline, self.work(input))
             self.look(after: input)
         } catch {
-            self.tellMemory(input)
+            self.countInMemory(input)
         }
     }
 
@@ -115,7 +115,7 @@ extension CircuitBreaker {
             try await self.core.commit(until: self.store.deadline, self.work(input))
             self.look(after: input)
         } catch {
-            self.tellMemory(input)
+            self.countInMemory(input)
         }
     }
 

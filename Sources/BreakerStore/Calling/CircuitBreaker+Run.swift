@@ -10,7 +10,7 @@ extension CircuitBreaker {
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
         // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls end
         // here: their answer is kept, and a success reports nothing.
-        guard let leave = try self.freePass() else { return try await self.runAsking(operation) }
+        guard let leave = try self.leaveByKeptAnswer() else { return try await self.runAsking(operation) }
         let value: T
         do {
             value = try await operation()
@@ -39,7 +39,7 @@ extension CircuitBreaker {
     func countUnlessSlow(_ leave: Leave) -> Bool {
         let duration = self.uptime &- leave.began
         if self.circuit.counts.isSlow(duration) { return false }
-        self.circuit.counts.add(duration: duration)
+        self.circuit.counts.durations.add(duration)
         self.countSuccess(leave)
         return true
     }

@@ -60,7 +60,7 @@ extension Circuit {
         guard !self.isForgotten(failure) else { return .stale }
         if report.mayBeKnown, kept.contains(worker: failure.worker, sequence: failure.sequence) { return .stale }
         if let error = report.error { self.lastError = error }
-        let start = self.failuresCount(from: moment.now)
+        let start = self.startOfCounting(at: moment.now)
         if let start, self.tally.hasExpired { self.change(.dropBefore(start)) }
         let isLate = [start, self.tally.start].contains { $0.map { failure.at < $0 } ?? false }
         if !isLate, self.rules.keepsFailures {
@@ -95,10 +95,7 @@ extension Circuit {
         case .closed: break
         case .open, .halfOpen, .unknown: return .stale
         }
-        switch self.rules.trip {
-        case .failures, .failureRate, .unknown: return .unchanged
-        case .consecutiveFailures: break
-        }
+        guard self.rules.isConsecutive else { return .unchanged }
         let ended = min(report.at, moment.now)
         guard let oldest = self.tally.oldest, oldest <= ended else { return .unchanged }
         self.change(.dropBefore(ended.adding(1)))
@@ -165,10 +162,7 @@ extension Circuit {
 
     /// Whether a success has forgotten the failure already.
     private func isForgotten(_ failure: Failure) -> Bool {
-        switch self.rules.trip {
-        case .failures, .failureRate, .unknown: false
         // A failure and a success in the same microsecond: their order is unknown, so the failure counts.
-        case .consecutiveFailures: self.forgottenUntil.map { failure.at < $0 } ?? false
-        }
+        self.rules.isConsecutive && self.forgottenUntil.map { failure.at < $0 } ?? false
     }
 }

@@ -123,7 +123,7 @@ struct Circuit: Equatable, Sendable {
     /// The instant from which failures count at `now`; nil if all failures count.
     ///
     /// The window is inclusive: a failure exactly as old as the window still counts.
-    func failuresCount(from now: StoreTime) -> StoreTime? {
+    func startOfCounting(at now: StoreTime) -> StoreTime? {
         switch self.rules.trip {
         case .failures(_, let window): now.subtracting(window)
         case .consecutiveFailures, .failureRate, .unknown: nil

@@ -8,7 +8,7 @@ struct FailureList: Hashable, Sendable, KeptFailures {
 
     /// The failures that count for a circuit at `now`.
     mutating func tally(for circuit: Circuit, at now: StoreTime) -> FailureTally {
-        self.start = circuit.failuresCount(from: now)
+        self.start = circuit.startOfCounting(at: now)
         let counting = self.counting
         return FailureTally(
             count: counting.count,

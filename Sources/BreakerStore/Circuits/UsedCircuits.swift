@@ -70,7 +70,7 @@ final class UsedCircuits: Sendable {
     }
 
     /// Called when rules may have changed: other circuits may have a rule about shares now.
-    func rulesMayHaveChanged() { self.state.withLock { $0.sharing = nil } }
+    func forgetSharing() { self.state.withLock { $0.sharing = nil } }
 
     /// The configs in force, with which the circuits are registered in a new file.
     var inForce: [CircuitName: CircuitBreaker.Config] { self.state.withLock { $0.circuits }.mapValues(\.configInForce) }

@@ -100,7 +100,7 @@ final class CircuitCells: Sendable {
     // MARK: - Counting
 
     /// Adds calls that neither failed nor were slow, and the durations of calls.
-    func addToTotals(_ counts: LaneCounts, _ durations: borrowing DurationCell) {
+    func addToTotals(_ counts: LaneCounts, _ durations: borrowing DurationLane) {
         self.touching {
             guard self.hasItsCells else { return }
             if let cell = self.durations { durations.publish(to: cell) }

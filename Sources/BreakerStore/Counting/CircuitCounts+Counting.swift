@@ -15,7 +15,7 @@ extension CircuitCounts {
         let pair = pair()
         Hook.reached("counts.moving")
         let uptime = clock()
-        self.whileNothingMoves { self.moveLanes(to: pair, at: uptime) }
+        self.whileNothingIsPublished { self.publishLanes(to: pair, at: uptime) }
     }
 
     /// The circuit as this process knows it: epoch and stretch in the file, and the stretch of the private windows.
@@ -34,9 +34,9 @@ extension CircuitCounts {
         }
     }
 
-    /// Publishes the lanes, within `whileNothingMoves`; returns what this process knew just afterwards.
+    /// Publishes the lanes, within `whileNothingIsPublished`; returns what this process knew just afterwards.
     @discardableResult
-    private func moveLanes(to pair: CellPair, at uptime: Int64) -> Present {
+    private func publishLanes(to pair: CellPair, at uptime: Int64) -> Present {
         let counts = self.lanes.take()
         Hook.reached("counts.taken")
         // Read after the lanes are emptied: the epoch that let these calls through was known by then, or is older.
@@ -52,7 +52,7 @@ extension CircuitCounts {
     /// Runs `body` while no other thread of this process moves counts from the lanes to the cells.
     ///
     /// A thread that read the sums during such a move would miss good calls, and would trip the circuit too early.
-    private func whileNothingMoves(_ body: () -> Void) {
+    private func whileNothingIsPublished(_ body: () -> Void) {
         var isDone = false
         self.moving.change { _ in
             body()
@@ -63,7 +63,7 @@ extension CircuitCounts {
     }
 
     /// The circuit that let through a call that ended badly.
-    enum Admission: Sendable {
+    enum Origin: Sendable {
         /// No circuit whose rules look at this end: the end counts in totals only.
         case none
         /// The circuit in the file, in this epoch.
@@ -83,19 +83,19 @@ extension CircuitCounts {
     /// - Parameter isPresent: asks the file, without waiting, whether the circuit is still in the epoch that let the
     ///   call through.
     func count(
-        _ end: BadEnd, of admission: Admission, by worker: Int64, in pair: CellPair, clock: () -> Int64,
+        _ end: BadEnd, of origin: Origin, by worker: Int64, in pair: CellPair, clock: () -> Int64,
         isPresent: () -> Bool
     ) -> Circuit.WindowCounts {
         let uptime = clock()
-        let isOfMemory = if case .memory = admission { true } else { false }
+        let isOfMemory = if case .memory = origin { true } else { false }
         let deciding = isOfMemory ? pair.own : pair.deciding
         var present = Present()
         var isPast = false
         var missing: [WindowSubject] = []
         var sums = CircuitCells.Sums()
-        self.whileNothingMoves {
-            present = self.moveLanes(to: pair, at: uptime)
-            isPast = self.isPast(admission, present)
+        self.whileNothingIsPublished {
+            present = self.publishLanes(to: pair, at: uptime)
+            isPast = self.isPast(origin, present)
             if !isPast {
                 missing = pair.board?.addToWindows(end, by: worker, inStretch: present.stretch, at: uptime) ?? []
                 _ = pair.own?.addToWindows(end, by: worker, inStretch: present.ownStretch, at: uptime)
@@ -129,8 +129,8 @@ extension CircuitCounts {
     ///
     /// An end that memory let through goes to the board, too, for other processes: it counts in the stretch of the file
     /// that this process knows.
-    private func isPast(_ admission: Admission, _ present: Present) -> Bool {
-        switch admission {
+    private func isPast(_ origin: Origin, _ present: Present) -> Bool {
+        switch origin {
         case .none: true
         case .file(let epoch): epoch != present.epoch
         case .memory(let epoch): epoch != self.epochInMemory.load(ordering: .relaxed)
@@ -158,7 +158,7 @@ extension CircuitCounts {
             let uptime = clock()
             var sums = CircuitCells.Sums()
             guard let stretch = stretch() else { break }
-            self.whileNothingMoves { sums = cells.sums(inStretch: stretch, at: uptime) }
+            self.whileNothingIsPublished { sums = cells.sums(inStretch: stretch, at: uptime) }
             if sums.hasFuture, cells.dropTheFuture(inStretch: stretch, { isPresent() ? clock() : nil }) { continue }
             if cells.isOneTick(uptime, clock()) { return sums.calls }
         }

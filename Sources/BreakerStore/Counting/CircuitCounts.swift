@@ -176,15 +176,12 @@ final class CircuitCounts: Sendable {
     // MARK: - Durations
 
     /// Counts durations until they are published.
-    let durations = DurationCell()
+    let durations = DurationLane()
 
     /// Counts durations from now on.
     func measureDurations() {
         if self.durations.open() { self.state.change { $0.known.rules.measuresDurations = true } }
     }
-
-    /// Counts how long a call took, in microseconds.
-    func add(duration: Int64) { self.durations.add(duration) }
 
     // MARK: - What is known
 

@@ -55,7 +55,7 @@ extension CircuitStore {
             case .obey(let word, let leavesTrip):
                 guard try transaction.obey(word, on: name, by: who, leavesTrip: leavesTrip) else { return nil }
                 let after = try transaction.circuit(name)?.epoch
-                if after != epoch { transaction.noteTransition() }
+                if after != epoch { transaction.requireSync() }
                 return after
             case .stamp(let serverTime, let notBefore):
                 // The words grew older while this transaction waited for the file.
@@ -63,7 +63,7 @@ extension CircuitStore {
                 let isStamped = try transaction.stampWords(
                     of: name, serverTime: serverTime.addingSaturating(waited), notBefore: notBefore)
                 // On the disk before the link sends it: after a power loss, a host must not stamp the word again.
-                if isStamped { transaction.noteTransition() }
+                if isStamped { transaction.requireSync() }
                 return isStamped ? epoch : nil
             default: break
             }
@@ -71,7 +71,7 @@ extension CircuitStore {
                 circuit.obey(order, by: who, reason: reason, at: moment.now) ? circuit.epoch : nil
             }
             guard case let after?? = change else { return nil }
-            if after != epoch { transaction.noteTransition() }
+            if after != epoch { transaction.requireSync() }
             return after
         }
     }

@@ -133,7 +133,7 @@ final class LinkReading {
     private func take(_ failures: [Circuit.Failure], at place: Int) {
         let circuit = self.found[place].row.circuit
         guard circuit.rules.keepsFailures else { return }
-        let start = circuit.failuresCount(from: self.now)
+        let start = circuit.startOfCounting(at: self.now)
         self.found[place].circuit.failures = failures.prefix(self.mostFailures(at: place)).reversed().compactMap {
             if let start, $0.at < start { return nil }
             return LinkedCircuit.Failure(

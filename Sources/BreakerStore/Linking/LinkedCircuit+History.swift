@@ -23,9 +23,4 @@ extension LinkedCircuit {
         if self.lacksTrip, event.kind == .tripped { self.trip = event }
         if self.transition == nil, Self.transitions.contains(event.kind) { self.transition = event }
     }
-
-    mutating func forgetHistory() {
-        self.transition = nil
-        self.trip = nil
-    }
 }

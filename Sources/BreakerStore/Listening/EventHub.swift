@@ -65,7 +65,7 @@ final class EventHub: Sendable {
             switch self.target {
             case .handler(let handler): handler(event)
             case .stream(let continuation):
-                self.tellOfLoss()
+                self.sendLoss()
                 if self.loss.withLock({ $0 == nil }) {
                     switch continuation.yield(event) {
                     case .enqueued, .terminated: return true
@@ -82,7 +82,7 @@ final class EventHub: Sendable {
         }
 
         /// Sends the number of lost events, as soon as the stream has room again.
-        func tellOfLoss() {
+        func sendLoss() {
             guard case .stream(let continuation) = self.target, let known = self.loss.withLock({ $0 }) else { return }
             let missed = CircuitEvent.missed(known.count, id: known.newest.id, at: known.newest.at)
             if case .enqueued = continuation.yield(missed) { self.loss.withLock { $0 = nil } }

@@ -6,9 +6,9 @@ protocol EventSource: AnyObject, Sendable {
     ///
     /// - Parameter id: the event after which to begin, instead of now. A number that the file has not reached belongs
     ///   to a file that is gone: then the listener gets all events of the present file.
-    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Hearing
+    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Subscription
 
-    func remove(_ hearing: Hearing)
+    func remove(_ subscription: Subscription)
 
     /// Reports the present health to the listener, unless the listener asks for changes alone, and then each change.
     func add(_ listener: HealthListener, withPresent: Bool)
@@ -17,7 +17,7 @@ protocol EventSource: AnyObject, Sendable {
 }
 
 /// A listener, and the hub that serves it.
-struct Hearing: Sendable {
+struct Subscription: Sendable {
     let listener: EventHub.Listener
     let hub: EventHub
 }

@@ -26,16 +26,16 @@ struct ConnectedOpening {
 
     private var file: StoreFile { self.opening.file }
 
-    /// - Parameter looksThrough: whether SQLite checks the whole file before this process writes to it.
-    func run(looksThrough: Bool, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
-        try self.requireStore(looksThrough: looksThrough)
+    /// - Parameter checksWholeFile: whether SQLite checks the whole file before this process writes to it.
+    func run(checksWholeFile: Bool, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
+        try self.requireStore(checksWholeFile: checksWholeFile)
         let lost = try Schema.migrate(self.writer.connection, self.file, mayCreate: self.opening.mayCreate)
         try self.beginLog()
         let facts = try self.allFiles()
         try self.writer.connection.waitWhenBusy(.zero)
         try Reserve(self.writer, facts, self.deadline).fill(syncs: self.opening.configuration.syncs)
         let mended = Self.note(lostTriggers: lost) + (try self.mendNumbers())
-        let (worker, healed, answersCount) = try self.join()
+        let (worker, healed, mayKeepAnswers) = try self.join()
         // If another process renamed files meanwhile, the paths lead to other files than SQLite has open.
         guard FileIdentity(of: self.file) == facts.identity, self.lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
@@ -45,13 +45,13 @@ struct ConnectedOpening {
             identity: facts.identity,
             quarantined: quarantined,
             mended: mended + healed,
-            answersCount: answersCount
+            mayKeepAnswers: mayKeepAnswers
         )
     }
 
     /// Throws unless log and wal-index belong to this database, this build knows its version, and the file is whole
-    /// (checked only if `looksThrough`).
-    private func requireStore(looksThrough: Bool) throws(BreakerStoreError) {
+    /// (checked only if `checksWholeFile`).
+    private func requireStore(checksWholeFile: Bool) throws(BreakerStoreError) {
         let version = try self.writer.connection.integer("PRAGMA user_version")
         try self.requireUnchanged()
         // SQLite reads the schema only after this check: it may not understand a later program's schema.
@@ -59,7 +59,7 @@ struct ConnectedOpening {
         try self.writer.connection.configureForWriting()
         guard version != 0 else { return }
         _ = try self.writer.connection.schemaVersion()
-        guard looksThrough, try !self.writer.isWhole() else { return }
+        guard checksWholeFile, try !self.writer.isWhole() else { return }
         throw BreakerStoreError(code: .corrupt, message: "the file is damaged", path: self.file.path)
     }
 
@@ -101,7 +101,7 @@ struct ConnectedOpening {
         return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
     }
 
-    private func join() throws(BreakerStoreError) -> (Worker, healed: [StoreNote], answersCount: Bool) {
+    private func join() throws(BreakerStoreError) -> (Worker, healed: [StoreNote], mayKeepAnswers: Bool) {
         let joining = Joining(
             writer: self.writer, lock: self.lock, clock: self.opening.clock,
             previous: self.opening.previous?.worker, name: self.opening.configuration.workerName,

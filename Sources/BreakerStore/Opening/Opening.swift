@@ -9,7 +9,7 @@ struct Opened: Sendable {
     /// Notes for the history about what was wrong with the file and has been mended.
     let mended: [StoreNote]
     /// Whether the wal-index's header shows if a kept answer still counts.
-    let answersCount: Bool
+    let mayKeepAnswers: Bool
 }
 
 /// `OpeningFacts` describes the files, `OpeningPlan` decides the next step, and this type carries the step out.
@@ -139,11 +139,11 @@ struct Opening {
                 guard let kept = try self.setAside(plan.facts.identity) else { return nil }
                 quarantined = kept
                 plan.isSuspect = false
-            case .open(let looksThrough):
+            case .open(let checksWholeFile):
                 Hook.reached("open.decided")
                 let connected = try ConnectedOpening(
                     self, plan.facts.identity, lock, isLockNew: plan.guarding?.isNew == true, deadline)
-                return try connected.run(looksThrough: looksThrough, quarantined)
+                return try connected.run(checksWholeFile: checksWholeFile, quarantined)
             }
             // A program that undoes each step must not keep the guard taken forever.
             if deadline.isOver { return nil }
@@ -154,7 +154,7 @@ struct Opening {
 extension OpeningPlan {
     /// Examines the files again, with each further fact that the plan asks for, and returns the plan's step.
     mutating func nextStep() -> Step {
-        self.facts.lookAnew()
+        self.facts.examineAgain()
         while case .look(let what) = self.step { self.facts.look(at: what) }
         return self.step
     }

@@ -103,7 +103,7 @@ struct OpeningFacts: Equatable, Sendable {
     }
 
     /// Finds the files again; keeps write access as granted if database, log and wal-index are unchanged.
-    mutating func lookAnew() {
+    mutating func examineAgain() {
         let earlier = self
         self = OpeningFacts(of: self.file)
         let isSame = self.database == earlier.database && self.log == earlier.log && self.index == earlier.index

@@ -16,12 +16,12 @@ struct OpeningPlan {
         /// Moves the broken files aside.
         case setAside
         case refuse(BreakerStoreError)
-        /// - Parameter looksThrough: whether SQLite checks the whole file before this process writes to it.
-        case open(looksThrough: Bool)
+        /// - Parameter checksWholeFile: whether SQLite checks the whole file before this process writes to it.
+        case open(checksWholeFile: Bool)
     }
 
     /// The most bytes of database and log together that an opening checks: other processes wait meanwhile.
-    static let mostToLookThrough: Int64 = 8 << 20
+    static let mostToCheck: Int64 = 8 << 20
 
     var facts: OpeningFacts
     /// Whether this process may create a store.
@@ -116,21 +116,21 @@ struct OpeningPlan {
     private var stepForFiles: Step {
         // A wal-index without its log names frames that no process will find.
         if self.facts.log == nil, self.facts.index != nil { return .deleteIndex }
-        guard self.mayLookThrough else { return .open(looksThrough: false) }
+        guard self.mayCheckWholeFile else { return .open(checksWholeFile: false) }
         // Another program may have removed the log of a store in use. A checkpoint beside a reader leaves out each page
         // that was changed again after the reader had begun. So without its log the database may be torn in a way that
         // no statement notices. The first process that then opens the file checks all of it, before any process writes.
-        if !self.facts.hasLog { return .open(looksThrough: true) }
-        if self.isReopening { return .open(looksThrough: false) }
+        if !self.facts.hasLog { return .open(checksWholeFile: true) }
+        if self.isReopening { return .open(checksWholeFile: false) }
         // A store in use is not checked: the other processes would wait, and each notices damage that it meets.
         guard let lock = self.facts.lockContent else { return .look(.lock) }
-        return .open(looksThrough: !lock.hasWorkers)
+        return .open(checksWholeFile: !lock.hasWorkers)
     }
 
     /// Whether checking the whole file is worth its time: it must be a store, which a lock file made just now does not
     /// prove, and small, since other processes wait for the guard meanwhile.
-    private var mayLookThrough: Bool {
+    private var mayCheckWholeFile: Bool {
         self.mayCreate && (self.isReopening || self.guarding?.isNew == false) && self.facts.hasDatabase
-            && self.facts.bytes <= Self.mostToLookThrough
+            && self.facts.bytes <= Self.mostToCheck
     }
 }

@@ -28,7 +28,7 @@ final class FileFollower: EventSource {
     private struct State {
         /// The findings of the property `health`.
         var findings = Findings()
-        var healthWatches: [(listener: HealthListener, hearing: Hearing)] = []
+        var healthWatches: [(listener: HealthListener, subscription: Subscription)] = []
     }
 
     private static let watchInterval = Duration.milliseconds(100)
@@ -71,13 +71,13 @@ final class FileFollower: EventSource {
     func add(_ listener: HealthListener, withPresent: Bool) {
         let health = self.health
         if withPresent { listener.add(health) } else { listener.know(health) }
-        let hearing = Hearing(listener: EventHub.Listener(.handler { _ in }, from: nil), hub: EventHub())
-        self.state.withLock { $0.healthWatches.append((listener, hearing)) }
-        hearing.hub.add(hearing.listener) { thread in
+        let subscription = Subscription(listener: EventHub.Listener(.handler { _ in }, from: nil), hub: EventHub())
+        self.state.withLock { $0.healthWatches.append((listener, subscription)) }
+        subscription.hub.add(subscription.listener) { thread in
             let watch = ChangeWatch(self.file, self.clock)
             var findings = Findings()
             if case .degraded(let since, let error) = health { findings.loss = (since, error) }
-            while !hearing.hub.endIfIdle() {
+            while !subscription.hub.endIfIdle() {
                 do throws(BreakerStoreError) {
                     // A file that could be read once can be read again if it has not changed.
                     _ = try watch.inspectIfChanged { _, _ in }
@@ -92,12 +92,12 @@ final class FileFollower: EventSource {
 
     func remove(_ listener: HealthListener) {
         let watches = self.state.withLock { $0.healthWatches.extract { $0.listener === listener } }
-        for watch in watches { self.remove(watch.hearing) }
+        for watch in watches { self.remove(watch.subscription) }
     }
 
     // MARK: - Events
 
-    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Hearing {
+    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Subscription {
         let newest = try? StoreView.ofFile(self.file, self.clock) { (view) throws(BreakerStoreError) in
             try view.database.newestEvent()
         }
@@ -105,10 +105,10 @@ final class FileFollower: EventSource {
         let listener = EventHub.Listener(target, from: nil, upTo: id == nil ? .min : newest ?? .min)
         let hub = EventHub()
         hub.add(listener) { thread in self.watch(hub, listener, from: start, thread) }
-        return Hearing(listener: listener, hub: hub)
+        return Subscription(listener: listener, hub: hub)
     }
 
-    func remove(_ hearing: Hearing) { hearing.hub.remove(hearing.listener) }
+    func remove(_ subscription: Subscription) { subscription.hub.remove(subscription.listener) }
 
     private func watch(_ hub: EventHub, _ listener: EventHub.Listener, from start: Int64, _ thread: StoreThread) {
         let watch = ChangeWatch(self.file, self.clock)
@@ -140,7 +140,7 @@ final class FileFollower: EventSource {
                 // The store's health reports the error; the next reading may succeed.
             }
             // The slow reader of a stream may have made room meanwhile.
-            listener.tellOfLoss()
+            listener.sendLoss()
             for waiter in waiters { waiter.signal() }
             thread.sleep(for: Self.watchInterval)
         }

@@ -44,7 +44,7 @@ struct CircuitRecord {
     /// When the failures ended that led to the trip; they stay in the file until the circuit closes.
     private var failuresAtTrip: [StoreTime]? {
         guard let trippedAt = self.stored.row.circuit.trippedSince else { return nil }
-        let start = self.stored.row.circuit.failuresCount(from: trippedAt)
+        let start = self.stored.row.circuit.startOfCounting(at: trippedAt)
         return self.stored.failures.map(\.at).filter { time in start.map { time >= $0 } ?? true }
     }
 

@@ -18,7 +18,7 @@ extension CircuitBreaker {
 
     /// Throws the refusal if the kept answer is one.
     package var hasFreePass: Bool {
-        get throws(CircuitOpenError) { try self.freePass() != nil }
+        get throws(CircuitOpenError) { try self.leaveByKeptAnswer() != nil }
     }
 
     /// The circuit's epoch in the file; nil if the file has no such circuit.

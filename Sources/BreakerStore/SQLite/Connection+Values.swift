@@ -5,9 +5,7 @@ import CSQLite
 extension Connection {
     /// Runs `body` with the limit of texts and rows raised to `longestKey`.
     func withLongTexts<Value>(_ body: () throws(BreakerStoreError) -> Value) throws(BreakerStoreError) -> Value {
-        unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestKey)
-        defer { unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText) }
-        return try body()
+        try self.withLongest(Self.longestKey, body)
     }
 
     /// Runs `body`, which reads one value of a row, however long the row is; nil if the value itself is too long.
@@ -40,7 +38,13 @@ extension Connection {
 
     /// Runs `body` without a limit of texts and rows; `body` must not read a value that may be long.
     func withoutLimit<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-        unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, .max)
+        try self.withLongest(.max, body)
+    }
+
+    private func withLongest<Value, Failure: Error>(
+        _ length: Int32, _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, length)
         defer { unsafe sqlite3_limit(self.handle, SQLITE_LIMIT_LENGTH, Self.longestText) }
         return try body()
     }

@@ -17,7 +17,7 @@ extension StoreLife {
     }
 
     /// How often the thread looks around.
-    static let lookInterval = Duration.seconds(1)
+    static let lookAroundInterval = Duration.seconds(1)
 
     /// The store's thread has nothing to do: returns its next work.
     ///
@@ -42,7 +42,7 @@ extension StoreLife {
 
     /// A link has begun: it reads the file and uses no circuit, and must not go on with a file that was replaced.
     mutating func linkBegan() -> Actions {
-        self.looksAlways = true
+        self.looksAroundAlways = true
         return Actions(wakesThread: true)
     }
 
@@ -52,14 +52,14 @@ extension StoreLife {
     /// is not woken earlier, as it would hold locks that the caller needs to register the circuits and to read them.
     mutating func handlesWereMade() -> Actions {
         self.usesCircuits = true
-        return Actions(wakesThread: self.nextLook == nil)
+        return Actions(wakesThread: self.nextLookAround == nil)
     }
 
     /// Circuits without handles were dropped.
     mutating func circuitsWereDropped(areOthersLeft: Bool) { self.usesCircuits = areOthersLeft }
 
     /// The last look-around has left work: the next look-around comes as soon as no ticket waits.
-    mutating func lookIsUnfinished(at now: Instant) { self.nextLook = now }
+    mutating func lookAroundIsUnfinished(at now: Instant) { self.nextLookAround = now }
 
     /// Begins a new sweep for unused circuits if the last sweep began at least `pause` microseconds ago; true if so.
     mutating func idleSweepBegan(at now: Int64, every pause: Int64) -> Bool {
@@ -77,18 +77,18 @@ extension StoreLife {
         case .synced: _ = self.threadWantsLead()
         }
         if case .thread = self.lead { return .lead }
-        let isLookDue = self.nextLook.map { $0 <= now } ?? false
-        guard self.looksAlways || self.usesCircuits || isLookDue else {
+        let isLookDue = self.nextLookAround.map { $0 <= now } ?? false
+        guard self.looksAroundAlways || self.usesCircuits || isLookDue else {
             // Without a circuit there are no kept answers that a replaced file would make stale.
-            self.nextLook = nil
+            self.nextLookAround = nil
             return .sleep(until: nil)
         }
-        let next = self.nextLook ?? now + Self.lookInterval
+        let next = self.nextLookAround ?? now + Self.lookAroundInterval
         guard next <= now else {
-            self.nextLook = next
+            self.nextLookAround = next
             return .sleep(until: next)
         }
-        self.nextLook = now + Self.lookInterval
+        self.nextLookAround = now + Self.lookAroundInterval
         return .lookAround
     }
 

@@ -82,7 +82,7 @@ struct StoreLife {
 
     private(set) var phase = Phase.healthy
     /// Whether answers may be kept, to be compared with the header of the wal-index.
-    var answersCount = false
+    var mayKeepAnswers = false
 
     // The queue: StoreLife+Queue.swift.
     var waiting: [any AnyTicket] = []
@@ -96,7 +96,7 @@ struct StoreLife {
     var checkpoint = Checkpoint.notDue
     var backOff: BackOff
     /// Nil while the thread does not look around.
-    var nextLook: Instant?
+    var nextLookAround: Instant?
     var closeBy: Deadline?
     /// The store time, in microseconds, at which the last sweep for unused circuits began.
     var lastIdleSweep = Int64.min
@@ -106,12 +106,12 @@ struct StoreLife {
 
     let path: String
     /// Whether the thread must look around even where no circuit is used.
-    var looksAlways: Bool
+    var looksAroundAlways: Bool
 
-    init(path: String, firstRetry: Duration, looksAlways: Bool) {
+    init(path: String, firstRetry: Duration, looksAroundAlways: Bool) {
         self.path = path
         self.backOff = BackOff(first: firstRetry)
-        self.looksAlways = looksAlways
+        self.looksAroundAlways = looksAroundAlways
     }
 
     // MARK: - State
@@ -128,7 +128,7 @@ struct StoreLife {
     }
 
     /// Whether kept answers count.
-    var opensGates: Bool { self.isHealthy && self.answersCount }
+    var opensGates: Bool { self.isHealthy && self.mayKeepAnswers }
 
     /// Why changes are refused; nil if they are accepted.
     var refusal: BreakerStoreError? {
@@ -158,7 +158,7 @@ struct StoreLife {
     // MARK: - What happens to the file
 
     /// The file was opened: for the first time, or again.
-    mutating func opened(answersCount: Bool) { self.answersCount = answersCount }
+    mutating func opened(mayKeepAnswers: Bool) { self.mayKeepAnswers = mayKeepAnswers }
 
     /// The file can't be used: all tickets that wait fail.
     mutating func lost(_ loss: Loss) -> Actions {

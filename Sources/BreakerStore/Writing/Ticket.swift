@@ -3,8 +3,6 @@ import Synchronization
 /// A change that waits to be committed; its value may have any type.
 protocol AnyTicket: AnyObject, Sendable {
     var deadline: Deadline { get }
-    /// Whether the change was committed or has failed.
-    var isDone: Bool { get }
     /// Runs inside the transaction; the returned closure is called after COMMIT.
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void
     /// Ends the ticket with an error; false if the ticket already has an outcome, which stays.
@@ -71,8 +69,6 @@ final class Ticket<Value: Sendable>: AnyTicket {
         if isFirst { self.giveUp?(error) }
         return isFirst
     }
-
-    var isDone: Bool { self.outcome != nil }
 
     var outcome: Outcome? {
         self.state.withLock {

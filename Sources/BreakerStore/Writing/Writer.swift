@@ -70,13 +70,13 @@ final class Writer: @unchecked Sendable {
     }
 
     /// Removes the worker from the file, saves the counts, and closes the file; returns whether the counts were saved.
-    func leave(telling news: StoreCounts.News) -> Bool {
+    func leave(saving unsaved: StoreCounts.Unsaved) -> Bool {
         var isTold = false
         if let opened = self.opened {
             do throws(BreakerStoreError) {
                 try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                     try opened.writer.requireKnownVersion()
-                    try opened.writer.tell(news.tallies, news.errors)
+                    try opened.writer.saveTallies(unsaved.tallies, unsaved.errors)
                     try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
                     try self.requireIndex(opened)
                 }

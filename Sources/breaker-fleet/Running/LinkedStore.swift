@@ -53,7 +53,7 @@ struct LinkedStore: Sendable {
         let (name, log) = (self.name, self.log)
         // While the server can't be reached, each try may fail in other words; the log gets one line for each kind of
         // error.
-        let told = Told<FleetError.Code>()
+        let told = LastReported<FleetError.Code>()
         configuration.onHealth = { health in
             let code: FleetError.Code? = if case .cutOff(_, let error) = health { error.code } else { nil }
             guard told.change(to: code) || code == nil else { return }

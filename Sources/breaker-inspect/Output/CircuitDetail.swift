@@ -48,7 +48,7 @@ struct CircuitDetail {
         let taken = lines.reduce(0) { $0 + $1.rows(of: width) }
         // An empty line, the heading of the events, and the shell's prompt below them.
         let room = console.height.map { max(Self.fewestEvents, $0 - taken - 3) }
-        let told = ToldEvent.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
+        let told = EventLine.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
         guard !told.isEmpty else { return text }
         let table = Table.events(Array(told), namingCircuits: false, isBrief: true)
         return text + "\n" + table.text(width: width, style)
@@ -113,7 +113,7 @@ struct CircuitDetail {
         guard let event = self.entry else { return nil }
         let by = event.by.map { " by \($0.escaped)" } ?? ""
         let reason = event.reason.map { ": \($0.escaped)" } ?? ""
-        return "\(ToldEvent(event).what)\(by)\(reason)"
+        return "\(EventLine(event).what)\(by)\(reason)"
     }
 
     private func moment(_ date: Date) -> String {

@@ -10,7 +10,7 @@ extension Table {
     ///   - mayGrow: whether later events will follow, in the same columns.
     ///   - isBrief: whether an event takes one line on a terminal, whatever must be cut.
     static func events(
-        _ events: [ToldEvent], namingCircuits: Bool, mayGrow: Bool = false, isBrief: Bool = false
+        _ events: [EventLine], namingCircuits: Bool, mayGrow: Bool = false, isBrief: Bool = false
     ) -> Table {
         var columns: [Column] = [
             .init(title: "TIME"), .init(title: "CIRCUIT", isName: true, usualWidth: mayGrow ? 12 : 0),
@@ -25,7 +25,7 @@ extension Table {
         return table
     }
 
-    mutating func append(_ told: ToldEvent, namingCircuits: Bool) {
+    mutating func append(_ told: EventLine, namingCircuits: Bool) {
         var row: [Cell] = [
             .init(text: told.event.at.readable), .init(text: told.event.circuit?.escaped ?? "(the store)"),
             .init(text: told.what), .init(text: told.change), .init(text: told.who), .init(text: told.reason),

@@ -22,7 +22,7 @@ struct Report {
     /// Circuits that refuse calls come first.
     let circuits: [CircuitSnapshot]
     let leftOut: Int
-    let tally: Tally
+    let tally: StateCounts
     let unreadable: [UnreadableCircuit]
     let workers: [WorkerSnapshot]
     /// The newest first.
@@ -33,7 +33,7 @@ struct Report {
     let spells: [Spell]
 
     init(of inspection: StoreInspection, at path: String) throws(BreakerStoreError) {
-        var tally = Tally()
+        var tally = StateCounts()
         let none = FirstCircuits<CircuitSnapshot>(Self.mostCircuits) { ($0.standing.urgency, $0.name) }
         let found = try inspection.circuits(nil, into: none) {
             $0.append($1.snapshot)

@@ -129,7 +129,7 @@ struct ReportPage {
             ? ["Failed probes", "Tripped by", "Why", "Ended by"] : ["State", "Who", "Why", "Ended by"]
         let observing = Set(self.report.circuits.filter { $0.config.mode == .observing }.map { Array($0.name.utf8) })
         let rows = spells.lazy.map { spell in
-            let begun = spell.begunBy.map { ToldEvent($0) }
+            let begun = spell.begunBy.map { EventLine($0) }
             let state: String =
                 switch spell.kind {
                 case .outage: "\(spell.failedProbes)"
@@ -151,7 +151,7 @@ struct ReportPage {
     }
 
     private func end(of spell: Spell) -> String {
-        guard let event = spell.endedBy.map({ ToldEvent($0) }) else { return spell.isEndKnown ? "" : "by itself" }
+        guard let event = spell.endedBy.map({ EventLine($0) }) else { return spell.isEndKnown ? "" : "by itself" }
         let by = event.event.kind == .closed ? "a probe of \(event.who)" : "\(event.what) by \(event.who)"
         return HTML.text(event.reason.isEmpty ? by : "\(by): \(event.reason)")
     }
@@ -213,7 +213,7 @@ struct ReportPage {
     }
 
     private var history: String {
-        let told = ToldEvent.all(self.report.events.reversed()).reversed()
+        let told = EventLine.all(self.report.events.reversed()).reversed()
         guard !told.isEmpty else { return "<h2>History</h2><p>Nothing has happened.</p>\n" }
         let rows = told.map { event in
             [

@@ -37,7 +37,7 @@ struct CircuitsScreen {
                 rows[Int(standing.urgency)].append(index)
             }
         }
-        var tally = Tally()
+        var tally = StateCounts()
         for (urgency, indices) in rows.enumerated() { tally.add(UInt8(urgency), indices.count) }
         var lines = [
             self.headline(
@@ -60,7 +60,7 @@ struct CircuitsScreen {
     /// The lines of the table, and one with the number of the others.
     private func table(of circuits: StoreImage.Moment, _ rows: [[Int]], atMost count: Int) -> [String] {
         var table = Table.circuits()
-        var hidden = Tally()
+        var hidden = StateCounts()
         var left = count
         for (urgency, indices) in rows.enumerated() {
             let shown = min(indices.count, left)
@@ -74,7 +74,7 @@ struct CircuitsScreen {
         return lines
     }
 
-    private func headline(_ tally: Tally, hasWorkers: Bool, degraded: Int, _ now: Date) -> String {
+    private func headline(_ tally: StateCounts, hasWorkers: Bool, degraded: Int, _ now: Date) -> String {
         let none = hasWorkers ? "" : ", no live worker"
         let workers = degraded == 0 ? none : degraded == 1 ? ", 1 worker degraded" : ", \(degraded) workers degraded"
         let rest = "\(now.readable.suffix(9))  \(tally.sum)\(workers)"

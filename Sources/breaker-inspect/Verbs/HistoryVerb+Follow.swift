@@ -21,7 +21,7 @@ extension HistoryVerb {
                             context.console.write(JSONDocument.event(event))
                             continue
                         }
-                        table.append(ToldEvent(event), namingCircuits: self.circuit == nil)
+                        table.append(EventLine(event), namingCircuits: self.circuit == nil)
                         table.forEachLine(
                             width: context.console.width, withHeading: !hasHeading, context.style
                         ) { context.console.write($0) }

@@ -87,7 +87,7 @@ struct HistoryVerb: Verb {
     func wanted(
         in inspection: StoreInspection, asJSON isJSON: Bool
     ) throws(BreakerStoreError) -> Outcome<[CircuitEvent]> {
-        let limit = isJSON ? self.limit : ToldEvent.events(forLines: self.limit)
+        let limit = isJSON ? self.limit : EventLine.events(forLines: self.limit)
         let events =
             if let after = self.after {
                 try self.all(after: after, limit: limit, in: inspection)
@@ -119,7 +119,7 @@ struct HistoryVerb: Verb {
 
     /// Prints events; returns the table for later events.
     func report(_ events: [CircuitEvent], in context: Context) -> Table {
-        let told = ToldEvent.all(events)
+        let told = EventLine.all(events)
         let lines = self.after == nil ? told.suffix(self.limit) : told.prefix(self.limit)
         let table = Table.events(Array(lines), namingCircuits: self.circuit == nil, mayGrow: self.follows)
         if context.isJSON {

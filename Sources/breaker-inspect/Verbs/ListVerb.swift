@@ -59,7 +59,7 @@ struct ListVerb: Verb {
     private func printTable(in context: Context) throws(Failure) -> Unreadable {
         // There may be very many circuits: each becomes text as soon as it is read.
         let found = try self.selection.gather(
-            into: (table: Table.circuits(), tally: Tally(), count: 0), countingWorkers: false, in: context
+            into: (table: Table.circuits(), tally: StateCounts(), count: 0), countingWorkers: false, in: context
         ) { found, circuit in
             found.count += 1
             guard self.filter.admits(circuit.snapshot) else { return }
@@ -75,7 +75,7 @@ struct ListVerb: Verb {
             }
             // The shell's prompt takes a line, too: the first rows have left the screen.
             if let height = context.console.height, lines + 1 > height {
-                let isCalm = tally.text == Tally.calm
+                let isCalm = tally.text == StateCounts.calm
                 context.console.write("\(tally.sum)\(isCalm ? "" : " (above)")\n")
             }
         } else if count > 0 || found.unreadable.isEmpty {

@@ -36,7 +36,7 @@ struct ShowVerb: Verb {
         // A terminal has room for fewer events than it has lines.
         let usual = CircuitDetail.usualEvents
         let lines = self.limit ?? (context.isJSON ? usual : max(usual, context.console.height ?? 0))
-        let limit = context.isJSON ? lines : ToldEvent.events(forLines: lines)
+        let limit = context.isJSON ? lines : EventLine.events(forLines: lines)
         let detail = try context.reading { (store) throws(BreakerStoreError) in
             try store.inspect { (inspection) throws(BreakerStoreError) in
                 switch try selection.one(in: inspection) {

@@ -134,7 +134,7 @@ import Testing
         #expect(!breaker.isCallPermitted)
         clock.advance(by: .seconds(3_600))
         breaker.circuit.forgetMemory()
-        core.tellReports()
+        core.commitReports()
         #expect(!store.isHealthy)
         #expect(breaker.isCallPermitted)
         #expect(try await breaker.run { 1 } == 1)

@@ -41,9 +41,9 @@ import Darwin
 
         /// Somebody installed a handler after the first board was mapped: the next one finds that.
         func putsOursOnTop() throws {
-            expect(!BoardMapping.isGuarded)
+            expect(!BoardMapping.isHandlerInstalled)
             _ = try self.place.open()
-            expect(BoardMapping.isGuarded)
+            expect(BoardMapping.isHandlerInstalled)
         }
 
         /// The board is lost once it was touched, and a new one is made and used.

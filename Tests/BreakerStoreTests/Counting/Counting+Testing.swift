@@ -6,7 +6,7 @@ extension CircuitCells {
     /// What a process does each tick.
     func publish(_ lanes: borrowing Lanes, stretch: Int64 = 1, clock: () -> Int64) {
         let counts = lanes.take()
-        self.addToTotals(counts, DurationCell())
+        self.addToTotals(counts, DurationLane())
         self.addToWindows(good: counts.succeeded, inStretch: stretch, at: clock())
     }
 
@@ -70,4 +70,9 @@ extension Board.Room {
 
 extension WindowCount {
     var good: Int64 { self.calls - self.bad }
+}
+
+extension Board {
+    /// The workers that are noted as degraded, as other programs read them.
+    func degraded() -> [Degraded] { BoardReader(at: self.path)?.degraded() ?? [] }
 }

@@ -29,7 +29,7 @@ import Testing
         defer { thread.stop() }
         let ticks = Ticks()
         let end = ContinuousClock.now + .seconds(5)
-        thread.tick(in: .milliseconds(1)) {
+        thread.askForRound(in: .milliseconds(1)) {
             ticks.count.add(1, ordering: .relaxed)
             return .milliseconds(1)
         }
@@ -49,16 +49,16 @@ import Testing
         let thread = CountingThread()
         defer { thread.stop() }
         let ticks = Ticks()
-        thread.tick(in: .milliseconds(1)) {
+        thread.askForRound(in: .milliseconds(1)) {
             ticks.count.add(1, ordering: .relaxed)
             return nil
         }
-        for _ in 0..<1_000 { thread.tick(in: .seconds(1_000)) { nil } }
+        for _ in 0..<1_000 { thread.askForRound(in: .seconds(1_000)) { nil } }
         // The first one is the caller's.
         #expect(await eventually { ticks.count.load(ordering: .relaxed) == 2 })
         // One that is earlier does not wait for the one that was asked for before.
-        thread.tick(in: .seconds(1_000)) { nil }
-        thread.tick(in: .milliseconds(1)) { nil }
+        thread.askForRound(in: .seconds(1_000)) { nil }
+        thread.askForRound(in: .milliseconds(1)) { nil }
         #expect(await eventually { ticks.count.load(ordering: .relaxed) == 3 })
     }
 }

@@ -98,7 +98,7 @@ import Darwin
         #expect(Self.failures(in: core.file).isEmpty && core.counting.isPrivate)
         fixture.clock.advance(by: .seconds(1))
         // Nobody calls meanwhile.
-        core.tickCounts()
+        core.publishAllCounts()
         #expect(!core.counting.isPrivate)
         synchronously { breaker.recordFailure() }
         #expect(Self.failures(in: core.file) == [1])
@@ -124,7 +124,7 @@ import Darwin
         }
         #expect(await eventually { Foreign.value(core.file.path, "SELECT sum(failed) FROM tally") == "1" })
         await breaker.recordFailure()
-        core.tickCounts()
+        core.publishAllCounts()
         #expect(Self.failures(in: core.file) == [1])
         #expect(breaker.totals.failed == 2)
     }
@@ -148,7 +148,7 @@ import Darwin
             }
             for _ in 0..<100 { Self.succeed(breaker) }
             let other = StoreThread()
-            _ = other.start { core.tickCounts() }
+            _ = other.start { core.publishAllCounts() }
             guard isMoving.wait(for: .seconds(60)) else { exit(2) }
             for _ in 0..<30 { Self.fail(breaker) }
             guard other.waitForEnd(until: Deadline(after: .seconds(60))) else { exit(3) }
@@ -178,7 +178,7 @@ import Darwin
                 isMoving.signal()
                 _ = goOn.wait(for: .seconds(60))
             }
-            _ = thread.start { core.tickCounts() }
+            _ = thread.start { core.publishAllCounts() }
             guard isMoving.wait(for: .seconds(60)) else { exit(2) }
             for _ in 0..<20 { Self.fail(breaker) }
             guard breaker.state.isOpen else { exit(5) }

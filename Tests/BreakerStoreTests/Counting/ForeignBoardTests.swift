@@ -42,7 +42,7 @@ import Testing
     @Test func readsWhatTheDocumentSays() throws {
         try BoardPlace.withBoard { place, board in
             let lanes = Lanes()
-            let durations = DurationCell()
+            let durations = DurationLane()
             for birth in 1...200 as ClosedRange<Int64> {
                 let counter = try place.counter(board, birth)
                 for _ in 0..<birth { lanes.add(.succeeded) }

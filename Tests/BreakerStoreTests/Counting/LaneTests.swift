@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func durationsArePublishedOnce() {
-        let cell = DurationCell()
+        let cell = DurationLane()
         let opened = [cell.open(), cell.open()]
         #expect(opened == [true, false])
         cell.add(1_500)

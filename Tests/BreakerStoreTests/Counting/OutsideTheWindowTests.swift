@@ -37,7 +37,7 @@ import Testing
         } else {
             await self.call(breaker, 100)
         }
-        core.tickCounts()
+        core.publishAllCounts()
         self.fixture.clock.advance(by: .seconds(6))
         #expect(try await self.store.circuit(named: "a")?.recent?.calls == 0)
         await self.call(breaker, 9, fail: true)
@@ -70,7 +70,7 @@ import Testing
         let core = try #require(self.fixture.core)
         let breaker = try self.breaker()
         await self.call(breaker, 3)
-        core.tickCounts()
+        core.publishAllCounts()
         self.fixture.clock.advance(by: .seconds(1))
         try await self.store.reset("a")
         let board = try #require(core.counting.board)

@@ -75,7 +75,7 @@ import Testing
         let a = try breaker("a")
         for _ in 0..<3 { try? await a.run { throw Failure() } }
         for _ in 0..<3 { try await a.run {} }
-        core.tickCounts()
+        core.publishAllCounts()
         let board = try #require(core.counting.board)
         board.setDegraded(1 << 40, since: 5, isAlive: { _ in true })
         try Self.write(
@@ -88,7 +88,7 @@ import Testing
             for _ in 0..<2 { try? await a.run {} }
             try? await a.run { fixture.clock.advance(by: .milliseconds(1_100)) }
             if second % 3 == 0 { try? await a.run { throw Failure() } }
-            core.tickCounts()
+            core.publishAllCounts()
             core.saveTalliesIfDue()
             board.setDegraded(1 << 41, since: Int64(second), isAlive: { _ in false })
             // Circuits that come meanwhile.
@@ -100,10 +100,10 @@ import Testing
         fixture.clock.advance(by: .seconds(60))
         for _ in 0..<3 {
             try? await a.run {}
-            core.tickCounts()
+            core.publishAllCounts()
             fixture.clock.advance(by: .seconds(31))
         }
-        core.tickCounts()
+        core.publishAllCounts()
         fixture.clock.advance(by: .seconds(31))
         #expect(a.state == .closed)
         for _ in 0..<9 { try? await a.run { throw Failure() } }

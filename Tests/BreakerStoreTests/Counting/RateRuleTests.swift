@@ -62,7 +62,7 @@ import Testing
         let breaker = try fixture.breaker(trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(10)))
         await self.call(breaker, fails: false)
         let isFree = DispatchSemaphore(value: 0)
-        core.countingThread.run(core.ticker) { isFree.wait() }
+        core.countingThread.run(core.sharesRound) { isFree.wait() }
         for _ in 0..<20 { await self.call(breaker, fails: true) }
         #expect(breaker.state == .closed)
         isFree.signal()
@@ -87,9 +87,9 @@ import Testing
         let core = try #require(self.fixture.core)
         let breaker = try self.breaker(slow: SlowCallRule(longerThan: .seconds(5), share: 0.5, minimumCalls: 20))
         for _ in 0..<10 { await self.call(breaker, fails: false) }
-        core.tickCounts()
+        core.publishAllCounts()
         self.fixture.clock.advance(by: .seconds(1))
-        core.tickCounts()
+        core.publishAllCounts()
         for _ in 0..<10 { await self.call(breaker, fails: true) }
         #expect(breaker.state.isOpen)
         // After a recovery, too.
@@ -97,7 +97,7 @@ import Testing
         await self.call(breaker, fails: false)
         #expect(breaker.state == .closed)
         for _ in 0..<10 { await self.call(breaker, fails: false) }
-        core.tickCounts()
+        core.publishAllCounts()
         // The probe's success is moved with the others, and is in no window.
         for _ in 0..<9 { await self.call(breaker, fails: true) }
         #expect(breaker.state == .closed)
@@ -114,7 +114,7 @@ import Testing
         self.fixture.clock.advance(by: .seconds(1))
         self.store.close()
         for _ in 0..<100 { await self.call(breaker, fails: false) }
-        core.tickCounts()
+        core.publishAllCounts()
         for number in 1...20 {
             await self.call(breaker, fails: true)
             #expect(breaker.isCallPermitted, "\(number) of \(100 + number) calls failed")
@@ -181,7 +181,7 @@ import Testing
         self.fixture.clock.advance(by: .seconds(30))
         await self.call(breaker, fails: false)
         #expect(breaker.state == .closed)
-        try #require(self.fixture.core).tickCounts()
+        try #require(self.fixture.core).publishAllCounts()
         self.fixture.clock.advance(by: .seconds(60))
         for _ in 0..<10 { await self.call(breaker, fails: false) }
         await late.fail()
@@ -222,7 +222,7 @@ import Testing
         await self.call(breaker, fails: false)
         #expect(breaker.state == .closed)
         // The probe's success is moved to the board by a tick or by the next bad end: it is in the window, or before.
-        core.tickCounts()
+        core.publishAllCounts()
         for permit in late { await permit.fail() }
         for _ in 0..<4 { await self.call(breaker, fails: true) }
         #expect(breaker.state == .closed)
@@ -282,9 +282,9 @@ import Testing
         let breaker = try self.breaker(share: 0.5, minimumCalls: 20)
         let core = try #require(self.fixture.core)
         for _ in 0..<100 { await self.call(breaker, fails: false) }
-        core.tickCounts()
+        core.publishAllCounts()
         self.fixture.clock.advance(by: .seconds(1))
-        core.tickCounts()
+        core.publishAllCounts()
         self.fixture.clock.advance(by: .seconds(30))
         for _ in 0..<15 { await self.call(breaker, fails: true) }
         let epoch = try #require(try breaker.storedEpoch)

@@ -27,7 +27,7 @@ import Darwin
                 counts.know(birth: 7, Self.rules, epoch: 5)
                 counts.fail(on: board)
             }
-            measuring.add(duration: 7)
+            measuring.durations.add(7)
             measuring.publish(clock: { 1_000_000 }, { measuring.makeCellPair(on: board, making: .alone) })
             let boards = [board, try place.open()]
             var tellings = 0
@@ -142,7 +142,7 @@ import Darwin
         let dead = try CircuitCells(
             ofID: id, birth: birth, CountingRules(measuresDurations: true), on: board, making: .alone)
         dead.addToTotals(.failed)
-        let durations = DurationCell()
+        let durations = DurationLane()
         _ = durations.open()
         for _ in 0..<3 { durations.add(2_000) }
         dead.addToTotals(LaneCounts(), durations)

@@ -103,7 +103,7 @@ import Darwin
         let count = StoreCounts.mostAtOnce * 2 + 10
         let breakers = try (0..<count).map { try store.breaker(.init(name: "circuit-\($0)")) }
         for breaker in breakers { try await breaker.run {} }
-        core.tickCounts()
+        core.publishAllCounts()
         var told: [Int64] = []
         for _ in 0..<4 {
             let piece = core.counting.takeUnsaved(by: 1, atMost: StoreCounts.mostAtOnce, reading: core.learn)

@@ -7,7 +7,6 @@ struct DrivenLife {
     final class NumberedTicket: AnyTicket {
         let number: Int
         let deadline: Deadline
-        var isDone: Bool { false }
 
         init(_ number: Int, _ deadline: Deadline) {
             self.number = number
@@ -21,7 +20,7 @@ struct DrivenLife {
     static let firstRetry = 50
     private static let start = ContinuousClock.now
 
-    var life = StoreLife(path: "/a", firstRetry: .milliseconds(Self.firstRetry), looksAlways: false)
+    var life = StoreLife(path: "/a", firstRetry: .milliseconds(Self.firstRetry), looksAroundAlways: false)
     private(set) var tickets: [Int: NumberedTicket] = [:]
 
     /// Has it happen at that time, in milliseconds.
@@ -31,7 +30,7 @@ struct DrivenLife {
             since: Date(timeIntervalSince1970: Double(time)), error: BreakerStoreError(code: .full, message: "lost"))
         switch event {
         case .opened(let counts):
-            self.life.opened(answersCount: counts)
+            self.life.opened(mayKeepAnswers: counts)
             return LifeReply()
         case .lost: return Self.reply(self.life.lost(loss))
         case .recovered: return LifeReply(decision: self.life.recovered() == nil ? "" : "was lost")
@@ -61,8 +60,8 @@ struct DrivenLife {
             let (work, actions) = self.life.threadIsFree(at: now)
             return Self.reply(actions, Self.word(work))
         case .checkpointBegan: return LifeReply(decision: self.life.checkpointBegan() ? "copies" : "")
-        case .lookIsUnfinished:
-            self.life.lookIsUnfinished(at: now)
+        case .lookAroundIsUnfinished:
+            self.life.lookAroundIsUnfinished(at: now)
             return LifeReply()
         case .idleSweepBegan:
             let isDue = self.life.idleSweepBegan(at: Int64(time), every: Int64(LifeEvent.idlePause))

@@ -4,7 +4,7 @@
 ///
 /// Tickets have numbers, and times are milliseconds.
 enum LifeEvent: Hashable {
-    case opened(answersCount: Bool)
+    case opened(mayKeepAnswers: Bool)
     case lost
     case recovered
     case closeRequested
@@ -21,7 +21,7 @@ enum LifeEvent: Hashable {
     case waiterGaveUp(Int)
     case threadIsFree
     case checkpointBegan
-    case lookIsUnfinished
+    case lookAroundIsUnfinished
     case idleSweepBegan
     case handlesWereMade
     case circuitsWereDropped(areOthersLeft: Bool)

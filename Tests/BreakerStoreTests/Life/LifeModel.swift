@@ -7,12 +7,12 @@ struct LifeModel {
         var deadline: Int
     }
 
-    private static let lookInterval = 1_000
+    private static let lookAroundInterval = 1_000
     private static let longestPause = 1_000
 
     private var phase = "healthy"
     private var isLost = false
-    private var answersCount = false
+    private var mayKeepAnswers = false
     private var leader = "nobody"
     private var isWanted = false
     private var waiting: [Waiting] = []
@@ -38,14 +38,14 @@ struct LifeModel {
             "waiting": "\(self.numbers)",
             "hurry": "\(self.hurries)",
             "checkpoint": self.checkpoint,
-            "gates": self.isHealthy && self.answersCount ? "open" : "shut",
+            "gates": self.isHealthy && self.mayKeepAnswers ? "open" : "shut",
             "circuits": self.usesCircuits ? "used" : "none",
         ]
     }
 
     mutating func happen(_ event: LifeEvent, at now: Int) -> LifeReply {
         switch event {
-        case .opened(let counts): self.answersCount = counts
+        case .opened(let counts): self.mayKeepAnswers = counts
         case .lost: return self.lose(at: now)
         case .recovered:
             guard self.phase.hasPrefix("degraded") else { break }
@@ -88,7 +88,7 @@ struct LifeModel {
             guard self.checkpoint != "notDue" else { break }
             self.checkpoint = "notDue"
             return LifeReply(decision: "copies")
-        case .lookIsUnfinished: self.lookAt = now
+        case .lookAroundIsUnfinished: self.lookAt = now
         case .idleSweepBegan:
             if let sweptAt = self.sweptAt, now - sweptAt < LifeEvent.idlePause { break }
             self.sweptAt = now
@@ -206,8 +206,8 @@ struct LifeModel {
             self.lookAt = nil
             return "sleeps"
         }
-        let time = self.lookAt ?? now + Self.lookInterval
-        self.lookAt = time <= now ? now + Self.lookInterval : time
+        let time = self.lookAt ?? now + Self.lookAroundInterval
+        self.lookAt = time <= now ? now + Self.lookAroundInterval : time
         return time <= now ? "looks around" : "sleeps until \(time)"
     }
 }

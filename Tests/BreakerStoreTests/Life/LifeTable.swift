@@ -19,8 +19,8 @@ enum LifeTable {
         Column(
             "healthy",
             [
-                (.opened(answersCount: true), ""),
-                (.opened(answersCount: false), "gates: shut"),
+                (.opened(mayKeepAnswers: true), ""),
+                (.opened(mayKeepAnswers: false), "gates: shut"),
                 (.lost, "fails [1, 2] (full), wakes; gates: shut; phase: degraded since 1000; waiting: []"),
                 (.recovered, ""),
                 (.closeRequested, "wakes; gates: shut; phase: closing"),
@@ -64,8 +64,8 @@ enum LifeTable {
         Column(
             "degraded",
             [
-                (.opened(answersCount: true), ""),
-                (.opened(answersCount: false), ""),
+                (.opened(mayKeepAnswers: true), ""),
+                (.opened(mayKeepAnswers: false), ""),
                 (.lost, ""),
                 (.recovered, "was lost; gates: open; phase: healthy"),
                 (.closeRequested, "wakes; phase: closing, lost"),
@@ -94,8 +94,8 @@ enum LifeTable {
         Column(
             "closing",
             [
-                (.opened(answersCount: true), ""),
-                (.opened(answersCount: false), ""),
+                (.opened(mayKeepAnswers: true), ""),
+                (.opened(mayKeepAnswers: false), ""),
                 (.lost, "fails [1, 2] (full), wakes; phase: closing, lost; waiting: []"),
                 (.recovered, ""),
                 (.closeRequested, ""),
@@ -136,8 +136,8 @@ enum LifeTable {
         Column(
             "closing, lost",
             [
-                (.opened(answersCount: true), ""),
-                (.opened(answersCount: false), ""),
+                (.opened(mayKeepAnswers: true), ""),
+                (.opened(mayKeepAnswers: false), ""),
                 (.lost, ""),
                 (.recovered, ""),
                 (.closeRequested, ""),
@@ -166,8 +166,8 @@ enum LifeTable {
         Column(
             "closed",
             [
-                (.opened(answersCount: true), ""),
-                (.opened(answersCount: false), ""),
+                (.opened(mayKeepAnswers: true), ""),
+                (.opened(mayKeepAnswers: false), ""),
                 (.lost, ""),
                 (.recovered, ""),
                 (.closeRequested, ""),
@@ -198,7 +198,7 @@ enum LifeTable {
     /// In every phase.
     static let always: [(event: LifeEvent, effect: String)] = [
         (.checkpointBegan, ""),
-        (.lookIsUnfinished, ""),
+        (.lookAroundIsUnfinished, ""),
         (.idleSweepBegan, "looks"),
         (.handlesWereMade, "wakes"),
         (.circuitsWereDropped(areOthersLeft: true), ""),

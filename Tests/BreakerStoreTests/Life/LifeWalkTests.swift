@@ -109,10 +109,10 @@ import Testing
         case 21, 22: return .handlesWereMade
         case 23: return .circuitsWereDropped(areOthersLeft: random.chance(50))
         case 24, 25: return .idleSweepBegan
-        case 26, 27: return .lookIsUnfinished
-        case 28: return random.chance(50) ? .lost : .opened(answersCount: random.chance(80))
+        case 26, 27: return .lookAroundIsUnfinished
+        case 28: return random.chance(50) ? .lost : .opened(mayKeepAnswers: random.chance(80))
         case 29:
-            return random.pick([.recovered, .idleSweepBegan, .lookIsUnfinished, .handlesWereMade]) ?? .recovered
+            return random.pick([.recovered, .idleSweepBegan, .lookAroundIsUnfinished, .handlesWereMade]) ?? .recovered
         default: return random.chance(20) ? (random.chance(70) ? .closeRequested : .closed) : .recovered
         }
     }

@@ -111,7 +111,7 @@ import Testing
 
     /// An enemy has written the latest stamps that are taken: what is said here is kept, and those never undo it.
     @Test func theLatestStampEatsNoWord() throws {
-        let latest = LinkWord.tellable.upperBound
+        let latest = LinkWord.sendable.upperBound
         #expect(try self.obey(LinkWord(kind: .hold, number: .max, saidAt: latest, hold: .open)))
         for stamp in [-1, .min, latest + 1, .max] {
             #expect(try !self.obey(LinkWord(kind: .hold, number: 9, saidAt: stamp)))

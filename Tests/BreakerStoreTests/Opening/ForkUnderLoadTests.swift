@@ -106,9 +106,9 @@ private struct Used: Sendable {
                     core.answers.source.withLock { _ in }
                     core.guarded.withLock { _ in }
                     core.hub.wake()
-                    core.tickCounts()
+                    core.publishAllCounts()
                     _ = core.counting.takeUnsaved(by: 1, atMost: 1_000) { _ in true }
-                    core.lookSoon()
+                    core.lookAroundSoon()
                 }
                 // The second store of a path enters and leaves the table of the process's cores.
                 (try? CircuitStore(path: self.store.backend.file.path))?.close()

@@ -86,9 +86,9 @@ import Testing
             try #require(plan.guarding == nil, "the guard is taken twice: \(plan)")
             try #require(mayMake ? plan.facts.access == .granted : answers.lock != .other, "\(plan)")
             try #require(!isStranger || !mayMake, "a lock file beside a stranger's file: \(plan)")
-        case .open(let looksThrough):
+        case .open(let checksWholeFile):
             try #require(plan.guarding != nil && plan.facts.access == .granted, "\(plan)")
-            try #require(!looksThrough || plan.mayCreate, "\(plan)")
+            try #require(!checksWholeFile || plan.mayCreate, "\(plan)")
             try #require(!isStranger || plan.facts.versionByLog == .some(Schema.version), "a stranger's file: \(plan)")
         case .create: try #require(plan.guarding != nil && plan.mayCreate && plan.facts.database == nil, "\(plan)")
         case .moveStraysAside: try #require(plan.guarding != nil && !plan.facts.hasDatabase, "\(plan)")

@@ -16,7 +16,7 @@ extension OpeningPlanTests {
         Row("An opening that may not create says that there is nothing.", refuse(.notFound, "no store"), nothing) {
             $0.mayCreate = false
         },
-        Row("An empty file is a new store.", .open(looksThrough: false), guarded(database(nil, size: 0))),
+        Row("An empty file is a new store.", .open(checksWholeFile: false), guarded(database(nil, size: 0))),
         Row("SQLite would take the log for the new database's.", .moveStraysAside, guarded(database(nil, size: 0))) {
             $0.facts.log = found(2)
         },
@@ -34,7 +34,7 @@ extension OpeningPlanTests {
             $0.facts.journal = found(4)
         },
         Row(
-            "The journal says that the file was empty before: SQLite empties it again.", .open(looksThrough: false),
+            "The journal says that the file was empty before: SQLite empties it again.", .open(checksWholeFile: false),
             guarded(database(.zeros))
         ) {
             $0.facts.journal = found(4)
@@ -44,8 +44,10 @@ extension OpeningPlanTests {
         Row(
             "A database without a table is as good as an empty file; SQLite says whether it has one.", .look(.tables),
             database(header(0, 0))),
-        Row("A database without a table becomes a store.", .open(looksThrough: false), guarded(database(header(0, 0))))
-        {
+        Row(
+            "A database without a table becomes a store.", .open(checksWholeFile: false),
+            guarded(database(header(0, 0)))
+        ) {
             $0.facts.isEmpty = true
             $0.guarding?.isNew = true
         },
@@ -97,7 +99,7 @@ extension OpeningPlanTests {
         },
         Row(
             "The log of a busy store has a thousand frames: SQLite is asked for the version later.",
-            .open(looksThrough: false), store
+            .open(checksWholeFile: false), store
         ) {
             $0.facts.lockContent = .whole(hasWorkers: true)
             $0.facts.logVersions = nil
@@ -123,7 +125,7 @@ extension OpeningPlanTests {
         Row("A frame is of a later version: SQLite says which page counts.", .look(.version), store) {
             $0.facts.logVersions = [newest, later]
         },
-        Row("The later frame does not count.", .open(looksThrough: true), store) {
+        Row("The later frame does not count.", .open(checksWholeFile: true), store) {
             $0.facts.logVersions = [later]
             $0.facts.version = newest
         },
@@ -138,14 +140,14 @@ extension OpeningPlanTests {
             $0.facts.content = header(Schema.applicationID, later)
             $0.facts.log = nil
         },
-        Row("What a journal is to roll back can't be read as it is.", .open(looksThrough: true), store) {
+        Row("What a journal is to roll back can't be read as it is.", .open(checksWholeFile: true), store) {
             $0.facts.journal = found(4)
             $0.facts.logVersions = nil
         },
-        Row("A later minor version only adds.", .open(looksThrough: true), store) {
+        Row("A later minor version only adds.", .open(checksWholeFile: true), store) {
             $0.facts.content = header(Schema.applicationID, newest + 1)
         },
-        Row("An older version is moved to this one.", .open(looksThrough: true), store) {
+        Row("An older version is moved to this one.", .open(checksWholeFile: true), store) {
             $0.facts.content = header(Schema.applicationID, 1_000)
         },
     ]
@@ -158,7 +160,7 @@ extension OpeningPlanTests {
             $0.facts.content = header(1, 0)
         },
         Row("A lock file says that there was a store.", .look(.lock), torn) { $0.facts.lockContent = nil },
-        Row("The log makes a whole store of it.", .open(looksThrough: true), torn) {
+        Row("The log makes a whole store of it.", .open(checksWholeFile: true), torn) {
             $0.facts.versionByLog = .some(newest)
         },
         Row("The log makes a later store of it.", refuse(.newerSchema, "this program knows up to"), torn) {

@@ -32,7 +32,7 @@ extension OpeningPlanTests {
         Row("Each name of a journal, too.", refuse(.unsafePath, "would have a store of its own"), store) {
             $0.facts.journal = found(4) { $0.links = 3 }
         },
-        Row("A file that is being deleted has no link left.", .open(looksThrough: true), store) {
+        Row("A file that is being deleted has no link left.", .open(checksWholeFile: true), store) {
             $0.facts.database?.links = 0
         },
         Row(
@@ -42,16 +42,16 @@ extension OpeningPlanTests {
             $0.facts.log?.owner = 2_000
             $0.facts.directory = openDirectory(of: 0)
         },
-        Row("The directory's owner could have made any file there.", .open(looksThrough: true), store) {
+        Row("The directory's owner could have made any file there.", .open(checksWholeFile: true), store) {
             $0.facts.log?.owner = 2_000
             $0.facts.directory = openDirectory(of: 2_000)
         },
-        Row("Elsewhere whoever gave them the directory trusts them.", .open(looksThrough: true), store) {
+        Row("Elsewhere whoever gave them the directory trusts them.", .open(checksWholeFile: true), store) {
             $0.facts.log?.owner = 2_000
             $0.facts.directory = openDirectory(of: 0)
             $0.facts.directory?.permissions = 0o775
         },
-        Row("Root could do anything.", .open(looksThrough: true), store) {
+        Row("Root could do anything.", .open(checksWholeFile: true), store) {
             $0.facts.log?.owner = 0
             $0.facts.directory = openDirectory(of: 3_000)
         },
@@ -168,13 +168,13 @@ extension OpeningPlanTests {
             $0.facts.database?.size = 0
             $0.facts.content = nil
         },
-        Row("The log is the new database's own.", .open(looksThrough: true), replaced) { $0.facts.log = found(8) },
-        Row("The database is the same.", .open(looksThrough: true), replaced) { $0.facts.database = found(7) },
-        Row("This process had no log.", .open(looksThrough: false), replaced) {
+        Row("The log is the new database's own.", .open(checksWholeFile: true), replaced) { $0.facts.log = found(8) },
+        Row("The database is the same.", .open(checksWholeFile: true), replaced) { $0.facts.database = found(7) },
+        Row("This process had no log.", .open(checksWholeFile: false), replaced) {
             $0.left = FileIdentity(database: .init(device: 1, inode: 7), log: nil, index: nil)
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
-        Row("This process had no database.", .open(looksThrough: true), replaced) {
+        Row("This process had no database.", .open(checksWholeFile: true), replaced) {
             $0.left = FileIdentity(database: nil, log: .init(device: 1, inode: 2), index: nil)
         },
     ]
@@ -188,17 +188,17 @@ extension OpeningPlanTests {
 
     static let suspicions = [
         Row("SQLite has looked twice, and finds the file broken.", .setAside, suspect),
-        Row("Nobody has called the file broken.", .open(looksThrough: true), suspect) { $0.isSuspect = false },
+        Row("Nobody has called the file broken.", .open(checksWholeFile: true), suspect) { $0.isSuspect = false },
         Row("SQLite looks through the file first.", .look(.damage), suspect) { $0.facts.isBroken = nil },
-        Row("The file is whole: another process has seen to it.", .open(looksThrough: true), suspect) {
+        Row("The file is whole: another process has seen to it.", .open(checksWholeFile: true), suspect) {
             $0.facts.isBroken = false
         },
-        Row("An opening that may not create moves nothing.", .open(looksThrough: false), suspect) {
+        Row("An opening that may not create moves nothing.", .open(checksWholeFile: false), suspect) {
             $0.mayCreate = false
         },
         Row("The file is gone by now.", .create, suspect) { $0.facts.database = nil },
         Row("An empty file is no broken one.", .moveStraysAside, suspect) { $0.facts.database?.size = 0 },
-        Row("A lock file that was made just now is no sign of a store.", .open(looksThrough: false), suspect) {
+        Row("A lock file that was made just now is no sign of a store.", .open(checksWholeFile: false), suspect) {
             $0.guarding?.isNew = true
         },
         Row("A suspicion is no reason to make a lock file.", .takeGuard(mayMakeLockFile: false), suspect) {
@@ -209,7 +209,7 @@ extension OpeningPlanTests {
             $0.facts.content = nil
             $0.facts.isBroken = nil
         },
-        Row("SQLite must roll back first.", .open(looksThrough: true), suspect) { $0.facts.journal = found(4) },
+        Row("SQLite must roll back first.", .open(checksWholeFile: true), suspect) { $0.facts.journal = found(4) },
         Row("An empty journal is to roll back nothing.", .setAside, suspect) { $0.facts.journal = found(4, size: 0) },
         Row("The first bytes may name another program.", .look(.content), suspect) { $0.facts.content = nil },
         Row("Another program's file is left alone.", refuse(.notAStore, "another program"), suspect) {
@@ -232,50 +232,50 @@ extension OpeningPlanTests {
             $0.facts.log = nil
         },
         Row(
-            "The log is gone: the file may be torn in a way that no statement notices.", .open(looksThrough: true),
+            "The log is gone: the file may be torn in a way that no statement notices.", .open(checksWholeFile: true),
             store
         ) {
             $0.facts.log = nil
             $0.facts.index = nil
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
-        Row("An empty log is as good as none.", .open(looksThrough: true), store) {
+        Row("An empty log is as good as none.", .open(checksWholeFile: true), store) {
             $0.facts.log?.size = 0
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
-        Row("Nobody uses the store, and nobody waits for the look.", .open(looksThrough: true), store),
+        Row("Nobody uses the store, and nobody waits for the look.", .open(checksWholeFile: true), store),
         Row("Whether somebody uses it, the lock file tells.", .look(.lock), store) {
             $0.facts.lockContent = nil
             $0.facts.index = nil
         },
-        Row("Other processes would wait; the one that meets damage sees to it.", .open(looksThrough: false), store) {
+        Row("Other processes would wait; the one that meets damage sees to it.", .open(checksWholeFile: false), store) {
             $0.facts.lockContent = .whole(hasWorkers: true)
         },
-        Row("A lock file that was made just now need not have been a store's.", .open(looksThrough: false), store) {
+        Row("A lock file that was made just now need not have been a store's.", .open(checksWholeFile: false), store) {
             $0.guarding?.isNew = true
         },
-        Row("This process has had the store open: it was one.", .open(looksThrough: true), store) {
+        Row("This process has had the store open: it was one.", .open(checksWholeFile: true), store) {
             $0.isReopening = true
             $0.guarding?.isNew = true
             $0.facts.log = nil
             $0.facts.index = nil
         },
-        Row("Whoever opens anew has looked through the file before.", .open(looksThrough: false), store) {
+        Row("Whoever opens anew has looked through the file before.", .open(checksWholeFile: false), store) {
             $0.isReopening = true
         },
-        Row("A file of 8 MiB is looked through.", .open(looksThrough: true), store) {
+        Row("A file of 8 MiB is looked through.", .open(checksWholeFile: true), store) {
             $0.facts.database?.size = (8 << 20) - 4_096
         },
-        Row("A larger one would keep others waiting.", .open(looksThrough: false), store) {
+        Row("A larger one would keep others waiting.", .open(checksWholeFile: false), store) {
             $0.facts.database?.size = (8 << 20) - 4_095
         },
-        Row("A larger log would, too.", .open(looksThrough: false), store) {
+        Row("A larger log would, too.", .open(checksWholeFile: false), store) {
             $0.facts.log?.size = (8 << 20) - 4_095
         },
-        Row("An opening that may not create leaves a broken file to services.", .open(looksThrough: false), store) {
+        Row("An opening that may not create leaves a broken file to services.", .open(checksWholeFile: false), store) {
             $0.mayCreate = false
         },
-        Row("In an empty file there is nothing to look through.", .open(looksThrough: false), guarded(nothing)) {
+        Row("In an empty file there is nothing to look through.", .open(checksWholeFile: false), guarded(nothing)) {
             $0.facts.database = found(1, size: 0)
         },
     ]

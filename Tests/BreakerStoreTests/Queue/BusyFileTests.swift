@@ -105,7 +105,7 @@ import Testing
     @Test func aLockThatNobodyWaitsForIsNoTrouble() async throws {
         let core = try #require(self.fixture.core)
         let writer = try WriteLock(self.fixture.store)
-        #expect(core.tell { $0.threadWantsLead() })
+        #expect(core.report { $0.threadWantsLead() })
         core.thread.wake()
         #expect(await eventually { !core.isThreadLeading })
         #expect(self.fixture.isHealthy)

@@ -24,7 +24,7 @@ final class HeldLocks: Sendable {
         }
         DispatchQueue(label: "held locks").async {
             // As a call does that reads through the connection that writes, and takes long.
-            while !core.tell({ $0.lookBegan() }) { Deadline(after: .milliseconds(1)).sleep() }
+            while !core.report({ $0.lookBegan() }) { Deadline(after: .milliseconds(1)).sleep() }
             switch kind {
             case .lead: hold()
             case .leadAndAnswers: core.answers.source.withLock { _ in hold() }

@@ -145,7 +145,7 @@ import Darwin
             Hook.install { name in
                 guard name == "commit.done", !isDone.exchange(true, ordering: .relaxed) else { return }
                 // As the store's thread does when it looks around.
-                core.tellUnstored()
+                core.storeUnstored()
                 Foreign.run(path, "DELETE FROM registration; DELETE FROM circuit", keepsLog: true)
             }
             _ = try store.breaker(Stores.config())

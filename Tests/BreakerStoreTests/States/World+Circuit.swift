@@ -116,7 +116,7 @@ extension World {
     }
 
     /// From when on failures count.
-    var countedSince: StoreTime { self.file.circuit.failuresCount(from: self.time) ?? StoreTime(microseconds: .min) }
+    var countedSince: StoreTime { self.file.circuit.startOfCounting(at: self.time) ?? StoreTime(microseconds: .min) }
 
     // MARK: - The promises
 

@@ -85,10 +85,10 @@ extension World {
             case .synced: 2
             }
         key.add(phase + 5 * (lead + 4 * checkpoint))
-        key.add(flags: life.answersCount, life.isLeadWanted, life.isOverdue)
+        key.add(flags: life.mayKeepAnswers, life.isLeadWanted, life.isOverdue)
         // The pause is always a second here, so the rest of the back-off does not matter.
         key.add(time: life.backOff.next.map(Self.seconds))
-        key.add(time: life.nextLook.map(Self.seconds))
+        key.add(time: life.nextLookAround.map(Self.seconds))
         key.add(time: life.closeBy.map { Self.seconds($0.instant) })
         key.add(life.waiting.count)
     }

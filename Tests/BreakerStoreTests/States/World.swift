@@ -104,8 +104,8 @@ struct World {
     }
 
     mutating func newProcess() -> Process {
-        var life = StoreLife(path: "/a", firstRetry: .seconds(1), looksAlways: self.bounds.looksAround)
-        life.opened(answersCount: true)
+        var life = StoreLife(path: "/a", firstRetry: .seconds(1), looksAroundAlways: self.bounds.looksAround)
+        life.opened(mayKeepAnswers: true)
         return Process(
             worker: Int64(self.newNumber()), life: life, isThreadAwake: self.bounds.looksAround, remembered: self.file)
     }
@@ -160,7 +160,6 @@ final class WorldTicket: AnyTicket {
     }
 
     // The world commits and ends tickets itself, so that one state of the world does not change another.
-    var isDone: Bool { false }
     func perform(in transaction: Transaction) throws(BreakerStoreError) -> @Sendable () -> Void { {} }
     func fail(_ error: BreakerStoreError) -> Bool { true }
 }

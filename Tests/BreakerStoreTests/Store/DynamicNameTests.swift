@@ -23,7 +23,7 @@ import Testing
     private func pass(_ time: Duration, _ store: CircuitStore) async throws {
         self.clock.advance(by: time)
         let core = try #require(store.backend.core)
-        core.lookSoon()
+        core.lookAroundSoon()
         let looks = Locked(false)
         // The thread looks around before it leads again.
         core.post(until: Deadline(after: .seconds(20))) { _ in looks.withLock { $0 = true } }
@@ -124,7 +124,7 @@ import Testing
         #expect(
             await eventually {
                 self.clock.advance(by: .seconds(61))
-                store.backend.core?.lookSoon()
+                store.backend.core?.lookAroundSoon()
                 return store.backend.core?.circuits.isEmpty == true && self.workers(store, "a") == 0
             })
         #expect(Foreign.value(path, "SELECT sum(succeeded) FROM tally") == "1")
@@ -147,7 +147,7 @@ import Testing
         #expect(
             await eventually {
                 self.clock.advance(by: .seconds(61))
-                store.backend.core?.lookSoon()
+                store.backend.core?.lookAroundSoon()
                 return self.workers(store, "a") == 0
                     && Foreign.value(path, "SELECT sum(refused) FROM tally") == "3"
             })

@@ -80,24 +80,24 @@ import Testing
         defer { store.close() }
         let core = try #require(store.backend.core)
         let heard = Locked(0)
-        let hearing = store.listen(to: .handler { _ in heard.withLock { $0 += 1 } })
-        defer { core.remove(hearing) }
+        let subscription = store.listen(to: .handler { _ in heard.withLock { $0 += 1 } })
+        defer { core.remove(subscription) }
         func isReadFor(_ rounds: Int) throws -> Bool {
             core.viewer.close()
-            for _ in 0..<rounds { hearing.hub.flush(until: store.deadline) }
+            for _ in 0..<rounds { subscription.hub.flush(until: store.deadline) }
             return core.viewer.isIdle
         }
-        hearing.hub.flush(until: store.deadline)
+        subscription.hub.flush(until: store.deadline)
         #expect(try !isReadFor(100))
         try await store.reset("a")
-        hearing.hub.flush(until: store.deadline)
+        subscription.hub.flush(until: store.deadline)
         #expect(heard.withLock { $0 } == 1)
         // Somebody else's commit changes the header as well; a look at the circuit does not.
         #expect(try !isReadFor(100))
         let other = try Connection(path: store.backend.file.path, access: .readWrite)
         try other.configureForSharing()
         try other.prepare("INSERT INTO event (circuit, kind, at) VALUES ('a', 'reset', 0)").run()
-        hearing.hub.flush(until: store.deadline)
+        subscription.hub.flush(until: store.deadline)
         #expect(heard.withLock { $0 } == 2)
         try await store.breaker(.init(name: "a")).run {}
         #expect(try !isReadFor(100))

@@ -22,7 +22,7 @@ import Testing
         #expect(core.circuits.all.map(\.name) == ["a"])
         // The handle of the first was there when it was forgotten.
         fixture.clock.advance(by: .seconds(60))
-        core.lookSoon()
+        core.lookAroundSoon()
         #expect(await eventually { circuit == nil && counts == nil && core.circuits.isEmpty })
     }
 

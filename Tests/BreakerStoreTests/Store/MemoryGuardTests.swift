@@ -106,7 +106,7 @@ import Darwin
         let writer = try WriteLock(fixture.store)
         for _ in 0..<2 { await breaker.recordFailure(Boom()) }
         breaker.circuit.forgetMemory()
-        core.tellReports()
+        core.commitReports()
         #expect(breaker.isCallPermitted)
         await breaker.recordFailure(Boom())
         #expect(!breaker.isCallPermitted)

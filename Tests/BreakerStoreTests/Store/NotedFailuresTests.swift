@@ -107,7 +107,7 @@ import Testing
         self.fail(40)
         self.run("DELETE FROM failure")
         let opened = try #require(self.core.writer.opened)
-        #expect(self.core.tell { $0.threadWantsLead() })
+        #expect(self.core.report { $0.threadWantsLead() })
         try self.core.writer.heal(opened, [:])
         #expect(try self.noted == CircuitRow.NotedFailures())
     }

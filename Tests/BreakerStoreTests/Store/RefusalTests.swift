@@ -34,7 +34,7 @@ import Testing
         let core = try #require(fixture.core)
         func refuse() { #expect(throws: CircuitOpenError.self) { try breaker.admit() } }
         refuse()
-        core.tickCounts()
+        core.publishAllCounts()
         core.saveTalliesIfDue()
         fixture.clock.advance(by: .seconds(5))
         core.saveTalliesIfDue()
@@ -42,7 +42,7 @@ import Testing
         #expect(await eventually { Foreign.value(path, "SELECT sum(refused) FROM tally") == "1" })
         let before = fixture.commits
         refuse()
-        core.tickCounts()
+        core.publishAllCounts()
         for _ in 0..<4 {
             fixture.clock.advance(by: .seconds(1))
             core.saveTalliesIfDue()

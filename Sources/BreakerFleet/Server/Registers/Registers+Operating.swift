@@ -6,7 +6,7 @@ extension Registers {
     ///
     /// A statement that is late, or comes twice, does no harm: the word carries its own time.
     func tell(_ word: LinkWord, of name: String) throws(FleetError) -> Outcome {
-        guard let stamp = word.stamp, LinkWord.tellable.contains(stamp.saidAt) else { return .refused }
+        guard let stamp = word.stamp, LinkWord.sendable.contains(stamp.saidAt) else { return .refused }
         let change = Self.change(word.kind)
         let rows = try self.connection.run(
             """
@@ -42,7 +42,7 @@ extension Registers {
     /// Whether the word of this kind has a stamp that no link can have written.
     static func isDamaged(_ kind: String) -> String {
         """
-        (\(kind)_said NOT BETWEEN 0 AND \(LinkWord.tellable.upperBound)
+        (\(kind)_said NOT BETWEEN 0 AND \(LinkWord.sendable.upperBound)
         OR (\(kind)_said IS NULL) <> (\(kind)_number IS NULL))
         """
     }

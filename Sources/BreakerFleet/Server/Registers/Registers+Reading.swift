@@ -59,7 +59,7 @@ extension Registers {
             throw FleetError(code: .timedOut, message: "the server took longer than a second to tell what it knows")
         }
         guard let first = rows.first, let seen = first.text(0), UInt64(seen) != nil, let time = first.number(1),
-            LinkWord.tellable.contains(time)
+            LinkWord.sendable.contains(time)
         else {
             throw FleetError(code: .unavailable, message: "the server's answer is none to what it was asked")
         }
@@ -109,7 +109,7 @@ extension Register {
     /// Whether a word has a stamp that a later word can beat, or no stamp at all.
     private static func isStampWhole(_ row: ServerRow, _ column: Int) -> Bool {
         guard let said = row.number(column) else { return row.number(column + 1) == nil }
-        return LinkWord.tellable.contains(said) && row.number(column + 1) != nil
+        return LinkWord.sendable.contains(said) && row.number(column + 1) != nil
     }
 
     private static func word(

@@ -56,7 +56,7 @@ final class Answers: Sendable {
             source.generation += 1
             source.lock = opened.lock
             if !source.workers.contains(opened.worker.id) { source.workers.append(opened.worker.id) }
-            guard opened.answersCount, let index = opened.writer.connection.walIndex(),
+            guard opened.mayKeepAnswers, let index = opened.writer.connection.walIndex(),
                 let mapping = HeaderMapping(of: index)
             else { return (isSame, nil) }
             source.headers.append(mapping)

@@ -31,7 +31,7 @@ package struct LinkWord: Sendable, Hashable {
     /// The highest valid stamp; a higher stamp is damage.
     package static let latest: Int64 = 1 << 53
     /// The stamps that may be shared through a server; the range leaves room above for the stamps of later words.
-    package static let tellable = 0...(Self.latest - 1 << 20)
+    package static let sendable = 0...(Self.latest - 1 << 20)
 
     package var kind: Kind
     package var number: Int64

@@ -39,16 +39,20 @@ extension Board {
         defer { bs_end_touching(touch) }
         var tallies: [Tally] = []
         var first = 0
-        for segment in (try? self.segments(following: true)) ?? []
+        var next: Int?
+        segments: for segment in (try? self.segments(following: true)) ?? []
         where segment.kind == .totals || segment.kind == .durations {
             for place in min(max(0, start - first), segment.capacity)..<segment.capacity {
-                if tallies.count >= most { return (tallies, first + place) }
+                if tallies.count >= most {
+                    next = first + place
+                    break segments
+                }
                 if let tally = self.unsaved(in: segment.cell(at: place), segment.kind) { tallies.append(tally) }
             }
             first += segment.capacity
         }
         // Numbers that were read from a lost board are zeros.
-        return (self.isLost ? [] : tallies, nil)
+        return (self.isLost ? [] : tallies, next)
     }
 
     private func unsaved(in cell: SharedWords, _ kind: BoardKind) -> Tally? {

@@ -39,13 +39,6 @@ extension Board {
         return false
     }
 
-    /// The workers that have noted that they are degraded; workers that died since are among them.
-    func degraded() -> [Degraded] {
-        let touch = bs_begin_touching()
-        defer { bs_end_touching(touch) }
-        return self.workerCells().compactMap { Degraded($0) }
-    }
-
     private func workerCells() -> [SharedWords] {
         let segments = (try? self.segments(following: true)) ?? []
         return segments.filter { $0.kind == .worker }

@@ -227,18 +227,18 @@ final class Board: Sendable {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
         let words = self.header.words(from: 0)
-        let last = words[BoardHeader.Place.toldAt]
+        let last = words[BoardHeader.Place.savedAt]
         let age = uptime &- Int64(bitPattern: last)
         // A time in the future is damage, or was written before the clock began again.
         guard last == 0 || age < 0 || age >= pause else { return false }
-        return words.replace(last, with: UInt64(bitPattern: uptime), at: BoardHeader.Place.toldAt)
+        return words.replace(last, with: UInt64(bitPattern: uptime), at: BoardHeader.Place.savedAt)
     }
 
     /// Lets any worker take the next turn: the worker that has the turn could not save all numbers.
     func giveTurnBack() {
         let touch = bs_begin_touching()
         defer { bs_end_touching(touch) }
-        self.header.words(from: 0)[BoardHeader.Place.toldAt] = 0
+        self.header.words(from: 0)[BoardHeader.Place.savedAt] = 0
     }
 
     // MARK: - The file

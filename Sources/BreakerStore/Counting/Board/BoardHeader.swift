@@ -63,7 +63,7 @@ struct BoardHeader: Sendable {
         static let number = 4
         static let count = 6
         /// The uptime at which a worker last began to save the counts of the board.
-        static let toldAt = 7
+        static let savedAt = 7
         static let segments = 8
     }
 

@@ -20,7 +20,7 @@ final class BoardMapping: @unchecked Sendable {
     private let loss: BoardLoss
 
     /// Whether SIGBUS has the library's handler now.
-    static var isGuarded: Bool { bs_is_guard_installed() != 0 }
+    static var isHandlerInstalled: Bool { bs_is_guard_installed() != 0 }
 
     /// Nil if the system can't map the file, or if the library can't guard the mapping.
     init?(_ descriptor: Int32, offset: Int, size: Int, loss: BoardLoss) {

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// No memory is taken until durations are measured. The address stands for the memory, as in `Lanes`: a call finds it
 /// without a lock and without a reference.
-struct DurationCell: ~Copyable, Sendable {
+struct DurationLane: ~Copyable, Sendable {
     private static let lanes = 3
 
     /// Zero until durations are measured; never changed after that.

@@ -25,7 +25,7 @@ final class StoreCounts: Sendable {
     // MARK: - Saving
 
     /// The numbers and errors to save: of this process's circuits, and of all circuits on the board.
-    struct News: Sendable {
+    struct Unsaved: Sendable {
         /// The tallies of the board, and of this process's private cells.
         var tallies: [Tally] = []
         /// The last errors of failures that have no row.
@@ -44,12 +44,12 @@ final class StoreCounts: Sendable {
     private let next = Atomic<Int>(0)
     private let nextOnBoard = Atomic<Int>(0)
 
-    /// Whether news wait for their commit.
+    /// Whether unsaved wait for their commit.
     ///
     /// Private counts are added to the numbers of the file: saved twice, they would count twice.
     private let isSaving = Atomic<Bool>(false)
 
-    /// Begins to save, if the interval is over and no news wait for their commit; otherwise returns false.
+    /// Begins to save, if the interval is over and no unsaved wait for their commit; otherwise returns false.
     func beginSaving(at uptime: Int64) -> Bool {
         guard !self.isSaving.load(ordering: .acquiring) else { return false }
         let last = self.lastSaved.load(ordering: .relaxed)
@@ -68,29 +68,29 @@ final class StoreCounts: Sendable {
     ///   - read: reads a circuit that this process has not read yet; false if the file can't be read now.
     func takeUnsaved(
         by worker: Int64, atMost most: Int, isLast: Bool = false, reading read: (SharedCircuit) -> Bool
-    ) -> News {
-        var news = self.takeOwn(by: worker, atMost: isLast ? .max : most, reading: read)
+    ) -> Unsaved {
+        var unsaved = self.takeOwn(by: worker, atMost: isLast ? .max : most, reading: read)
         let uptime = self.clock.uptime
-        guard let board = self.board, isLast || board.takeTurn(at: uptime, pause: Self.interval) else { return news }
+        guard let board = self.board, isLast || board.takeTurn(at: uptime, pause: Self.interval) else { return unsaved }
         let found = board.unsaved(from: self.nextOnBoard.load(ordering: .relaxed), atMost: most)
-        news.tallies += found.tallies
+        unsaved.tallies += found.tallies
         self.nextOnBoard.store(found.next ?? 0, ordering: .relaxed)
         if found.next != nil {
             board.giveTurnBack()
             self.goOnSoon(at: uptime)
         }
-        return news
+        return unsaved
     }
 
     /// The private counts of this process, and its errors.
-    private func takeOwn(by worker: Int64, atMost most: Int, reading read: (SharedCircuit) -> Bool) -> News {
+    private func takeOwn(by worker: Int64, atMost most: Int, reading read: (SharedCircuit) -> Bool) -> Unsaved {
         let circuits = self.circuits.all
-        var news = News()
+        var unsaved = Unsaved()
         var looked = 0
         var canRead = true
         let start = self.next.load(ordering: .relaxed)
         for place in circuits.indices {
-            if news.circuits.count + looked >= most {
+            if unsaved.circuits.count + looked >= most {
                 self.next.store((start + place) % circuits.count, ordering: .relaxed)
                 self.goOnSoon(at: self.clock.uptime)
                 break
@@ -102,15 +102,15 @@ final class StoreCounts: Sendable {
                 looked += 1
             }
             if let tally = circuit.counts.takeOwn(by: worker) {
-                news.tallies.append(tally)
-                news.circuits[tally.birth] = circuit
+                unsaved.tallies.append(tally)
+                unsaved.circuits[tally.birth] = circuit
             }
             if let error = circuit.counts.takeError() {
-                news.errors.append(error)
-                news.circuits[error.birth] = circuit
+                unsaved.errors.append(error)
+                unsaved.circuits[error.birth] = circuit
             }
         }
-        return news
+        return unsaved
     }
 
     /// Makes the next saving due at once: there are more numbers than one transaction takes.
@@ -120,17 +120,17 @@ final class StoreCounts: Sendable {
 
     func noteSaving() { self.isSaving.store(true, ordering: .relaxed) }
 
-    /// Called once the transaction that saves these news is committed.
-    func noteSaved(_ news: News) {
+    /// Called once the transaction that saves these unsaved is committed.
+    func noteSaved(_ unsaved: Unsaved) {
         defer { self.isSaving.store(false, ordering: .releasing) }
-        for tally in news.tallies where tally.own != nil { news.circuits[tally.birth]?.counts.noteSaved(tally) }
-        self.board?.noteSaved(news.tallies)
+        for tally in unsaved.tallies where tally.own != nil { unsaved.circuits[tally.birth]?.counts.noteSaved(tally) }
+        self.board?.noteSaved(unsaved.tallies)
     }
 
     /// Puts the errors back; unsaved numbers differ from the saved numbers, and so are taken again.
-    func noteNotSaved(_ news: News) {
+    func noteNotSaved(_ unsaved: Unsaved) {
         defer { self.isSaving.store(false, ordering: .releasing) }
-        for (_, birth, error) in news.errors { news.circuits[birth]?.counts.putBack(error, of: birth) }
+        for (_, birth, error) in unsaved.errors { unsaved.circuits[birth]?.counts.putBack(error, of: birth) }
     }
 
     // MARK: - The board

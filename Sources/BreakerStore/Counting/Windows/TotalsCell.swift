@@ -7,7 +7,7 @@ struct TotalsCell: Sendable {
         case succeeded = 2
         case failed, slow, ignored, refused
         /// The sum of all numbers when they were last saved.
-        case told
+        case saved
     }
 
     static let words = 8
@@ -48,7 +48,7 @@ struct TotalsCell: Sendable {
     /// Whether the file has these numbers.
     ///
     /// All of them only rise: another sum means that a number has changed.
-    func isSaved(_ totals: CellTotals) -> Bool { totals.sum == self[.told] }
+    func isSaved(_ totals: CellTotals) -> Bool { totals.sum == self[.saved] }
 
-    func noteSaved(_ totals: CellTotals) { self.words[Word.told.rawValue] = totals.sum }
+    func noteSaved(_ totals: CellTotals) { self.words[Word.saved.rawValue] = totals.sum }
 }

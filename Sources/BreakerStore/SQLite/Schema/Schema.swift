@@ -25,8 +25,8 @@ enum Schema {
         BreakerStoreError(
             code: .newerSchema,
             message:
-                "the file has schema \(version / Self.stepsOfAMajor).\(version % Self.stepsOfAMajor), this program "
-                + "knows up to \(Self.version / Self.stepsOfAMajor).x",
+                "the file has schema \(Versions.text(ofSchema: version)), this program knows up to "
+                + "\(Self.version / Self.stepsOfAMajor).x",
             advice: "update the program or name another path",
             path: path
         )

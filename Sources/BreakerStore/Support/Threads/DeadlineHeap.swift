@@ -7,7 +7,7 @@ struct DeadlineHeap<Element> {
 
     /// Names one element, until that element is removed.
     struct Key: Sendable {
-        fileprivate let slot: Int
+        fileprivate let entry: Int
         fileprivate let number: UInt64
     }
 
@@ -15,7 +15,7 @@ struct DeadlineHeap<Element> {
         let time: Instant
         /// How many elements had been added when this node was: among equal times the first added comes first.
         let number: UInt64
-        let slot: Int
+        let entry: Int
         let element: Element
 
         func comes(before other: Node) -> Bool { (self.time, self.number) < (other.time, other.number) }
@@ -25,9 +25,9 @@ struct DeadlineHeap<Element> {
     private static var mostFreeSlots: Int { 1_024 }
 
     private var nodes: [Node] = []
-    /// The index in `nodes` of each slot's element.
+    /// The index in `nodes` of each entry's element.
     private var places: [Int] = []
-    private var freeSlots: [Int] = []
+    private var freeEntries: [Int] = []
     private var added: UInt64 = 0
 
     var count: Int { self.nodes.count }
@@ -36,19 +36,19 @@ struct DeadlineHeap<Element> {
     var first: Instant? { self.nodes.first?.time }
 
     mutating func add(_ element: Element, at time: Instant) -> Key {
-        let slot = self.freeSlots.popLast() ?? self.places.count
-        if slot == self.places.count { self.places.append(0) }
+        let entry = self.freeEntries.popLast() ?? self.places.count
+        if entry == self.places.count { self.places.append(0) }
         self.added += 1
-        let node = Node(time: time, number: self.added, slot: slot, element: element)
+        let node = Node(time: time, number: self.added, entry: entry, element: element)
         self.nodes.append(node)
         self.moveUp(node, from: self.nodes.count - 1)
-        return Key(slot: slot, number: node.number)
+        return Key(entry: entry, number: node.number)
     }
 
     /// Removes the element; nil if it was removed before.
     mutating func remove(_ key: Key) -> Element? {
-        guard self.places.indices.contains(key.slot) else { return nil }
-        let place = self.places[key.slot]
+        guard self.places.indices.contains(key.entry) else { return nil }
+        let place = self.places[key.entry]
         guard self.nodes.indices.contains(place), self.nodes[place].number == key.number else { return nil }
         return self.remove(at: place)
     }
@@ -62,22 +62,22 @@ struct DeadlineHeap<Element> {
     private mutating func remove(at place: Int) -> Element {
         let removed = self.nodes[place]
         let last = self.nodes.removeLast()
-        if last.slot != removed.slot {
+        if last.entry != removed.entry {
             self.moveUp(last, from: place)
-            self.moveDown(last, from: self.places[last.slot])
+            self.moveDown(last, from: self.places[last.entry])
         }
-        self.freeSlots.append(removed.slot)
-        if self.nodes.isEmpty, self.freeSlots.count > Self.mostFreeSlots {
+        self.freeEntries.append(removed.entry)
+        if self.nodes.isEmpty, self.freeEntries.count > Self.mostFreeSlots {
             self.nodes = []
             self.places = []
-            self.freeSlots = []
+            self.freeEntries = []
         }
         return removed.element
     }
 
     private mutating func put(_ node: Node, at place: Int) {
         self.nodes[place] = node
-        self.places[node.slot] = place
+        self.places[node.entry] = place
     }
 
     private mutating func moveUp(_ node: Node, from start: Int) {

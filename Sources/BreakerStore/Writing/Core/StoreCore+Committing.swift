@@ -38,7 +38,7 @@ extension StoreCore {
 
     /// Ends a ticket whose deadline is over; returns its outcome.
     private func giveUp<Value>(_ ticket: Ticket<Value>) -> Ticket<Value>.Outcome {
-        let error = BreakerStoreError.overdue(isTaken: self.tell { $0.waiterGaveUp(ticket) }, self.file.path)
+        let error = BreakerStoreError.overdue(isTaken: self.report { $0.waiterGaveUp(ticket) }, self.file.path)
         // The commit may have ended in this instant. Then its outcome counts, or a probe's claim would be lost.
         if !ticket.fail(error), let outcome = ticket.outcome { return outcome }
         // The store degrades before the caller gets the error: the caller must find it degraded.
@@ -62,7 +62,7 @@ extension StoreCore {
 
     /// Commits all tickets that wait, then resumes their callers.
     func commitRound() {
-        guard self.tell({ $0.roundBegan() }) else { return }
+        guard self.report({ $0.roundBegan() }) else { return }
         self.ended(self.writer.commit(self) { self.circuits.inForce })
     }
 
@@ -85,7 +85,7 @@ extension StoreCore: Writer.Batches {
         return self.happened { $0.fileWasBusy(loss, at: .now) }
     }
 
-    func takeAll() -> [any AnyTicket] { self.tell { $0.fileLocked() } }
+    func takeAll() -> [any AnyTicket] { self.report { $0.fileLocked() } }
 
     func made(_ completions: [@Sendable () -> Void]) { for completion in completions { completion() } }
 

@@ -38,11 +38,11 @@ extension StoreCore {
     ///
     /// May block as long as the file system does.
     func count(
-        _ end: BadEnd, of circuit: SharedCircuit, _ admission: CircuitCounts.Admission,
+        _ end: BadEnd, of circuit: SharedCircuit, _ origin: CircuitCounts.Origin,
         isPresent: () -> Bool = { false }
     ) -> Circuit.WindowCounts {
         circuit.counts.count(
-            end, of: admission, by: self.keys.presentWorker, in: self.makeCellPair(for: circuit.counts),
+            end, of: origin, by: self.keys.presentWorker, in: self.makeCellPair(for: circuit.counts),
             clock: { self.clock.uptime }, isPresent: isPresent)
     }
 
@@ -83,19 +83,19 @@ extension StoreCore {
         if !self.isForked, FoundFile(self.file.board) != nil {
             _ = self.counting.board(until: self.writer.deadline, openedBy: self.boardOwner)
         }
-        let news = self.counting.takeUnsaved(by: worker, atMost: StoreCounts.mostAtOnce, reading: self.learn)
-        guard !news.isEmpty else { return }
+        let unsaved = self.counting.takeUnsaved(by: worker, atMost: StoreCounts.mostAtOnce, reading: self.learn)
+        guard !unsaved.isEmpty else { return }
         self.counting.noteSaving()
         self.post(
             until: self.writer.deadline,
-            then: { self.counting.noteSaved(news) },
-            orElse: { _ in self.counting.noteNotSaved(news) },
+            then: { self.counting.noteSaved(unsaved) },
+            orElse: { _ in self.counting.noteNotSaved(unsaved) },
             { (transaction) throws(BreakerStoreError) in
                 // If the file was opened again meanwhile, this process may be another worker, with other counts.
                 guard transaction.worker.id == worker else {
                     throw BreakerStoreError(code: .busy, message: "the worker is another one now", path: self.file.path)
                 }
-                try transaction.database.tell(news.tallies, news.errors)
+                try transaction.database.saveTallies(unsaved.tallies, unsaved.errors)
             }
         )
     }
@@ -118,7 +118,7 @@ extension StoreCore {
     }
 
     /// Writes on the board that this worker can't use the file, and why, or that it can again.
-    func tellHealthOnBoard() {
+    func noteHealthOnBoard() {
         guard !self.isForked, let board = self.counting.board else { return }
         var since: Int64?
         var reason: BreakerStoreError.Code?
@@ -133,7 +133,7 @@ extension StoreCore {
     // MARK: - Now and then
 
     /// Publishes the counts of the lanes, and acts on shares that are reached.
-    func tickCounts() {
+    func publishAllCounts() {
         self.counting.lookAround()
         for circuit in self.circuits.all { self.publish(circuit.counts) }
         let sharing = self.circuits.sharing

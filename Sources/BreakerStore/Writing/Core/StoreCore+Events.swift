@@ -10,7 +10,7 @@ import Foundation
 extension StoreCore {
     private static let watchInterval = Duration.milliseconds(100)
 
-    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Hearing {
+    func listen(to target: EventHub.Listener.Target, after id: CircuitEvent.ID?) -> Subscription {
         let newest = self.newestEvent
         let start = newest.map { newest in
             HistoryPosition(file: newest.file, id: id.map { $0 <= newest.id ? $0 : 0 } ?? newest.id)
@@ -19,12 +19,12 @@ extension StoreCore {
         let hub = target.mayBlock || id != nil ? EventHub() : self.hub
         self.hubs.withLock { if !$0.contains(where: { $0 === hub }) { $0.append(hub) } }
         hub.add(listener) { thread in self.watch(hub, from: start, thread) }
-        return Hearing(listener: listener, hub: hub)
+        return Subscription(listener: listener, hub: hub)
     }
 
-    func remove(_ hearing: Hearing) {
-        hearing.hub.remove(hearing.listener)
-        if hearing.hub !== self.hub { self.hubs.withLock { $0.removeAll { $0 === hearing.hub } } }
+    func remove(_ subscription: Subscription) {
+        subscription.hub.remove(subscription.listener)
+        if subscription.hub !== self.hub { self.hubs.withLock { $0.removeAll { $0 === subscription.hub } } }
     }
 
     /// Wakes the hubs, for there may be events to read.
@@ -51,7 +51,7 @@ extension StoreCore {
                 }
             }
             // A slow reader of a stream may have made room meanwhile.
-            for listener in hub.listeners { listener.tellOfLoss() }
+            for listener in hub.listeners { listener.sendLoss() }
             for waiter in waiters { waiter.signal() }
             thread.sleep(for: Self.watchInterval)
         }

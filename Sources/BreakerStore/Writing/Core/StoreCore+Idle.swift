@@ -18,8 +18,8 @@ enum IdleSweep: Equatable {
 /// Cleans up after unused circuits: a little at each look-around, however many circuits there are.
 extension StoreCore {
     /// Has the store's thread look around now.
-    func lookSoon() {
-        self.tell { $0.lookIsUnfinished(at: .now) }
+    func lookAroundSoon() {
+        self.report { $0.lookAroundIsUnfinished(at: .now) }
         self.thread.wake()
     }
 
@@ -28,13 +28,13 @@ extension StoreCore {
         let areOthersDue = self.circuits.dropIdle(at: self.clock.uptime)
         // `isEmpty` is read under the life's lock: a thread that is making a first handle calls `handlesWereMade`
         // afterwards.
-        self.tell { $0.circuitsWereDropped(areOthersLeft: !self.circuits.isEmpty) }
-        self.tellUnused()
+        self.report { $0.circuitsWereDropped(areOthersLeft: !self.circuits.isEmpty) }
+        self.unregisterUnused()
         return self.forgetIdle() || areOthersDue || self.circuits.hasUnused
     }
 
     /// Writes to the file which circuits this worker no longer uses.
-    private func tellUnused() {
+    private func unregisterUnused() {
         let unused = self.circuits.takeUnused()
         guard !unused.isEmpty else { return }
         self.post(
@@ -42,7 +42,7 @@ extension StoreCore {
             orElse: { error in
                 guard error.isOfTheFile || error.code == .busy else { return }
                 self.circuits.putBack(unused)
-                self.lookSoon()
+                self.lookAroundSoon()
             },
             { (transaction) throws(BreakerStoreError) in
                 // A handle may have been made meanwhile: a circuit is among `circuits` before it is registered.
@@ -64,7 +64,7 @@ extension StoreCore {
         let now = self.clock.now
         let since = now.adding(-pause)
         var place = self.idleSweep.withLock { $0 }
-        if place == .over, self.tell({ $0.idleSweepBegan(at: now.microseconds, every: pause / 4) }) {
+        if place == .over, self.report({ $0.idleSweepBegan(at: now.microseconds, every: pause / 4) }) {
             place = .circuits(after: 0)
             self.change { (transaction) throws(BreakerStoreError) in try transaction.removeDeadWorkers() }
         }

@@ -19,7 +19,7 @@ extension StoreCore {
     /// That connection still has the pages that this process wrote last. The connection that reads would have to read
     /// these pages again after each commit.
     private func findThroughWriter(_ asker: Asker) -> Answers.Found? {
-        guard self.tell({ $0.lookBegan() }) else { return nil }
+        guard self.report({ $0.lookBegan() }) else { return nil }
         defer { self.happened { $0.leadEnded() } }
         guard let writer = self.writer.opened?.writer else { return nil }
         // An error is dropped here: the read through the other connection meets the error again, and handles it.

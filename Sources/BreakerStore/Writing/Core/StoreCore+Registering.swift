@@ -38,19 +38,19 @@ extension StoreCore {
     /// Notes that a config is in force, with a rule about a share that may be new or changed.
     func noteRules(of config: CircuitBreaker.Config) {
         guard let window = CountingRules(Rules(config)).shortestWindow else { return }
-        self.circuits.rulesMayHaveChanged()
+        self.circuits.forgetSharing()
         self.publishOften(window)
     }
 
     /// Writes the notes, configs and reports that were kept for the file.
-    func tellOutbox() {
-        self.tellNotes()
-        self.tellUnstored()
-        self.tellReports()
+    func writeOutbox() {
+        self.writeNotes()
+        self.storeUnstored()
+        self.commitReports()
     }
 
     /// Stores the configs whose registration failed, unless a process has registered a newer config meanwhile.
-    func tellUnstored() {
+    func storeUnstored() {
         for (circuit, one) in self.circuits.takeUnstored() {
             self.post(
                 until: self.writer.deadline,
@@ -64,7 +64,7 @@ extension StoreCore {
     }
 
     /// Commits the reports that were kept.
-    func tellReports() {
+    func commitReports() {
         for kept in self.outbox.takeReports() {
             self.post(
                 until: self.writer.deadline,
@@ -96,7 +96,7 @@ extension StoreCore {
     }
 
     /// Writes notes on the store itself to the history, or keeps them if the commit fails.
-    func tellNotes() {
+    func writeNotes() {
         let notes = self.outbox.takeNotes()
         if notes.isEmpty { return }
         self.post(

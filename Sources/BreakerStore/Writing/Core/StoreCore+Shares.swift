@@ -23,16 +23,16 @@ extension StoreCore {
     /// - Returns: false if this thread does not run: the system had no thread left, or the store is closed.
     @discardableResult
     func publishOften(_ window: Int64) -> Bool {
-        self.countingThread.tick(in: Self.period(window), self.ticker)
+        self.countingThread.askForRound(in: Self.period(window), self.sharesRound)
     }
 
     /// The repeated work of the thread that counts.
-    var ticker: CountingThread.Tick { { [weak self] in self?.tickShares() } }
+    var sharesRound: CountingThread.Round { { [weak self] in self?.publishShares() } }
 
     /// Publishes the good ends of circuits with a rule about a share, and ends suspicions.
     ///
     /// - Returns: after how long to do so again; nil if there is no such circuit and no suspicion.
-    private func tickShares() -> Duration? {
+    private func publishShares() -> Duration? {
         var shortest: Int64?
         for circuit in self.circuits.sharing {
             guard let window = circuit.counts.shortestWindow else { continue }
@@ -86,7 +86,7 @@ extension StoreCore {
             Suspicion(
                 circuit: circuit, cells: cells, rules: rules, epoch: epoch, error: error(), calls: calls,
                 goodBefore: good, end: .now + wait))
-        self.countingThread.tick(in: wait, self.ticker)
+        self.countingThread.askForRound(in: wait, self.sharesRound)
         return true
     }
 

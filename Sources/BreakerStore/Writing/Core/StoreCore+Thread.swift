@@ -31,9 +31,9 @@ extension StoreCore {
     /// Commits until no ticket waits, then gives up the lead.
     private func lead() {
         repeat {
-            if self.tell({ $0.checkpointBegan() }) { self.checkpoint() }
+            if self.report({ $0.checkpointBegan() }) { self.checkpoint() }
             self.commitRound()
-        } while !self.tell { $0.threadEndedRound() }
+        } while !self.report { $0.threadEndedRound() }
     }
 
     private func checkpoint() {
@@ -57,11 +57,11 @@ extension StoreCore {
         // Some tickets have no waiting caller, so no caller would notice a leader that hangs.
         _ = self.giveUpIfOverdue()
         // A report may have been refused and kept just when the file came back.
-        self.tellOutbox()
-        self.tickCounts()
+        self.writeOutbox()
+        self.publishAllCounts()
         self.saveTalliesIfDue()
         self.lookForLongTexts()
-        if self.tidyUp() { self.tell { $0.lookIsUnfinished(at: .now) } }
+        if self.tidyUp() { self.report { $0.lookAroundIsUnfinished(at: .now) } }
     }
 
     /// Searches the file for texts that are too long, once after each opening.
@@ -95,8 +95,8 @@ extension StoreCore {
     ///
     /// The thread leads.
     private func recover() {
-        self.tickCounts()
-        self.tellHealthOnBoard()
+        self.publishAllCounts()
+        self.noteHealthOnBoard()
         if let isBack = try? self.bringBack(), isBack { self.recovered() }
         self.lead()
     }
@@ -137,14 +137,14 @@ extension StoreCore {
     }
 
     private func recovered() {
-        guard let loss = self.tell({ $0.recovered() }) else { return }
-        self.tellHealthOnBoard()
+        guard let loss = self.report({ $0.recovered() }) else { return }
+        self.noteHealthOnBoard()
         self.outbox.note(loss, endedAt: self.clock.host.wallTime)
-        self.tellNotes()
+        self.writeNotes()
         // Memory forgets first: a failure that still can't be committed counts in memory again (`keepAgain`).
         for circuit in self.circuits.all { circuit.forgetMemory() }
-        self.tellUnstored()
-        self.tellReports()
+        self.storeUnstored()
+        self.commitReports()
     }
 
     // MARK: - Leaving
@@ -155,14 +155,14 @@ extension StoreCore {
         if self.writer.pendingFrames >= StoreLife.framesBeforeCheckpoint { self.checkpoint() }
         self.countingThread.stop()
         self.happened { $0.closed() }
-        self.tickCounts()
+        self.publishAllCounts()
         // Workers that stay save the remaining counts of the board.
         let isAlone = !(self.answers.lockFile?.hasOtherWorkers ?? false)
-        let news = self.counting.takeUnsaved(
+        let unsaved = self.counting.takeUnsaved(
             by: self.keys.presentWorker, atMost: isAlone ? .max : StoreCounts.mostAtOnce, isLast: true,
             reading: self.learn)
         self.answers.close()
-        if self.writer.leave(telling: news) { self.counting.noteSaved(news) }
+        if self.writer.leave(saving: unsaved) { self.counting.noteSaved(unsaved) }
         self.counting.closeBoard()
         self.answers.leave()
         self.viewer.close()

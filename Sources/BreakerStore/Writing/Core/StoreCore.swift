@@ -70,7 +70,7 @@ final class StoreCore: EventSource {
         let life = StoreLife(
             path: file.path,
             firstRetry: configuration.firstRetry,
-            looksAlways: configuration.forgetIdleAfter != nil
+            looksAroundAlways: configuration.forgetIdleAfter != nil
         )
         self.guarded = Mutex(Guarded(life: life), rank: .life)
         do throws(BreakerStoreError) {
@@ -85,8 +85,8 @@ final class StoreCore: EventSource {
             self.lose(error)
             return
         }
-        if self.ask({ $0.looksAlways }) { self.thread.wake() }
-        self.tellNotes()
+        if self.ask({ $0.looksAroundAlways }) { self.thread.wake() }
+        self.writeNotes()
     }
 
     /// Starts the store's thread, unless it runs; false if the system has no thread left.
@@ -129,7 +129,7 @@ final class StoreCore: EventSource {
 
     /// Reports an event to the life that needs no work afterwards.
     @discardableResult
-    func tell<Answer>(_ event: (inout StoreLife) -> Answer) -> Answer {
+    func report<Answer>(_ event: (inout StoreLife) -> Answer) -> Answer {
         self.guarded.withLock { guarded in
             let answer = event(&guarded.life)
             // Under the lock: otherwise a thread that opens the gates could act after a later thread that shuts them.
@@ -158,7 +158,7 @@ final class StoreCore: EventSource {
         }
         self.guarded.withLock { guarded in
             guarded.gates.take(header)
-            guarded.life.opened(answersCount: header != nil)
+            guarded.life.opened(mayKeepAnswers: header != nil)
             guarded.followLife()
         }
         self.counting.fileOpened()

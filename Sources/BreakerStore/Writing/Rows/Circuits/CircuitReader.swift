@@ -46,8 +46,8 @@ struct CircuitReader {
         return CircuitRow(
             id: self.integer(.id), birth: self.integer(.birth, in: Self.births), label: self.optionalText(.label),
             outageCap: self.integer(.outageCap, in: Self.times), registered: self.integer(.registered),
-            stretchBegan: self.hurt(.stretchFailed, .stretchRefused),
-            outageBegan: self.hurt(.outageFailed, .outageRefused), failures: self.failures(), circuit: circuit)
+            stretchBegan: self.badAndRefused(.stretchFailed, .stretchRefused),
+            outageBegan: self.badAndRefused(.outageFailed, .outageRefused), failures: self.failures(), circuit: circuit)
     }
 
     // MARK: - Rules
@@ -154,9 +154,10 @@ struct CircuitReader {
             count: count, since: self.columns.typedInteger(.failuresSince).map(StoreTime.init(microseconds:)))
     }
 
-    private mutating func hurt(_ failed: CircuitColumn, _ refused: CircuitColumn) -> CircuitRow.Hurt? {
+    private mutating func badAndRefused(_ failed: CircuitColumn, _ refused: CircuitColumn) -> CircuitRow.BadAndRefused?
+    {
         guard let failed = self.optionalInteger(failed), let refused = self.optionalInteger(refused) else { return nil }
-        return CircuitRow.Hurt(failed: failed, refused: refused)
+        return CircuitRow.BadAndRefused(failed: failed, refused: refused)
     }
 
     // MARK: - One column

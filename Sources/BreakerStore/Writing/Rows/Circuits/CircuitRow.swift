@@ -1,7 +1,7 @@
 /// A row of the table `circuit`, as the machine and the snapshots use it.
 struct CircuitRow: Equatable {
     /// How many calls had failed and how many had been refused at some instant.
-    struct Hurt: Equatable {
+    struct BadAndRefused: Equatable {
         var failed: Int64
         var refused: Int64
     }
@@ -27,8 +27,8 @@ struct CircuitRow: Equatable {
     /// When a worker last registered the circuit, stopped using it, or was found dead while it used the circuit.
     var registered: Int64
     /// The counts when the present stretch began, and when the present outage began; nil where unknown.
-    var stretchBegan: Hurt?
-    var outageBegan: Hurt?
+    var stretchBegan: BadAndRefused?
+    var outageBegan: BadAndRefused?
     var failures = NotedFailures()
     /// The machine; its failures and its probes have tables of their own.
     var circuit: Circuit

@@ -79,7 +79,7 @@ struct StoredCircuit: Equatable {
 
     /// The times of the failures that count at `now`; a time ahead of `now` counts as `now`.
     func failureTimes(at now: StoreTime) -> [StoreTime] {
-        let start = self.row.circuit.failuresCount(from: now)
+        let start = self.row.circuit.startOfCounting(at: now)
         return self.failures.map { min($0.at, now) }.filter { time in start.map { time >= $0 } ?? true }
     }
 

@@ -44,7 +44,7 @@ final class FailureRows: KeptFailures {
     /// The failures that count for the circuit now; none in a state in which failures don't matter.
     func tally(for circuit: Circuit) throws(BreakerStoreError) -> FailureTally {
         guard case .closed = circuit.state, circuit.rules.isKnown, circuit.rules.keepsFailures else { return .none }
-        let start = max(circuit.failuresCount(from: self.now) ?? Self.first, self.noted.since ?? Self.first)
+        let start = max(circuit.startOfCounting(at: self.now) ?? Self.first, self.noted.since ?? Self.first)
         // Before a trip the rows decide, not the note.
         let mayTrip = self.counted.map { $0.isNoted && self.mayTrip($0.tally.count) } ?? false
         if let counted = self.counted, counted.countsFrom == start, self.rules == circuit.rules, !mayTrip {

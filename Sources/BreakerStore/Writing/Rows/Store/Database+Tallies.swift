@@ -3,7 +3,7 @@ extension Database {
     /// Saves counts and errors in the file.
     ///
     /// - Parameter errors: the last errors of failures that have no row.
-    func tell(
+    func saveTallies(
         _ tallies: [Tally], _ errors: [(id: Int64, birth: Int64, error: CircuitCounts.LastError)]
     ) throws(BreakerStoreError) {
         for tally in tallies {
@@ -36,13 +36,13 @@ extension Database {
     }
 
     private static let totals = ["succeeded", "failed", "slow", "ignored", "refused"]
-    private static let totalsOfBoard = telling("tally", totals) { greatest($0) }
-    private static let totalsOfWorker = telling("tally", totals) { sum($0) }
-    private static let durationsOfBoard = telling("duration", ["count"], inEach: "bucket, ") { greatest($0) }
-    private static let durationsOfWorker = telling("duration", ["count"], inEach: "bucket, ") { sum($0) }
+    private static let totalsOfBoard = saving("tally", totals) { greatest($0) }
+    private static let totalsOfWorker = saving("tally", totals) { sum($0) }
+    private static let durationsOfBoard = saving("duration", ["count"], inEach: "bucket, ") { greatest($0) }
+    private static let durationsOfWorker = saving("duration", ["count"], inEach: "bucket, ") { sum($0) }
 
     /// Saves counts; `key` is the column, besides circuit and board, that identifies a row.
-    private static func telling(
+    private static func saving(
         _ table: String, _ counts: [String], inEach key: String = "", merging: (String) -> String
     ) -> SQL {
         let columns = key + counts.joined(separator: ", ")

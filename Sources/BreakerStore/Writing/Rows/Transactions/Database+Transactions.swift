@@ -53,14 +53,7 @@ extension Database {
         until deadline: Deadline,
         _ body: () throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
-        guard try self.begin(unless: { deadline.isOver }) else {
-            throw BreakerStoreError(
-                code: .busy,
-                message: "another process has kept the file locked until the deadline",
-                advice: "try again",
-                path: self.connection.path
-            )
-        }
+        guard try self.begin(unless: { deadline.isOver }) else { throw .busy(self.connection.path) }
         do throws(BreakerStoreError) {
             let value = try body()
             try self.run("COMMIT")

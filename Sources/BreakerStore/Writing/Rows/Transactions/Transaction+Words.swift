@@ -62,7 +62,7 @@ extension Transaction {
     /// - Parameter leavesTrip: whether the circuit has opened since a reset was said; the reset was meant for the state
     ///   before.
     func obey(_ word: LinkWord, on name: String, by who: String?, leavesTrip: Bool) throws(BreakerStoreError) -> Bool {
-        guard let words = try self.words(of: name), let stamp = word.stamp, LinkWord.tellable.contains(stamp.saidAt)
+        guard let words = try self.words(of: name), let stamp = word.stamp, LinkWord.sendable.contains(stamp.saidAt)
         else { return false }
         func isOlder(_ kind: LinkWord.Kind) -> Bool {
             guard let own = words[kind] else { return true }

@@ -113,15 +113,16 @@ final class Transaction {
     }
 
     /// Notes the totals of now, and returns the failed and refused calls of the stretch that ends; nil where unknown.
-    private func endStretch(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.Hurt? {
+    private func endStretch(of row: inout CircuitRow) throws(BreakerStoreError) -> CircuitRow.BadAndRefused? {
         let totals = try self.database.totals(
             of: row.id, with: self.board.totals(of: row), ofBoard: self.board.number)
-        let now = CircuitRow.Hurt(failed: Int64(clamping: totals.failed), refused: Int64(clamping: totals.refused))
+        let now = CircuitRow.BadAndRefused(
+            failed: Int64(clamping: totals.failed), refused: Int64(clamping: totals.refused))
         let began = row.stretchBegan
         row.stretchBegan = now
         row.outageBegan = row.circuit.trippedSince == nil ? nil : row.outageBegan ?? now
         return began.map {
-            CircuitRow.Hurt(
+            CircuitRow.BadAndRefused(
                 failed: max(0, now.failed.subtractingSaturating($0.failed)),
                 refused: max(0, now.refused.subtractingSaturating($0.refused)))
         }
@@ -165,13 +166,14 @@ final class Transaction {
     func unload(_ name: String) { self.circuits[CircuitName(name)] = nil }
 
     /// Makes the commit survive a power loss, for a change that may have no event.
-    func noteTransition() { self.hasTransitions = true }
+    func requireSync() { self.hasTransitions = true }
 
     /// Adds an event to the history, and deletes the oldest events beyond the number that is kept.
     ///
     /// - Parameter ended: the failed and refused calls of the stretch that the event ends.
     func write(
-        _ transition: Transition, of name: String?, by operator: String?, endingStretch ended: CircuitRow.Hurt? = nil
+        _ transition: Transition, of name: String?, by operator: String?,
+        endingStretch ended: CircuitRow.BadAndRefused? = nil
     ) throws(BreakerStoreError) {
         if transition.kind.mustSurvivePowerLoss { self.hasTransitions = true }
         try self.database.run(

@@ -3,7 +3,7 @@ import BreakerStoreJSON
 import BreakerTool
 
 /// How many circuits are in each state.
-struct Tally {
+struct StateCounts {
     private var counts = Array(repeating: 0, count: Standing.urgencies)
 
     static let calm = "all closed"

@@ -3,7 +3,7 @@ import BreakerStoreJSON
 import BreakerTool
 
 /// An event as people see it: a failed probe, which makes two events, is one line.
-struct ToldEvent {
+struct EventLine {
     let event: CircuitEvent
     /// How long the probe took that the event ended, if its beginning is known.
     private var probeTime: Duration?
@@ -14,18 +14,18 @@ struct ToldEvent {
     static func events(forLines lines: Int) -> Int { lines > Int.max / 2 ? .max : lines * 2 }
 
     /// Events in the order in which they happened, with those of a failed probe as one.
-    static func all(_ events: [CircuitEvent]) -> [ToldEvent] {
-        var told: [ToldEvent?] = []
+    static func all(_ events: [CircuitEvent]) -> [EventLine] {
+        var told: [EventLine?] = []
         // Few circuits are probed at a time; an array, because a dictionary takes memory: see `Environment`.
         var probing: [(circuit: String, place: Int)] = []
         for event in events {
             guard let circuit = event.circuit else {
-                told.append(ToldEvent(event))
+                told.append(EventLine(event))
                 continue
             }
             let place = probing.firstIndex { $0.circuit.utf8.elementsEqual(circuit.utf8) }
             let begun = place.map { probing.remove(at: $0) }
-            var one = ToldEvent(event)
+            var one = EventLine(event)
             if event.kind == .reopened, let begun, let beginning = told[begun.place]?.event {
                 one.probeTime = max(.zero, event.at.since(beginning.at))
                 told[begun.place] = nil

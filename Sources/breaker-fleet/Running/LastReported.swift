@@ -2,7 +2,7 @@
 import Synchronization
 
 /// The value that was last reported.
-final class Told<Value: Equatable & Sendable>: Sendable {
+final class LastReported<Value: Equatable & Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 
     /// Sets the value; returns whether it has changed.
