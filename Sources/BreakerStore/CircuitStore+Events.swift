@@ -1,3 +1,5 @@
+import Synchronization
+
 extension CircuitStore {
     private static let eventsBuffered = 1_000
 
