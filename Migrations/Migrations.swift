@@ -26,6 +26,7 @@ extension Migration {
     /// The whole schema of the newest version, from which a new file is created.
     package static let schema = PackageResources.schema_sql
 
-    /// What the whole schema makes, as a file says it (`SchemaBytes`); a test holds this against SQLite.
+    /// The schema rows that the whole schema makes, in the form of `SchemaRow.written`; a test compares them with
+    /// SQLite's.
     package static let made = PackageResources.schema_txt
 }

@@ -40,7 +40,7 @@ static int blank(const mapping *place, uint64_t range) {
     return mmap(start, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-// A thread that faults in a range keeps that range mapped: the range's place does not change meanwhile.
+// The faulting thread's mapping is in use, so its entry can't be reused during this search.
 static int blank_at(const void *address) {
     uint64_t number = (uint64_t)(uintptr_t)address / unit;
     for (int i = 0; i < most_mappings; i++) {
@@ -51,7 +51,11 @@ static int blank_at(const void *address) {
     return 0;
 }
 
-static void blank_all(void) {
+static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
+
+// In a child of fork: a thread of the parent may have had the mutex, and has no mapping here.
+static void begin_anew(void) {
+    installing = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     for (int i = 0; i < most_mappings; i++) {
         uint64_t range = __atomic_load_n(&mappings[i].range, __ATOMIC_ACQUIRE);
         if (range > 1) blank(&mappings[i], range);
@@ -64,7 +68,6 @@ static void blank_all(void) {
 enum { most_earlier = 8 };
 static struct sigaction earlier[most_earlier];
 static int earlier_count;
-static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 
 // The signal that this thread is handing on now. A handler that was put in place after ours may call ours again for the
 // same signal, and the signal must then go to the handler before.
@@ -96,8 +99,8 @@ static int is_fault(const siginfo_t *info) {
 
 __attribute__((noinline)) static void hand_on(int number, siginfo_t *info, void *context) {
     const char *frame = __builtin_frame_address(0);
-    // If a handler that we have called calls us, that is for the same signal, deeper in the stack. A handler that never
-    // returned (longjmp) has left `current` behind, but the next signal does not come from deeper.
+    // Same `info` and a deeper frame: an older handler has called this handler back, so the signal goes one further
+    // down the list. A stale `current` (after longjmp) does no harm: a new signal's frame is not deeper.
     int level = current.info == info && frame < current.frame ? current.level + 1 : 0;
     int place = __atomic_load_n(&earlier_count, __ATOMIC_ACQUIRE) - 1 - level;
     const struct sigaction *before = place < 0 ? 0 : &earlier[place];
@@ -153,7 +156,7 @@ static int install(void) {
     return 1;
 }
 
-static void guard_children(void) { pthread_atfork(0, 0, blank_all); }
+static void guard_children(void) { pthread_atfork(0, 0, begin_anew); }
 
 SHARED int bs_guard_mapping(void *start, size_t size, uint32_t *lost) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

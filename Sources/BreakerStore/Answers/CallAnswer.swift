@@ -8,8 +8,10 @@ struct CallAnswer {
         case proceed
         /// The same, and the duration of the call is measured.
         case proceedMeasured
-        /// The consecutive rule, without failures: a success is reported only if a failure has been committed
-        /// meanwhile.
+        /// The consecutive rule, without failures: none are stored.
+        ///
+        /// At the call's end the circuit is looked at again, if a process has committed meanwhile. The success is
+        /// reported only if there are failures by then.
         case proceedWithoutFailures
         /// The consecutive rule, with failures: a success is reported, so that the failures are forgotten.
         case proceedWithFailures

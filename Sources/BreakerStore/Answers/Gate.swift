@@ -26,7 +26,7 @@ final class Gate: @unchecked Sendable {
 
     /// The header as it is now; nil while no answer would count.
     ///
-    /// The caller takes it before the read whose answer is kept.
+    /// Take it before you read the circuit: then the circuit is at least as new as the header.
     func tag() -> (tag: Tag, generation: UInt64)? {
         let generation = unsafe bs_gate_generation(self.raw)
         guard let page = unsafe bs_gate_page(self.raw) else { return nil }

@@ -28,7 +28,8 @@ final class MemoryGuard: Sendable {
 
     /// Opens the circuit in memory: its calls have reached a share, or a trip by a share could not be committed.
     ///
-    /// - Parameter epoch: in memory, if memory let the calls through; nil if the file let them through.
+    /// - Parameter epoch: the epoch in which memory let the calls through; nil if the file let them through: then the
+    ///   present epoch of memory is used.
     func shareReached(
         by counted: Circuit.WindowCounts, _ rules: @autoclosure () -> Rules, error: String?, at now: StoreTime,
         epoch: Int64? = nil

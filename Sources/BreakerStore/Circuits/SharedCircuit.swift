@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The circuit and the gate of a look: where the answer is kept, and whether that answer will count.
+/// For a look: the circuit whose slot keeps the answer, and the gate of the store that asks.
 struct Asker: Sendable {
     let circuit: SharedCircuit
     let gate: Gate
@@ -139,8 +139,8 @@ final class SharedCircuit: Sendable {
 
     /// Keeps a config that could not be stored.
     ///
-    /// The config is kept only after the failure. Had it been kept before, the store's thread might have registered it
-    /// a second time, over a config that another process has stored since.
+    /// Call this only after the commit has failed: otherwise the store's thread might register the config a second
+    /// time, over a config that another process has stored since.
     ///
     /// - Parameter isNew: whether it was registered just now; otherwise a config that is kept already stays.
     func keep(_ one: Unstored, isNew: Bool) {
@@ -195,17 +195,19 @@ final class SharedCircuit: Sendable {
     /// If another file takes the place of this file, the circuit is registered there with the config that was read, not
     /// with an older config of this process.
     ///
-    /// - Parameter isCurrent: whether the file is still unchanged; called under locks, so that a newer reading comes
-    ///   later.
+    /// - Parameter isCurrent: whether the file is still unchanged; asked while the lock is held: a newer reading must
+    ///   wait for the lock, and so overwrites this reading.
     /// - Returns: the config in force if it has changed since the last reading, and whether the circuit was made again.
     func know(_ read: LastRead, if isCurrent: () -> Bool) -> (newConfig: CircuitBreaker.Config?, isAnother: Bool) {
         let before = self.lastRead
-        if let before, before.isSame(as: read) { return (nil, false) }
+        // The counts are compared, too: without a header, an older reading may have come after a newer one.
+        if let before, before.isSame(as: read), self.counts.epoch == read.epoch { return (nil, false) }
         var config: KeptConfig?
         if read.rules.isKnown, !(before.map(read.hasConfig) ?? false) {
             config = KeptConfig(CircuitBreaker.Config(name: self.name, group: read.group, rules: read.rules))
         }
-        // If the counts do not take the reading over, the circuit is read again: so nothing is skipped.
+        // Refused only if a process has committed meanwhile, or the gate was shut; then no kept answer counts, and the
+        // next call looks again.
         guard
             self.counts.know(
                 (read.id, read.birth), read.rules, epoch: read.epoch, stretch: read.stretch, if: isCurrent)

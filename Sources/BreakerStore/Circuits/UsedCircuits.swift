@@ -153,8 +153,8 @@ final class UsedCircuits: Sendable {
 
     /// Drops circuits that have had no handles for a minute, and of which nothing is left to save.
     ///
-    /// At most 256 at a time, and none while earlier ones wait to be unregistered. A circuit that comes back while it
-    /// waits begins its numbers again, and the file still has its old numbers.
+    /// At most 256 at a time, and none while earlier ones wait to be unregistered. If a circuit is used again before it
+    /// is unregistered, its private counts begin at 0, and are added to those in the file.
     ///
     /// - Returns: whether there may be others.
     func dropIdle(at uptime: Int64) -> Bool {

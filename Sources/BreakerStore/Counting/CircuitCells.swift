@@ -173,7 +173,7 @@ final class CircuitCells: Sendable {
         self.windows.allSatisfy { $0.tick(at: one, inStretch: 0) == $0.tick(at: other, inStretch: 0) }
     }
 
-    /// Clears words that no process can have written; returns whether there were any.
+    /// Clears words that are too far ahead to be of this boot, clock and stretch; returns whether there were any.
     ///
     /// `Ring.dropTheFuture` says why.
     ///

@@ -117,18 +117,20 @@ extension CircuitCounts {
     }
 
     private func addToTotals(_ end: BadEnd, in pair: CellPair) {
-        // Before the board has the end: a thread that compares in between may see a false change, but misses no true
-        // one.
+        // `ownBad` first, then the board. A comparison in between sees one bad end of others too few: it checks once
+        // too often, and finds a real one in the next round at the latest. In the opposite order it would see one too
+        // many, and the next real one would look like no change.
         if pair.board != nil {
             self.ownBad.wrappingAdd((end.isFailed ? 1 : 0) + (end.isSlow ? 1 : 0), ordering: .relaxed)
         }
         (pair.board ?? pair.own)?.addToTotals(end)
     }
 
-    /// Whether no window gets an end: no rule looks at it, or the circuit that let the call through has moved on.
+    /// Whether the end counts in totals only: no rule looks at it, or the circuit has moved on since it let the call
+    /// through.
     ///
-    /// An end that memory let through goes to the board, too, for other processes: it counts in the stretch of the file
-    /// that this process knows.
+    /// Ends of memory's calls also go to the board, in the stretch that this process last read: other processes count
+    /// them, while memory decides by the private windows.
     private func isPast(_ origin: Origin, _ present: Present) -> Bool {
         switch origin {
         case .none: true

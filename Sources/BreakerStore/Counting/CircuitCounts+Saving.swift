@@ -44,18 +44,22 @@ extension CircuitCounts {
             let own = pair.own, !own.isSaved
         else { return nil }
         let all = own.ownCounts
-        let new = all.since(state.told?.value ?? OwnCounts())
+        let new = all.since(state.saved?.value ?? OwnCounts())
         return Tally(
             id: state.known.id, birth: birth, board: worker, totals: new.totals, durations: new.durations, own: all)
     }
 
     /// Called once the transaction that saves this tally is committed.
     func noteSaved(_ tally: Tally) {
-        guard let told = tally.own, let pair = self.madeCellPair,
-            pair.made.birth ?? tally.birth == tally.birth
-        else { return }
-        self.state.change { $0.told = .value(told) }
-        pair.own?.noteSaved(told)
+        guard let counts = tally.own else { return }
+        var own: CircuitCells?
+        self.state.change { state in
+            // Another thread may have found a new circuit of this name meanwhile.
+            guard let pair = state.pair, pair.made.birth ?? tally.birth == tally.birth else { return }
+            state.saved = .value(counts)
+            own = pair.own
+        }
+        own?.noteSaved(counts)
     }
 
     /// Keeps an error that could not be saved for the next time, unless there is a newer error.
@@ -67,7 +71,9 @@ extension CircuitCounts {
         }
     }
 
-    /// Whether no count is lost with this object: all of them are saved or on a board, or the file has no such circuit.
+    /// Whether this object may be dropped without losing a count.
+    ///
+    /// All counts are saved or on a board, or the file has no such circuit.
     var isSettled: Bool { self.isSaved || self.knownState.known.isMissing }
 
     /// Whether all counts of this process are in the file, or on a board, from which any worker saves them.

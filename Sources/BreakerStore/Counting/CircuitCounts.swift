@@ -28,7 +28,8 @@ final class CircuitCounts: Sendable {
         let board: CircuitCells?
         /// The private cells: windows by which memory guards, and totals of the calls that could not go to a board.
         ///
-        /// Nil if there is a board, no rule has a window, and the pair before had no private cells.
+        /// Nil only if all three hold: there is a board, no rule has a window, and the pair before had no private
+        /// cells.
         let own: CircuitCells?
 
         /// The birth and the rules for which these cells were made.
@@ -52,7 +53,9 @@ final class CircuitCounts: Sendable {
 
     struct State {
         var known = Known()
-        /// The stretch of the circuit in the file, as it was last read, and the epoch with which the stretch began.
+        /// The stretch of the circuit in the file, and the epoch with which it began, both of the last reading.
+        ///
+        /// The stretch numbers windows, the epoch dates results.
         var stretch: Int64 = 0
         var epoch: Int64 = 0
         /// The circuit's rules, if one of them is about a share of the calls.
@@ -60,7 +63,7 @@ final class CircuitCounts: Sendable {
         var pair: CellPair?
         var error: LastError?
         /// The private counts that the file has.
-        var told: Boxed<OwnCounts>?
+        var saved: Boxed<OwnCounts>?
     }
 
     let state = ForkSafeLock(State())
@@ -240,7 +243,8 @@ final class CircuitCounts: Sendable {
             var isChanged = false
             self.state.change { state in
                 isChanged = true
-                // Another thread may have learned the birth meanwhile, and have counted calls under it.
+                // Another thread may have learned the birth meanwhile, and have counted calls under it: then the loop
+                // begins again with that birth.
                 isBirthNew = known.birth == nil && state.known.birth != nil
                 // If the circuit was forgotten meanwhile, its calls don't count for the present circuit of that name.
                 guard known.birth == state.known.birth else { return }

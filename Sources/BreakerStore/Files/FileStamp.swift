@@ -19,8 +19,10 @@ struct FileStamp: Equatable {
         self.log = One(file.log)
     }
 
-    /// Whether both files were last written so long before `now` (Unix time, in seconds) that a further write would
-    /// change a time: the kernel's file times advance in ticks of its timer.
+    /// Whether both times of writing are more than 50 ms before `now` (Unix time, in seconds).
+    ///
+    /// A newer time may belong to the current tick of the kernel's clock, and a second write in that tick would not
+    /// change it.
     func isSettled(at now: Double) -> Bool {
         [self.database, self.log].compactMap(\.self).allSatisfy {
             now - (Double($0.written.seconds) + Double($0.written.nanoseconds) / 1_000_000_000) > 0.05

@@ -48,9 +48,10 @@ struct FoundFile: Hashable, Sendable {
     var links: UInt64
     /// When the content was last written.
     var modified: Time
-    /// When anything about the file was last changed.
+    /// When anything about the file was last changed (ctime).
     ///
-    /// No program can set this time, as `touch` sets `modified`.
+    /// Only `==` uses it: `examineAgain` compares whole values, and ctime also shows a chmod or chown. No program can
+    /// set this time, as `touch` sets `modified`.
     var changed: Time
 
     private init(_ found: bs_found) {

@@ -10,12 +10,12 @@ import Darwin
 
 /// The file `<db>-lock`, whose locked bytes show what processes do and which workers live.
 ///
-/// Byte 0, the guard, covers opening, migration and repair. Byte 1 belongs to the link to other hosts. Byte *id* is
-/// locked as long as worker *id* lives.
+/// A process holds byte 0, the guard, while it opens, migrates, repairs or checkpoints the store, or changes its board.
+/// Byte 1 belongs to the link to other hosts. Byte *id* is locked as long as worker *id* lives.
 ///
-/// The locks belong to the open file description (`F_OFD_SETLK`): any close in the process would drop POSIX locks, and
-/// two stores in one process would both get the same byte. Threads that use one `LockFile` share its description, so
-/// the byte alone does not keep them apart.
+/// The locks belong to the open file description (`F_OFD_SETLK`). Not POSIX locks: those belong to the process. Any
+/// close of the file would drop them all, and two stores of one process would not exclude each other. Threads that use
+/// one `LockFile` share its description, so the byte alone does not keep them apart.
 final class LockFile: Sendable {
     static let magic = Array("BreakerStore lock file 1\n".utf8)
 
@@ -132,7 +132,8 @@ final class LockFile: Sendable {
         self.isGuarded.store(false, ordering: .releasing)
     }
 
-    /// Runs `body` while no other thread and no other process opens, migrates or repairs.
+    /// Runs `body` while no other thread and no other process opens, migrates, repairs or checkpoints the store, or
+    /// changes its board.
     ///
     /// Blocks until the guard is free, and throws `busy` at the deadline. `body` must not ask for the guard again.
     func withGuard<Result>(
@@ -178,7 +179,12 @@ final class LockFile: Sendable {
     /// If the kernel gives no answer, the worker counts as alive. A slot that is kept too long becomes free when its
     /// lease ends, but nothing undoes a second probe at the same time.
     func isHeldByAnother(worker: Int64) -> Bool {
+        Self.isHeldByAnother(self.descriptor, worker: worker)
+    }
+
+    /// The same for a lock file that is only read.
+    static func isHeldByAnother(_ descriptor: Int32, worker: Int64) -> Bool {
         // An id outside the range was written by another program. The kernel rejects offsets below zero.
-        Self.workers.contains(worker) && ByteLock.isHeldByAnother(self.descriptor, worker)
+        Self.workers.contains(worker) && ByteLock.isHeldByAnother(descriptor, worker)
     }
 }

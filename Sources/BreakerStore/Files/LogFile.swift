@@ -58,8 +58,8 @@ struct LogFile: ~Copyable {
         var versions: [Int64] = []
         for place in stride(from: Int64(Self.headerSize), to: log.size, by: Int(frameSize)).prefix(Self.mostFrames) {
             let frame = try log.read(Self.frameHeaderSize, at: place)
-            // Frames from before the last restart of the log have other salts. No frame is of page 0, as a hole in the
-            // file reads: SQLite ends there, too.
+            // Frames from before the last restart of the log have other salts. A hole in a sparse file reads as zeros,
+            // that is, as page 0, which no frame has. SQLite ends the log there, too.
             guard frame.count == Self.frameHeaderSize, frame[8..<16] == log.header[16..<24], Self.word(frame, 0) != 0
             else { break }
             guard Self.word(frame, 0) == 1 else { continue }

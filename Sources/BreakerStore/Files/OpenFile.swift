@@ -59,7 +59,10 @@ struct OpenFile: ~Copyable {
         return unsafe pwrite(self.descriptor, bytes, bytes.count, 0) == bytes.count
     }
 
-    /// The most bytes that this process may give a file; each use stores the limit for SQLite's writes, too (limits.h).
+    /// The most bytes that this process may give a file (limits.h).
+    ///
+    /// Asks the kernel, and stores the answer where the VFS looks before each of SQLite's writes: reading this property
+    /// has that effect.
     static var sizeLimit: Int64 { bs_look_at_size_limit() }
 
     /// Gives a file that this process has made the mode and the owner of the database beside it.

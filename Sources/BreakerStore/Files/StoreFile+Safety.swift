@@ -30,8 +30,8 @@ extension StoreFile {
     /// Throws unless a symbolic link may be followed: in a directory that everybody may write to, only a link of this
     /// user or of the directory's owner.
     ///
-    /// The kernel has the same rule if `fs.protected_symlinks` is set (proc_sys_fs(5)). The caller asks after reading
-    /// the link: in between, only users whose links are followed could have replaced it.
+    /// The kernel has the same rule if `fs.protected_symlinks` is set (proc_sys_fs(5)). Call this after readlink(2): a
+    /// link that passes can only have been replaced in between by a user whose links are allowed anyway.
     static func requireFollowable(_ link: String) throws(BreakerStoreError) {
         guard let found = try FoundFile.itself(at: link), found.kind == .link else {
             throw BreakerStoreError(systemError: EAGAIN, doing: "resolve", path: link)

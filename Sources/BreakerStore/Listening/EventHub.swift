@@ -37,13 +37,15 @@ final class EventHub: Sendable {
         }
 
         private let target: Target
-        /// Only the hub's thread changes this value.
+        /// Read, then changed, under two lockings.
         ///
-        /// The thread holds no lock while it yields an event, because the yield resumes the reader of the stream.
+        /// That is safe, because only the hub's thread changes the value. It is needed, because the yield in between
+        /// resumes the reader of the stream, which must not happen under a lock.
         private let loss = Mutex<Loss?>(nil)
         private let start: HistoryPosition?
-        /// The newest event that the listener has asked for and that was there before it: up to this event nothing is
-        /// lost, however slow the reader is.
+        /// For a stream that begins in the past: the newest event when the stream began.
+        ///
+        /// Up to this event the hub waits for a slow reader; the reader may lose later events.
         private let newestAskedFor: Int64
 
         init(_ target: Target, from start: HistoryPosition?, upTo newestAskedFor: Int64 = .min) {
@@ -60,7 +62,7 @@ final class EventHub: Sendable {
 
         /// Hands over an event; false if the event must be handed over later.
         ///
-        /// - Parameter count: how many events are lost if the stream has no room for this event.
+        /// - Parameter count: how many events this one stands for: 1, or the number in a `.missed`.
         func deliver(_ event: CircuitEvent, standingFor count: Int = 1) -> Bool {
             switch self.target {
             case .handler(let handler): handler(event)
@@ -108,12 +110,15 @@ final class EventHub: Sendable {
 
     /// Adds a listener, and starts the thread if there is none.
     func add(_ listener: Listener, watch: @escaping @Sendable (StoreThread) -> Void) {
-        self.state.withLock { state in
+        let hasThread = self.state.withLock { state in
             state.listeners[ObjectIdentifier(listener)] = listener
-            guard state.thread == nil else { return }
+            guard state.thread == nil else { return true }
             let thread = StoreThread()
             if thread.start({ watch(thread) }) { state.thread = thread }
+            return state.thread != nil
         }
+        // Without a thread the listener would wait forever.
+        if !hasThread { self.remove(listener) }
     }
 
     func remove(_ listener: Listener) {
@@ -169,21 +174,21 @@ extension EventHub {
     ///   - id: the event after which the part begins.
     ///   - file: the file that has the history.
     ///   - event: makes the event that listeners get.
-    /// - Returns: where to go on, and whether a reader has no room for events that it has asked for. Such a reader has
-    ///   a hub of its own, so no other listener gets an event twice.
-    static func tell(
+    /// - Returns: where to go on, and whether a reader has no room for events that it has asked for. The rest is then
+    ///   delivered again from there; no other listener gets an event twice, because such a reader is alone on its hub.
+    static func deliver(
         _ page: Database.HistoryPage,
         after id: Int64,
         of file: UInt64,
         to listeners: [Listener],
         as event: (StoredEvent) -> CircuitEvent
     ) -> (last: Int64, isHeldUp: Bool) {
-        func tell(_ event: CircuitEvent, standingFor count: Int) -> Bool {
-            var isTold = true
+        func deliver(_ event: CircuitEvent, standingFor count: Int) -> Bool {
+            var isDelivered = true
             for listener in listeners where listener.wants(event.id, of: file) {
-                if !listener.deliver(event, standingFor: count) { isTold = false }
+                if !listener.deliver(event, standingFor: count) { isDelivered = false }
             }
-            return isTold
+            return isDelivered
         }
         var last = id
         for stored in page.events where stored.id > last {
@@ -193,9 +198,10 @@ extension EventHub {
             if gap > 0 {
                 let lost = Int(clamping: gap)
                 let missed = CircuitEvent.missed(lost, id: stored.id.subtractingSaturating(1), at: event.at)
-                _ = tell(missed, standingFor: lost)
+                guard deliver(missed, standingFor: lost) else { return (last, true) }
+                last = missed.id
             }
-            guard tell(event, standingFor: 1) else { return (last, true) }
+            guard deliver(event, standingFor: 1) else { return (last, true) }
             last = stored.id
         }
         // Rows that can't be read are passed over, too.

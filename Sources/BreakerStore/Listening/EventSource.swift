@@ -1,4 +1,5 @@
-/// The source of a store's events and health: a core that stores may share, or a follower of a file only read.
+/// The source of a store's events and health: a core that stores may share, or a `FileFollower`, where the store is
+/// read-only.
 protocol EventSource: AnyObject, Sendable {
     var health: StoreHealth { get }
 

@@ -42,7 +42,7 @@ final class HealthListener: Sendable {
         if isNew { self.thread.wake() }
     }
 
-    /// Notes the present health, which is no change.
+    /// Sets the health with which the next change is compared, without reporting it.
     func know(_ health: StoreHealth) { self.state.withLock { $0.last = health } }
 
     /// Ends the listener, once it has reported the changes that wait.

@@ -27,7 +27,7 @@ struct ConnectedOpening {
     private var file: StoreFile { self.opening.file }
 
     /// - Parameter checksWholeFile: whether SQLite checks the whole file before this process writes to it.
-    func run(checksWholeFile: Bool, _ quarantined: String?) throws(BreakerStoreError) -> Opened {
+    func run(checksWholeFile: Bool) throws(BreakerStoreError) -> Opened {
         try self.requireStore(checksWholeFile: checksWholeFile)
         let lost = try Schema.migrate(self.writer.connection, self.file, mayCreate: self.opening.mayCreate)
         try self.beginLog()
@@ -43,7 +43,6 @@ struct ConnectedOpening {
             lock: self.lock,
             worker: worker,
             identity: facts.identity,
-            quarantined: quarantined,
             mended: mended + healed,
             mayKeepAnswers: mayKeepAnswers
         )
@@ -77,7 +76,8 @@ struct ConnectedOpening {
                 code: .unavailable, message: "SQLite can't keep a write-ahead log here", path: self.file.path)
         }
         Hook.reached("open.logged")
-        // Compares the tables with the library's before anything is written to them.
+        // Called for its effect: tables that `migrate` has just made must be compared with the library's before
+        // anything is written to them.
         _ = try self.writer.connection.schemaVersion()
         // The first read creates a missing log and wal-index.
         if !self.found.isComplete { _ = try self.writer.connection.integer("SELECT count(*) FROM clock") }

@@ -4,8 +4,6 @@ struct Opened: Sendable {
     let lock: LockFile
     let worker: Worker
     let identity: FileIdentity
-    /// The new name of a broken file that was set aside; nil if there was none.
-    let quarantined: String?
     /// Notes for the history about what was wrong with the file and has been mended.
     let mended: [StoreNote]
     /// Whether the wal-index's header shows if a kept answer still counts.
@@ -19,10 +17,15 @@ struct Opening {
     let clock: StoreClock
     /// The lock file and worker's number that this process had before it reopens the store; nil at its first opening.
     var previous: Membership?
-    /// The files that this process had open last; another database may have taken their place beside their log.
+    /// The files that this process had open last.
+    ///
+    /// If a different database now lies beside their log, the log must be moved aside, or SQLite would apply the log to
+    /// that database.
     var left: FileIdentity?
     /// Whether SQLite has called the file broken; then the opening first checks the file.
     var isSuspect = false
+    /// Called with the new name of a broken file that was set aside, whether this opening succeeds or a later one.
+    let onQuarantine: (String) -> Void
 
     /// A worker's byte in a lock file.
     struct Membership: Sendable {
@@ -35,13 +38,12 @@ struct Opening {
 
     func run() throws(BreakerStoreError) -> Opened {
         let deadline = Deadline(after: self.configuration.patience)
-        var quarantined: String?
         do throws(BreakerStoreError) {
-            return try self.open(until: deadline, isSuspect: self.isSuspect, &quarantined)
+            return try self.open(until: deadline, isSuspect: self.isSuspect)
         } catch {
             guard self.mayBeBroken(error), self.mayCreate else { throw error }
             // Tries again in any case: another process may have moved the broken file aside meanwhile.
-            return try self.open(until: deadline, isSuspect: true, &quarantined)
+            return try self.open(until: deadline, isSuspect: true)
         }
     }
 
@@ -58,7 +60,7 @@ struct Opening {
     var mayCreate: Bool { self.configuration.access == .readWrite }
 
     private func open(
-        until deadline: Deadline, isSuspect: Bool, _ quarantined: inout String?
+        until deadline: Deadline, isSuspect: Bool
     ) throws(BreakerStoreError) -> Opened {
         var plan = OpeningPlan(
             facts: OpeningFacts(unexamined: self.file), mayCreate: self.mayCreate, isReopening: self.previous != nil,
@@ -77,7 +79,7 @@ struct Opening {
                 let opened = try lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
                     Hook.reached("open.guarded")
                     plan.guarding = .init(lock: lock.number, isNew: madeLock != nil && lock.number == madeLock)
-                    return try self.carryOut(&plan, lock, deadline, &quarantined)
+                    return try self.carryOut(&plan, lock, deadline)
                 }
                 if let opened { return opened }
             } catch {
@@ -96,9 +98,10 @@ struct Opening {
         deadline.pause(atMost: .milliseconds(1))
     }
 
-    /// Whether a second try can lose nothing, after a file was replaced during the opening.
+    /// Whether the database is still the one that was found, or no log is there: then a second try can lose nothing.
     ///
-    /// A log beside a new database may belong to either database, which only an operator can decide.
+    /// Asked after a file was replaced during the opening. A log beside a new database may belong to either database,
+    /// which only an operator can decide.
     private func mayBeginAnew(after facts: OpeningFacts) -> Bool {
         let now = FileIdentity(of: self.file)
         return now.database == facts.identity.database || now.log == nil
@@ -124,7 +127,7 @@ struct Opening {
 
     /// Carries out the plan's steps one after the other; returns nil if the opening must start over.
     private func carryOut(
-        _ plan: inout OpeningPlan, _ lock: LockFile, _ deadline: Deadline, _ quarantined: inout String?
+        _ plan: inout OpeningPlan, _ lock: LockFile, _ deadline: Deadline
     ) throws(BreakerStoreError) -> Opened? {
         while true {
             switch plan.nextStep() {
@@ -137,13 +140,13 @@ struct Opening {
             case .deleteIndex: try self.deleteIndex()
             case .setAside:
                 guard let kept = try self.setAside(plan.facts.identity) else { return nil }
-                quarantined = kept
+                self.onQuarantine(kept)
                 plan.isSuspect = false
             case .open(let checksWholeFile):
                 Hook.reached("open.decided")
                 let connected = try ConnectedOpening(
                     self, plan.facts.identity, lock, isLockNew: plan.guarding?.isNew == true, deadline)
-                return try connected.run(checksWholeFile: checksWholeFile, quarantined)
+                return try connected.run(checksWholeFile: checksWholeFile)
             }
             // A program that undoes each step must not keep the guard taken forever.
             if deadline.isOver { return nil }

@@ -10,9 +10,10 @@ extension OpeningFacts {
         case unknown(Look)
     }
 
-    /// - Parameter trustsHeader: whether the version in the database's first page suffices while a worker has the store
-    ///   open. The caller then asks SQLite for the version again, through the wal-index, before it writes. Reading the
-    ///   log of a busy store frame by frame takes long.
+    /// - Parameter trustsHeader: if true and a worker has the store open, a known version in the database file is
+    ///   believed, though the log may have a newer copy of the first page. This saves reading the log frame by frame,
+    ///   which takes long in a busy store. Only for callers that ask SQLite for the version again, through the
+    ///   wal-index, before they write.
     func finding(trustsHeader: Bool) -> Finding {
         if let refusal = self.refusal { return .refused(refusal) }
         guard self.hasDatabase else { return .new }
@@ -55,8 +56,8 @@ extension OpeningFacts {
         }
         // Before SQLite has rolled back a journal, no version but the header's can be read.
         if self.hasJournal || !self.hasLog { return self.store(of: header.userVersion) }
-        // If no process has the log open, a read-only connection must read the whole log. So SQLite is asked which copy
-        // of the first page counts only if one copy has a later version.
+        // If no process has the log open, SQLite must read the whole log to answer. So the library first reads all
+        // copies of the first page itself, and asks SQLite which copy counts only if one has an unknown version.
         guard let versions = self.logVersions else { return .unknown(.logVersions) }
         if (versions + [header.userVersion]).allSatisfy(Schema.isKnown) { return .store }
         guard let version = self.version else { return .unknown(.version) }

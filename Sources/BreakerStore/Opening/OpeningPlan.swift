@@ -28,7 +28,10 @@ struct OpeningPlan {
     var mayCreate = true
     /// Whether this process reopens the store, with its worker's byte still locked.
     var isReopening = false
-    /// The files that this process had open last; another database may have taken their place beside their log.
+    /// The files that this process had open last.
+    ///
+    /// If a different database now lies beside their log, the log must be moved aside, or SQLite would apply the log to
+    /// that database.
     var left: FileIdentity?
     /// Whether SQLite has called the file broken.
     var isSuspect = false
@@ -47,7 +50,8 @@ struct OpeningPlan {
         if let refusal = self.facts.refusal { return .refuse(refusal) }
         if self.guarding == nil, let step = self.stepToTheGuard { return step }
         if let step = self.stepForLeftLog ?? self.stepForSuspicion { return step }
-        // Not while reopening: this process would take its own worker's lock for another worker's.
+        // While reopening, the header is not trusted: `LockFile.content` opens the lock file again, and so sees this
+        // process's own worker's byte as another worker's.
         switch self.facts.finding(trustsHeader: !self.isReopening) {
         case .unknown(let what): return .look(what)
         case .refused(let error): return .refuse(error)
@@ -117,9 +121,10 @@ struct OpeningPlan {
         // A wal-index without its log names frames that no process will find.
         if self.facts.log == nil, self.facts.index != nil { return .deleteIndex }
         guard self.mayCheckWholeFile else { return .open(checksWholeFile: false) }
-        // Another program may have removed the log of a store in use. A checkpoint beside a reader leaves out each page
-        // that was changed again after the reader had begun. So without its log the database may be torn in a way that
-        // no statement notices. The first process that then opens the file checks all of it, before any process writes.
+        // While a reader is active, a checkpoint leaves out each page that was changed again after the reader had
+        // begun: the newest versions of such pages are in the log alone. If another program then removes the log, the
+        // database mixes old and new pages, which no statement notices. The first process that then opens the file
+        // checks all of it, before any process writes.
         if !self.facts.hasLog { return .open(checksWholeFile: true) }
         if self.isReopening { return .open(checksWholeFile: false) }
         // A store in use is not checked: the other processes would wait, and each notices damage that it meets.

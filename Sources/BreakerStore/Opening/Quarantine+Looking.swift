@@ -2,7 +2,8 @@
 extension Quarantine {
     /// Whether the file itself is broken, not just one of its rows.
     ///
-    /// Reads the whole file through a connection of its own that changes nothing.
+    /// Reads the whole file through connections of its own. Leaves the database's bytes alone; but `isSchemaMalformed`
+    /// may make a log, and make or rebuild the wal-index, so the caller holds the guard.
     static func isBroken(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
         guard try Self.seemsBroken(file) else { return false }
         try Self.requireBytes(file)

@@ -37,10 +37,11 @@ struct Reserve {
         }
     }
 
-    /// Whether a killed process has left its table, or database or log is too short.
+    /// Whether the reserve must be filled: its table is left over, or the database or the log is short.
     ///
-    /// The sqlite3 shell deletes the log if the shell is the last to close the file. A process that is killed while it
-    /// fills the pages leaves them in the log alone.
+    /// A process that is killed half-way leaves the table. A process that is killed before the checkpoint leaves the
+    /// database short: the pages are only in the log. The sqlite3 shell deletes the log if the shell is the last to
+    /// close the file.
     private func isDue(_ size: Int64) -> Bool {
         self.writer.connection.hasTable("reserve")
             || self.facts.database?.size ?? 0 < size || self.facts.log?.size ?? 0 < size

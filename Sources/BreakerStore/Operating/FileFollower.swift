@@ -130,11 +130,11 @@ final class FileFollower: EventSource {
                     }
                 }
                 if let found {
-                    let told = EventHub.tell(found.page, after: found.start, of: 0, to: [listener]) {
+                    let delivered = EventHub.deliver(found.page, after: found.start, of: 0, to: [listener]) {
                         CircuitEvent($0, { _ in false }, found.dates)
                     }
-                    last = told.last
-                    isMore = told.isHeldUp || last != found.start
+                    last = delivered.last
+                    isMore = delivered.isHeldUp || last != found.start
                 }
             } catch {
                 // The store's health reports the error; the next reading may succeed.

@@ -11,10 +11,13 @@ import Darwin
 /// The right way to read depends on the files that are there (tried on SQLite 3.40.1):
 /// - a log and a wal-index: through both, read-only;
 /// - no log, or a log without frames: the database alone;
-/// - a log without a usable wal-index: through a wal-index in this process's memory, for SQLite would write the file.
+/// - a log without a usable wal-index: through a wal-index in this process's memory; otherwise SQLite would create or
+///   rebuild the wal-index.
 final class BystanderReader {
     let database: Database
-    /// Whether a read that is under way is safe from other processes' commits.
+    /// Whether SQLite's read lock protects a read from other processes' commits.
+    ///
+    /// If not, `read` compares the files before and after.
     private let isShared: Bool
 
     init(
@@ -52,8 +55,10 @@ final class BystanderReader {
         (try? self.hasFrames(file)) == true && StoreFile.size(file.index) != nil
     }
 
-    /// Whether the log has a whole header and frames; without them a reader that may not write the wal-index would
-    /// search the log for ten seconds for the frames that the wal-index names.
+    /// Whether the log has a whole header and frames.
+    ///
+    /// If the log has no frames but the wal-index names some, a connection that may not write the wal-index retries for
+    /// ten seconds and then fails; so such a log is not read at all.
     private static func hasFrames(_ file: StoreFile) throws(BreakerStoreError) -> Bool {
         guard let log = try LogFile.at(file.log) else { return false }
         return log.hasFrames

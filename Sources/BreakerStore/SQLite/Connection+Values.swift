@@ -36,7 +36,9 @@ extension Connection {
         self.withoutLimit { unsafe sqlite3_blob_open(self.handle, "main", table, column, row, 0, &value) }
     }
 
-    /// Runs `body` without a limit of texts and rows; `body` must not read a value that may be long.
+    /// Runs `body` without a limit of texts and rows.
+    ///
+    /// `body` reads only values whose length was checked, or that are short.
     func withoutLimit<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
         try self.withLongest(.max, body)
     }

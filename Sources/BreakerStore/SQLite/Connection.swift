@@ -28,7 +28,7 @@ struct Connection: ~Copyable {
     /// How many frames of the log a private reader's wal-index has room for.
     static let mostPrivateFrames = 4_096 * Int64(bs_most_regions)
 
-    /// Whether the VFSes are registered that check each name before SQLite opens it (shim.h).
+    /// Registers the VFSes that check each name before SQLite opens it (shim.h), once; false if memory ran out.
     private static let looksBeforeOpening = unsafe bs_register_vfses(bs_size_limit()) == SQLITE_OK
 
     let handle: OpaquePointer
@@ -208,9 +208,9 @@ struct Connection: ~Copyable {
 
     /// Sets what commits and checkpoints sync, and keeps a transaction of any size out of the log before its COMMIT.
     ///
-    /// The first setting overrides how the system's SQLite was compiled. The second lets a transaction verify, before
-    /// any write to the log, that the wal-index is in place. SQLite reads the whole schema for these pragmas while an
-    /// opening waits, so read-only connections do without them.
+    /// `synchronous` overrides how the system's SQLite was compiled. `cache_spill = OFF`: nothing reaches the log
+    /// before COMMIT, so a transaction can still verify that the wal-index is in place. Both pragmas make SQLite read
+    /// the whole schema while an opening waits, so read-only connections do without them.
     func configureForWriting() throws(BreakerStoreError) {
         try self.execute("PRAGMA synchronous = \(self.syncs ? "NORMAL" : "OFF"); PRAGMA cache_spill = OFF")
     }

@@ -17,10 +17,10 @@ extension Database {
         "SELECT count(kind) FROM transition",
     ]
 
-    /// Throws `corrupt` if an indexed value of a large file is longer than a row may be.
+    /// Throws `corrupt` if an indexed value is longer than `longestKey`: SQLite could not even delete its row.
     ///
     /// To compare such a value or delete it, SQLite would have to read all of it. Without the indexes SQLite sees a
-    /// value's length and reads nothing of the value.
+    /// value's length and reads nothing of the value. Skipped for files too small to have such a value.
     func requireShortKeys() throws(BreakerStoreError) {
         let path = self.connection.path
         guard StoreFile.bytes(at: path) > Int64(Connection.longestKey) else { return }

@@ -53,7 +53,7 @@ extension BreakerStoreError.Code {
         switch (sqliteCode & 0xff, systemError) {
         case (SQLITE_BUSY, _), (SQLITE_LOCKED, _): self = .busy
         case (SQLITE_FULL, _), (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT): self = .full
-        // SQLITE_ERROR says no more: the schema is not the schema that the library's statements are written for.
+        // SQLITE_ERROR: the library's statements are known to be right, so the file's schema is not the library's.
         case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _), (SQLITE_ERROR, _): self = .corrupt
         case (SQLITE_PERM, _), (SQLITE_AUTH, _), (SQLITE_CANTOPEN, EACCES), (SQLITE_CANTOPEN, EPERM),
             (SQLITE_READONLY, _):

@@ -10,7 +10,7 @@ struct BackOff {
     private var pause = Duration.zero
     /// When the next try may be made; nil: at once.
     private(set) var next: Instant?
-    /// From this time on a failure is new: the file has worked until then.
+    /// A try from this time on starts with the first pause again, because the last return has held.
     private var calm: Instant?
 
     /// - Parameter first: how long it waits after the first try that failed.

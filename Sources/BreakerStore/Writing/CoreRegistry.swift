@@ -29,7 +29,7 @@ enum CoreRegistry {
 
     /// The core of a file: the open core, or a new core.
     ///
-    /// A thread does not wait while another thread opens another file.
+    /// Waits only for a thread that opens the same file.
     static func join(
         _ file: StoreFile,
         _ configuration: CircuitStore.Configuration

@@ -30,8 +30,8 @@ extension StoreLife {
             self.lead = .caller
             return (.lead, actions)
         }
-        // While the thread syncs the log, the lead stays free for other threads. The thread takes the lead after the
-        // sync.
+        // The thread is syncing the log. It must not get the lead yet, or synchronous callers would wait for the sync;
+        // it takes the lead afterwards.
         if case .synced = self.checkpoint { return (.wait, actions) }
         self.lead = .thread
         actions.wakesThread = true
@@ -40,7 +40,7 @@ extension StoreLife {
 
     /// The leader begins a round; false if no ticket waits.
     ///
-    /// A ticket that ran out of time before this round does not make this round give up.
+    /// Clears `isOverdue`: a caller that gave up its ticket before this round does not make this round give up.
     mutating func roundBegan() -> Bool {
         self.isOverdue = false
         return !self.waiting.isEmpty

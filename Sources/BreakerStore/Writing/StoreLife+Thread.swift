@@ -7,8 +7,7 @@ extension StoreLife {
         case lead
         /// Bring the file back; the thread leads.
         case recover
-        /// Check that the files are in their places, and save notes, reports and counts that the file does not have
-        /// yet.
+        /// Make a look-around: `StoreCore.lookAround` has the work.
         case lookAround
         /// Commit the tickets that wait, and leave the file; the thread leads.
         case finish

@@ -22,16 +22,17 @@ struct StoreLife {
     enum Phase {
         /// The file is used.
         ///
-        /// To `degraded` when a commit or a read of the file fails, or a ticket waits for the file until its deadline;
-        /// to `closing` when the last store leaves.
+        /// Becomes `degraded` when a commit or a read of the file fails, or a ticket waits for the file until its
+        /// deadline; becomes `closing` when the last store leaves.
         case healthy
         /// Circuits in memory guard the calls, and changes are refused.
         ///
-        /// To `healthy` when the store's thread has brought the file back; to `closing` when the last store leaves.
+        /// Becomes `healthy` when the store's thread has brought the file back, and `closing` when the last store
+        /// leaves.
         case degraded(Loss)
         /// The last store has left.
         ///
-        /// Tickets are still committed, unless the file is lost. To `closed` when the store's thread has committed
+        /// Tickets are still committed, unless the file is lost. Becomes `closed` when the store's thread has committed
         /// the tickets, or has not got the lead by `closeBy`.
         case closing(Loss?)
         /// Changes are refused; no phase follows.
@@ -40,19 +41,19 @@ struct StoreLife {
 
     /// The user of the connection for writing: at most one thread leads.
     enum Lead {
-        /// To `caller`, `looker` or `thread`: the first thread that asks leads.
+        /// Becomes `caller`, `looker` or `thread`: the first thread that asks leads.
         case nobody
         /// A thread of the program commits for itself, and for all that wait with it.
         ///
-        /// To `thread` if more tickets have come or the store's thread has asked for the lead, else to `nobody`.
+        /// Becomes `thread` if more tickets have come or the store's thread has asked for the lead, else `nobody`.
         case caller
         /// A call reads through the connection that writes.
         ///
-        /// To `thread` or `nobody`, as from `caller`.
+        /// Becomes `thread` or `nobody`, as `caller` does.
         case looker
         /// The store's thread leads.
         ///
-        /// To `nobody` once no ticket waits.
+        /// Becomes `nobody` once no ticket waits.
         case thread
     }
 
@@ -72,11 +73,11 @@ struct StoreLife {
         case notDue
         /// The log has grown long, and the store's thread is to sync it.
         ///
-        /// To `synced`.
+        /// Becomes `synced`, or `notDue` directly if the thread leads already.
         case due
         /// The store's thread syncs the log, and copies it as soon as it leads.
         ///
-        /// To `notDue`; from `due` as well, where the thread leads already.
+        /// Becomes `notDue` when the copy begins.
         case synced
     }
 

@@ -91,13 +91,13 @@ extension Writer {
         _ outcome: inout Outcome
     ) throws(BreakerStoreError) {
         guard !error.isOfTheFile else { throw outcome.fail(tickets, error) }
-        guard tickets.count == 1 else { return try self.commitOneByOne(tickets, opened, work, &outcome) }
-        guard error.isOfUnusableRow else {
+        guard error.isOfUnusableRow, !isHealed else {
+            guard tickets.count == 1 else { return try self.commitOneByOne(tickets, opened, work, &outcome) }
+            // A store that can't count a failure is not healthy: it must degrade, so that memory guards.
+            if error.isOfUnusableRow { throw outcome.fail(tickets, .unwritable(error)) }
             outcome.failed.append((tickets[0], error))
             return
         }
-        // A store that can't count a failure is not healthy: it must degrade, so that memory guards.
-        guard !isHealed else { throw outcome.fail(tickets, .unwritable(error)) }
         do throws(BreakerStoreError) {
             try self.heal(opened, work.circuits())
             guard try opened.writer.begin(unless: { tickets.allSatisfy(\.deadline.isOver) }) else {

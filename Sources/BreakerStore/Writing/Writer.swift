@@ -21,8 +21,8 @@ final class Writer: @unchecked Sendable {
     ///
     /// The process keeps the byte over a reopening, or its probes would be taken for a dead worker's.
     private var membership: Opening.Membership?
-    /// The files that were open last, until the next files are open: their log may be left beside another database that
-    /// takes their place.
+    /// The files that were open before `shut`, nil while files are open: if another database has taken their place,
+    /// their log may still lie beside it.
     private var lastOpen: FileIdentity?
     /// Whether a sync of the log has failed: the store is healthy again only once the database has been synced.
     private(set) var needsFullCheckpoint = false
@@ -42,14 +42,13 @@ final class Writer: @unchecked Sendable {
     ///
     /// - Parameter isSuspect: whether SQLite has reported that the file is broken, or the file has no numbers left for
     ///   rows.
-    func open(isSuspect: Bool = false) throws(BreakerStoreError) -> Opened {
+    func open(isSuspect: Bool = false, onQuarantine: @escaping (String) -> Void) throws(BreakerStoreError) -> Opened {
         let opened = try Opening(
             file: self.file,
             configuration: self.configuration,
             clock: self.clock,
-            previous: self.membership,
-            left: self.lastOpen,
-            isSuspect: isSuspect
+            previous: self.membership, left: self.lastOpen, isSuspect: isSuspect,
+            onQuarantine: onQuarantine
         ).run()
         self.lastOpen = nil
         self.membership = Opening.Membership(lock: opened.lock, worker: opened.worker.id)
@@ -71,7 +70,7 @@ final class Writer: @unchecked Sendable {
 
     /// Removes the worker from the file, saves the counts, and closes the file; returns whether the counts were saved.
     func leave(saving unsaved: StoreCounts.Unsaved) -> Bool {
-        var isTold = false
+        var isSaved = false
         if let opened = self.opened {
             do throws(BreakerStoreError) {
                 try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
@@ -80,7 +79,7 @@ final class Writer: @unchecked Sendable {
                     try opened.writer.removeWorker(opened.worker.id, at: self.clock.now)
                     try self.requireIndex(opened)
                 }
-                isTold = true
+                isSaved = true
             } catch {
                 // Other processes see that this worker's byte is unlocked.
             }
@@ -89,19 +88,19 @@ final class Writer: @unchecked Sendable {
         }
         self.closeSession()
         self.membership = nil
-        return isTold
+        return isSaved
     }
 
     /// Registers circuits in a file that has just been opened, so that an operator sees them there.
     ///
-    /// - Parameter isSameDatabase: whether the same database was open before. Other processes may have registered newer
-    ///   configs there meanwhile, or forgotten circuits. So this process only notes that it uses the remaining
-    ///   circuits.
+    /// - Parameter isSameDatabase: whether the same database was open before. There, others may have registered newer
+    ///   configs by now, or forgotten circuits. So this process writes only its use of circuits that still exist.
     func register(
         _ circuits: [CircuitName: CircuitBreaker.Config],
         isSameDatabase: Bool
     ) throws(BreakerStoreError) {
         guard let opened = self.opened else { return }
+        Hook.reached("circuits.registering")
         func register() throws(BreakerStoreError) {
             try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 let transaction = try self.transaction(opened)

@@ -19,8 +19,8 @@ static inline void bs_count_relaxed(uint64_t *word, uint64_t count) {
     __atomic_fetch_add(word, count, __ATOMIC_RELAXED);
 }
 
-// A number that, but for chance, no other values of these four words give. The odd numbers are arbitrary. Four zeros do
-// not give zero: words that were never written do not pass the check.
+// A checksum of four words, never 0: words that were never written do not pass the check. Other values give another
+// checksum, but for chance. The odd numbers are arbitrary.
 static inline uint64_t bs_check(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     uint64_t sum = (a + 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
     sum ^= ((b << 17 | b >> 47) + 0xBF58476D1CE4E5B9u) * 0xA24BAED4963EE407u;

@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #endif
 
-// The file system's magic number (Linux); or 1 if the kernel says that it is not local, else 0 (macOS). -1: unknown.
+// Linux: the file system's magic number. macOS, as the kernel says: 0 local, 1 not local. -1: unknown.
 static inline int64_t bs_file_system(const char *path) {
     struct statfs info;
     if (statfs(path, &info) != 0) return -1;

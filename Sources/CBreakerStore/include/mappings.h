@@ -14,8 +14,8 @@ int bs_guard_mapping(void *start, size_t size, uint32_t *lost);
 // Must be called before the memory is unmapped.
 void bs_unguard_mapping(int place);
 
-// A thread that blocks SIGBUS is killed by it. Returns 1 if this thread does so, and then lets the signal in. The
-// caller hands the result to `bs_end_touching` once it has touched the memory.
+// Unblocks SIGBUS for this thread; returns 1 if the signal was blocked. Does not nest. A thread that blocks SIGBUS is
+// killed by it. The caller hands the result to `bs_end_touching` once it has touched the memory.
 int bs_begin_touching(void);
 void bs_end_touching(int was_blocked);
 

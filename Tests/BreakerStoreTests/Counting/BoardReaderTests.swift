@@ -33,6 +33,23 @@ import Testing
         }
     }
 
+    #if BREAKERSTORE_HOOKS
+    /// Another process adds a segment between two reads of the file.
+    @Test func readsABoardThatGrows() async {
+        await #expect(processExitsWith: .success) {
+            try BoardPlace.withBoard { place, board in
+                try place.counter(board, 1).totalsCell.add(1, to: .failed)
+                Hook.install { name in
+                    guard name == "board.reading" else { return }
+                    Hook.install(nil)
+                    for birth in 2...400 as ClosedRange<Int64> { _ = try? place.counter(board, birth) }
+                }
+                #expect(BoardReader(at: place.path)?.totals(CellKey(birth: 1, id: 1)) == CellTotals(failed: 1))
+            }
+        }
+    }
+    #endif
+
     @Test func readsNoBoardWhereThereIsNone() throws {
         try Files.withDirectory { directory in
             #expect(BoardReader(at: directory + "/none") == nil)

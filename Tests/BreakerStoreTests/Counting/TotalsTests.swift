@@ -259,6 +259,30 @@ import Darwin
         #expect(Foreign.value(path, "SELECT succeeded FROM tally") == "9223372036854775807")
     }
 
+    /// No worker has such a number: the kernel says neither that the byte is locked nor that it is free.
+    @Test func aRowOfNoWorkerIsNotAlive() throws {
+        let fixture = try StoreFixture()
+        let path = fixture.store.backend.file.path
+        Foreign.run(path, "INSERT INTO worker (id, name, pid, since) VALUES (-5, 'x', 1, 0), (0, 'y', 1, 0)")
+        var configuration = CircuitStore.Configuration()
+        configuration.access = .readOnly
+        let reader = try CircuitStore(path: path, configuration: configuration)
+        defer { reader.close() }
+        #expect(try reader.workers().count == 1)
+    }
+
+    /// The board is opened again together with the file.
+    @Test func aWorkerThatHasReopenedTheFileIsNotDegraded() async throws {
+        let fixture = try StoreFixture()
+        let store = fixture.store
+        synchronously { try? fixture.breaker().run { throw Failure() } }
+        let path = store.backend.file.path
+        #expect(unsafe unlink(path + "-shm") == 0)
+        #expect(throws: BreakerStoreError.self) { try { try store.hold("a", .open) }() }
+        #expect(await eventually { fixture.isHealthy })
+        #expect(try await store.workers().map(\.degradedSince) == [nil])
+    }
+
     @Test func tellsWhoIsDegraded() async throws {
         let fixture = try StoreFixture(busyTimeout: .milliseconds(1))
         let store = fixture.store

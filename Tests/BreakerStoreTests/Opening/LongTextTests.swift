@@ -33,6 +33,35 @@ import Testing
         #expect(error?.isOfRefusedValue == true && error?.advice?.contains("a service deletes such rows") == true)
     }
 
+    /// The read's error is thrown once, by one of several tickets of a transaction.
+    @Test func aLongTextIsDeletedThoughOthersCommitWithIt() async throws {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        let core = try #require(store.backend.core)
+        // The store's thread looks around while there is a handle.
+        let breaker = try store.breaker(Stores.config())
+        #expect(await eventually { core.longTexts.load(ordering: .relaxed) == .done })
+        Foreign.run(
+            path,
+            """
+            INSERT INTO event (circuit, kind, at, reason) VALUES ('a', 'reset', 0, replace(hex(zeroblob(1500000)), '0', 'x'))
+            """)
+        let other = Foreign(path)
+        other.run("BEGIN IMMEDIATE")
+        async let reset: Void = breaker.reset()
+        #expect(await eventually { core.ask { $0.waiting.count } == 1 })
+        #expect(throws: BreakerStoreError.self) { try synchronously { try store.history() } }
+        #expect(core.ask { $0.waiting.count } == 2)
+        other.run("ROLLBACK")
+        try await reset
+        #expect(
+            await eventually {
+                Foreign.value(path, "SELECT count(*) FROM event WHERE length(reason) > 1000000") == "0"
+            })
+    }
+
     @Test(arguments: Self.circuitTexts)
     func longTextIsDeletedWithItsCircuit(column: String) async throws {
         let path = try Self.make("UPDATE circuit SET \(column) = LONG WHERE name = 'a'")

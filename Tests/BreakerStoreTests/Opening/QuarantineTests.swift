@@ -69,6 +69,33 @@ import Darwin
     }
     #endif
 
+    /// The opening that has set the broken file aside fails, and a later one makes the new file.
+    @Test func whatWasSetAsideIsReportedThoughTheOpeningFails() async throws {
+        let directory = try Workplace.here.directory
+        let path = directory + "/a.db"
+        try Stores.make(path)
+        Files.write(QuarantineTests.garbage, to: path)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            var configuration = Stores.configuration()
+            configuration.whenUnavailable = .degrade
+            // The opening may take so long, however busy the machine is.
+            configuration.busyTimeout = .seconds(20)
+            let hasFailed = Locked(false)
+            Hook.install { name in
+                guard name == "creation.begin", !hasFailed.withLock({ $0 }) else { return }
+                hasFailed.withLock { $0 = true }
+                // Nothing can be made at the path.
+                unsafe mkdir(path, 0o700)
+            }
+            let store = try CircuitStore(path: path, configuration: configuration)
+            #expect(!store.isHealthy && hasFailed.withLock { $0 })
+            unsafe rmdir(path)
+            // A write of what happened meanwhile follows the return.
+            while (try? store.history().contains { $0.kind == .quarantined }) != true { usleep(1_000) }
+            store.close()
+        }
+    }
+
     /// SQLite meets the broken page only when it writes an event.
     @Test func fileThatBreaksInUseIsReplaced() async throws {
         let path = try Workplace.here.directory + "/a.db"

@@ -130,6 +130,40 @@ import Darwin
         }
     }
 
+    /// The new file is locked at the moment in which this process registers its circuits there.
+    @Test func circuitsAreRegisteredInTheNewFileHoweverLate() async {
+        await #expect(processExitsWith: .success) {
+            try Files.withDirectory { directory in
+                let path = directory + "/a.db"
+                var configuration = Stores.configuration()
+                configuration.busyTimeout = .milliseconds(50)
+                let store = try CircuitStore(path: path, configuration: configuration)
+                _ = try store.breaker(Stores.config())
+                let tries = Locked(0)
+                let lock = Locked<Foreign?>(nil)
+                Hook.install { name in
+                    guard name == "circuits.registering" else { return }
+                    let isFirst = tries.withLock { tries in
+                        tries += 1
+                        return tries == 1
+                    }
+                    let other = isFirst ? Foreign(path) : nil
+                    other?.run("BEGIN IMMEDIATE")
+                    lock.withLock { $0 = other }
+                }
+                for ending in ["", "-wal", "-shm"] { unsafe unlink(path + ending) }
+                #expect(throws: BreakerStoreError.self) { try store.reset("a") }
+                while tries.withLock({ $0 }) == 0 { usleep(1_000) }
+                // The store's thread has given up.
+                usleep(200_000)
+                lock.withLock { $0 = nil }
+                while !store.isHealthy { usleep(1_000) }
+                #expect(Foreign.value(path, "SELECT group_concat(name) FROM circuit") == "a")
+                store.close()
+            }
+        }
+    }
+
     /// It was garbage that was found broken.
     @Test func storeThatComesBackIsNotSetAsideInPlaceOfWhatWasBroken() async {
         await #expect(processExitsWith: .success) {
@@ -197,7 +231,8 @@ import Darwin
                 try Stores.make(path)
                 let file = try StoreFile(resolving: path)
                 var opening = Opening(
-                    file: file, configuration: Stores.configuration(), clock: StoreClock(SystemHostClock()))
+                    file: file, configuration: Stores.configuration(), clock: StoreClock(SystemHostClock()),
+                    onQuarantine: { _ in })
                 let first = try opening.run()
                 opening.previous = .init(lock: first.lock, worker: first.worker.id)
                 #expect(unsafe rename(path, parked) == 0)

@@ -85,7 +85,8 @@ import Testing
         }
         #expect(try store.workers().count == 1)
         let opening = Opening(
-            file: core.file, configuration: store.configuration, clock: StoreClock(SystemHostClock()))
+            file: core.file, configuration: store.configuration, clock: StoreClock(SystemHostClock()),
+            onQuarantine: { _ in })
         let opened = try opening.run()
         #expect(try opened.writer.workers().map(\.worker.name).contains("dead") == false)
     }

@@ -74,6 +74,53 @@ import Testing
         #expect(kinds == Array(repeating: .reset, count: 20) + [.degraded, .restored, .reset])
     }
 
+    /// A stream from the past whose reader is slow gets the number of pruned events once.
+    @Test func prunedEventsAreMissedOnce() async {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CircuitEvent.self, bufferingPolicy: .bufferingOldest(2))
+        let listener = EventHub.Listener(.stream(continuation), from: HistoryPosition(file: 1, id: 0), upTo: 10)
+        let rows = [1, 5, 6].map { id in
+            StoredEvent(
+                id: id, transition: Transition(kind: .reset), at: StoreTime(microseconds: 0))
+        }
+        let page = Database.HistoryPage(events: rows, last: 6)
+        var iterator = stream.makeAsyncIterator()
+        var read: [Int64?] = []
+        var place: (last: Int64, isHeldUp: Bool) = (0, true)
+        for _ in 0..<9 where place.isHeldUp {
+            place = EventHub.deliver(page, after: place.last, of: 1, to: [listener]) {
+                CircuitEvent($0, { _ in false }, { _ in Date() })
+            }
+            read.append(await iterator.next()?.id)
+        }
+        continuation.finish()
+        while let event = await iterator.next() { read.append(event.id) }
+        // The event of 4 stands for those from 2 on.
+        #expect(read == [1, 4, 5, 6])
+    }
+
+    #if BREAKERSTORE_HOOKS
+    @Test func aStreamThatBeginsWhileOthersReadLosesNothing() async {
+        await #expect(processExitsWith: .success) {
+            let store = try EventStreamTests().makeStore()
+            let first = store.events()
+            let second = Locked<AsyncStream<CircuitEvent>?>(nil)
+            Hook.install { name in
+                guard name == "events.reading", second.withLock({ $0 == nil }) else { return }
+                let stream = store.events()
+                second.withLock { $0 = stream }
+                try? synchronously { try store.reset("a", by: "ann") }
+            }
+            try synchronously { try store.reset("a", by: "bob") }
+            store.close()
+            let names = await first.reduce(into: [String?]()) { $0.append($1.by) }
+            #expect(names == ["bob", "ann"])
+            let later = second.withLock { $0 }
+            #expect(await later?.reduce(into: [String?]()) { $0.append($1.by) } == ["ann"])
+        }
+    }
+    #endif
+
     /// Events are read through a connection that is opened when it is needed.
     @Test func nothingIsReadWhileTheHeaderStays() async throws {
         let store = try self.makeStore()

@@ -91,6 +91,16 @@ import Testing
         #expect(self.circuits.sharing.isEmpty)
     }
 
+    /// While the gates are shut, a thread with an older reading may come after a thread with a newer reading.
+    @Test func countsThatAnOlderReadingHasSetBackAreSetRight() {
+        let circuit = self.use("a")
+        let read = Self.read(1, epoch: 5)
+        _ = circuit.know(read) { true }
+        circuit.counts.know((read.id, read.birth), read.rules, epoch: read.epoch - 1, stretch: read.stretch - 1)
+        _ = circuit.know(read) { true }
+        #expect(circuit.counts.epoch == read.epoch)
+    }
+
     // MARK: - Configs
 
     /// A thread that asks for a config which another one is just registering registers it, too.

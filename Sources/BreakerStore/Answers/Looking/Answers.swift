@@ -137,11 +137,12 @@ final class Answers: Sendable {
         fileprivate var row: CircuitRow
         /// Whether there are failures that a success would forget; only the consecutive rule has such failures.
         fileprivate var hasFailures: Bool
-        /// Nil if the answer needs no time, or if the row can't be read.
+        /// The clock row; nil for a closed circuit without a hold, or if the clock row is unreadable.
         fileprivate var clock: ClockRow?
         fileprivate var held: (tag: Tag, generation: UInt64)?
 
-        /// Whether no process has committed since the read, as far as the header shows.
+        /// Whether no process has committed since the read, as far as the header shows; true if there was no header to
+        /// compare.
         func isCurrent(for asker: Asker) -> Bool { self.held.map { $0.tag == asker.gate.tag()?.tag } ?? true }
     }
 
@@ -182,12 +183,12 @@ final class Answers: Sendable {
         let stored = circuit.state
         let now = self.clock.now
         circuit.takeStampsAhead(for: now)
-        // If the stored end of an open circuit can't be right, a commit must correct it. A correction here alone would
-        // move on with the clock.
+        // If the stored end of an open circuit can't be right, a commit must correct it. Corrected only here, the end
+        // would be computed again at each look, from a later now, and never come.
         let answer = CallAnswer(
             circuit.state == stored ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
             of: circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
-        // First: when the kept answer lets a call through, the counts must know the call's epoch.
+        // `know` before `publish`: a call that the kept answer lets through must find its epoch in the counts.
         let news = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
         if let held = found.held, answer.mayBeKept {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)

@@ -106,7 +106,7 @@ private final class LockReader {
 
     func isHeld(_ worker: Int64) -> Bool {
         switch self.file {
-        case .some(let file): ByteLock.isHeldByAnother(file.descriptor, worker)
+        case .some(let file): LockFile.isHeldByAnother(file.descriptor, worker: worker)
         case .none: false
         }
     }

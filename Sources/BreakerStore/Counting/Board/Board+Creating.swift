@@ -24,8 +24,9 @@ extension Board {
 
     /// Opens this owner's board; puts a new board in place of anything else at the path.
     ///
-    /// Throws, and leaves the board as it is, if only this process can't use the board. Only one process at a time may
-    /// do this: the caller holds byte 0 of the lock file. The new board has the mode and the owner of the database.
+    /// If the fault is this process's own (descriptors, memory, permission), throws and keeps the board for the others.
+    /// Only one process at a time may do this: the caller holds byte 0 of the lock file. The new board has the mode and
+    /// the owner of the database.
     static func openOrCreate(
         at path: String, of owner: BoardHeader.Owner, mode: mode_t, user: uid_t, group: gid_t
     ) throws(BreakerStoreError) -> Board {

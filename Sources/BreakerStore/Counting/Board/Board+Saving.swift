@@ -9,9 +9,10 @@ struct Tally: Sendable {
     var board: Int64
     var totals: CellTotals?
     var durations: DurationBuckets?
-    /// The private counts of a process since it began; nil for a board's numbers, which are saved whole.
+    /// The full private counts of a process since it began, noted as saved after the commit; nil for a board.
     ///
-    /// If it is not nil, the totals and durations above are those that the file does not have yet.
+    /// If there are private counts, `totals` and `durations` are only the increase since the last save. For a board
+    /// they are the full counts.
     var own: OwnCounts?
 }
 

@@ -46,7 +46,9 @@ final class Board: Sendable {
         var end: Int { self.layouts.last?.end ?? BoardHeader.size }
     }
 
-    /// Opens the board if it is there and is this owner's; nil if a new board must be made, for all processes.
+    /// Opens the board if it is there and is this owner's; nil if there is no file that any process can use.
+    ///
+    /// If it returns nil, the caller puts a new board in its place.
     ///
     /// Throws if only this process can't use the file: its limit of descriptors or of memory is reached, all places for
     /// mappings are taken, or it may not open the file. The board then stays, because other processes may count on it.
@@ -164,8 +166,8 @@ final class Board: Sendable {
 
     /// Frees the cells of forgotten circuits; returns whether that has freed at least a quarter of a kind's cells.
     ///
-    /// With less room the board would soon be swept again. Totals are freed first: by them a worker sees that its cells
-    /// belong to another circuit.
+    /// With less room the board would soon be swept again. Totals are freed first: a worker checks only its totals cell
+    /// to learn that all its cells are gone.
     private func free(_ kind: BoardKind, allBut births: Set<Int64>, in segments: [BoardSegment]) -> Bool {
         var freed = 0
         for segment in segments.filter({ $0.kind == .totals }) + segments.filter({ $0.kind != .totals })

@@ -24,8 +24,8 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
 
     /// How many cells the first segment of this kind has.
     ///
-    /// Two segments have the same size, then the next two have twice as many cells each, up to `mostCapacity`. If each
-    /// segment doubled, up to three quarters of a board could be unused.
+    /// With n cells in the first, the segments have n, n, 2n, 2n, 4n, 4n … cells, up to `mostCapacity`: so growing adds
+    /// at most as much as there is. If each segment doubled, up to three quarters of a board could be unused.
     var firstCapacity: Int {
         switch self {
         case .totals: 256
@@ -47,7 +47,9 @@ struct CellKey: Equatable, Sendable {
     ///
     /// Births are below that bit.
     let first: UInt64
-    /// The id of the circuit's row; or the length of a tick, if there is a cell for each length.
+    /// For totals and durations the id of the circuit's row; for the cells of a window the length of a tick.
+    ///
+    /// A new length needs new cells.
     let second: UInt64
 
     /// The key of a circuit's totals and durations.
@@ -67,7 +69,9 @@ struct CellKey: Equatable, Sendable {
         self.second = cell[1]
     }
 
-    /// Where the search for the key begins: the rings of one circuit lie apart.
+    /// Where the search for the key begins.
+    ///
+    /// Both words enter the hash, so that a circuit's two rings lie apart.
     var hash: UInt64 { BoardSegment.mix(self.first &+ self.second &* 0x9E37_79B9_7F4A_7C15) }
 
     var birth: Int64 { Int64(bitPattern: self.first & ~Self.slow) }

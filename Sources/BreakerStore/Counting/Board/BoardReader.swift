@@ -20,9 +20,10 @@ final class BoardReader: Sendable {
 
     /// The header of an open file; nil if the file is no board, or is shorter than its header says.
     static func header(of file: borrowing OpenFile) -> BoardHeader? {
-        guard let found = FoundFile(descriptor: file.descriptor),
-            let words = Self.read(file.descriptor, 0, BoardHeader.words)
-        else { return nil }
+        guard let words = Self.read(file.descriptor, 0, BoardHeader.words) else { return nil }
+        Hook.reached("board.reading")
+        // The size is read after the header: the file may grow in between, and never shrinks.
+        guard let found = FoundFile(descriptor: file.descriptor) else { return nil }
         return BoardHeader(words, fileSize: Int(found.size))
     }
 

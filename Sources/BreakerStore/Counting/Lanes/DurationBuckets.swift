@@ -31,7 +31,7 @@ struct DurationBuckets: Equatable, Sendable {
     /// How many calls were measured.
     var count: UInt64 { self.calls.reduce(0, &+) }
 
-    /// - Parameter bucket: `count` for the sum of the durations.
+    /// - Parameter bucket: a bucket, or `Self.count` for the word with the sum of the durations.
     static func add(_ count: UInt64, to bucket: Int, of cell: SharedWords) {
         cell.add(count, at: Self.firstWord + bucket)
     }

@@ -5,6 +5,7 @@ import Synchronization
 /// No memory is taken until durations are measured. The address stands for the memory, as in `Lanes`: a call finds it
 /// without a lock and without a reference.
 struct DurationLane: ~Copyable, Sendable {
+    /// Room for 17 words, the buckets and the sum, in lanes of eight words.
     private static let lanes = 3
 
     /// Zero until durations are measured; never changed after that.
@@ -37,17 +38,18 @@ struct DurationLane: ~Copyable, Sendable {
     /// - Parameter duration: in microseconds.
     func add(_ duration: Int64) {
         guard let words = self.words else { return }
-        words.addRelaxed(1, at: DurationBuckets.bucket(of: duration))
         words.addRelaxed(UInt64(max(0, duration)), at: DurationBuckets.count)
+        words.addRelaxed(1, at: DurationBuckets.bucket(of: duration))
     }
 
     /// Whether nothing was counted since the durations were last published.
-    var isEmpty: Bool { self.words.map { words in (0..<DurationBuckets.count).allSatisfy { words[$0] == 0 } } ?? true }
+    var isEmpty: Bool { self.words.map { words in (0...DurationBuckets.count).allSatisfy { words[$0] == 0 } } ?? true }
 
     /// Adds the counts to a cell, and leaves zeros.
     func publish(to cell: SharedWords) {
         guard let words = self.words else { return }
-        for place in 0...DurationBuckets.count {
+        // The sum comes first: a worker that saves the cell in between sees by the calls that there is more to save.
+        for place in (0...DurationBuckets.count).reversed() {
             let count = words.take(place)
             if count > 0 { DurationBuckets.add(count, to: place, of: cell) }
         }

@@ -59,7 +59,7 @@ final class LaneArena: Sendable {
             state.rest = address + size..<state.rest.upperBound
             return address
         }
-        // A thread may still have added to this memory after it was given back.
+        // Memory that was given back still has its last circuit's counts, first epoch, and address of other lanes.
         let words = Self.words(at: address)
         for place in 0..<Int(size) / 8 { words[place] = 0 }
         return address

@@ -6,7 +6,9 @@ import CBreakerStore
 /// the same line of the cache wait for each other. No lane is given back while the circuit is in use, so that a call
 /// never adds to memory that already belongs to another circuit.
 struct Lanes: ~Copyable, Sendable {
-    /// After more calls than this since the lanes were last emptied, threads may have waited for each other.
+    /// With more calls than this between two emptyings, the circuit gets lanes for the CPUs.
+    ///
+    /// Its threads may have waited for each other.
     static let busy: UInt64 = 10_000
 
     private static let mostLanes = Self.lanes(forCPUs: LaneArena.cpus)
@@ -70,7 +72,9 @@ struct Lanes: ~Copyable, Sendable {
         }
     }
 
-    /// The lanes for the CPUs; nil while one lane is for all, and in a child of `fork`, which finds zeros.
+    /// The lanes for the CPUs; nil while there is only the first lane.
+    ///
+    /// Nil also in a child of `fork`, whose lanes were wiped.
     private var more: (address: UInt, count: Int)? {
         let word = LaneArena.words(at: self.first)[Self.others]
         return word == 0 ? nil : Self.split(UInt(word))

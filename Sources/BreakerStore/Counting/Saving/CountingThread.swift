@@ -2,15 +2,18 @@ import Synchronization
 
 /// The thread that counts: it waits for no commit, so that its work is done in time.
 ///
-/// Each round of its loop does this, in this order:
-/// 1. It adds failing and slow ends to the board for tasks, which must not wait for a file system that hangs.
-/// 2. In a round, every 50 ms or sooner, it publishes the good ends of circuits with rules about shares.
-/// 3. In the same round, with these ends, it looks again at each share whose suspicion has ended. If the share is still
+/// Each pass of its one loop does this, in this order:
+/// 1. It runs the jobs that wait: they add failing and slow ends to the board for tasks, which must not wait for a file
+///    system that hangs.
+/// 2. If a round is due, every 50 ms or sooner, it publishes the good ends of circuits with rules about shares.
+/// 3. In the same round, with these ends, it checks each share again whose suspicion has ended. If the share is still
 ///    reached, the store's thread opens the circuit.
 ///
 /// The thread is started when it is first needed.
 final class CountingThread: Sendable {
-    /// The periodic work, no part of a window; returns the time until the next round, or nil if no work is left.
+    /// The thread's periodic work: publish, then check suspicions.
+    ///
+    /// Returns the time until the next round, or nil if no work is left.
     typealias Round = @Sendable () -> Duration?
 
     private struct State {
@@ -130,7 +133,8 @@ final class CountingThread: Sendable {
         while true {
             let (jobs, isRoundDue, isStopped) = self.state.withLock { state in
                 defer { state.jobs = [] }
-                // A round waits for one batch of jobs at most: other circuits have windows, too.
+                // Jobs that come now run after the round, so that a flood of them can't delay the round: other circuits
+                // have windows, too.
                 return (state.jobs, state.takeRound(at: .now), state.isStopped)
             }
             for job in jobs { job() }

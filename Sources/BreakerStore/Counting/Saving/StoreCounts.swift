@@ -44,12 +44,14 @@ final class StoreCounts: Sendable {
     private let next = Atomic<Int>(0)
     private let nextOnBoard = Atomic<Int>(0)
 
-    /// Whether unsaved wait for their commit.
+    /// Whether a batch (`Unsaved`) waits for its commit.
     ///
-    /// Private counts are added to the numbers of the file: saved twice, they would count twice.
+    /// A second batch would count private counts twice: they are added to the numbers of the file.
     private let isSaving = Atomic<Bool>(false)
 
-    /// Begins to save, if the interval is over and no unsaved wait for their commit; otherwise returns false.
+    /// Returns whether a save is due now; if so, the interval begins again.
+    ///
+    /// None is due while a batch waits for its commit.
     func beginSaving(at uptime: Int64) -> Bool {
         guard !self.isSaving.load(ordering: .acquiring) else { return false }
         let last = self.lastSaved.load(ordering: .relaxed)
@@ -72,7 +74,8 @@ final class StoreCounts: Sendable {
         var unsaved = self.takeOwn(by: worker, atMost: isLast ? .max : most, reading: read)
         let uptime = self.clock.uptime
         guard let board = self.board, isLast || board.takeTurn(at: uptime, pause: Self.interval) else { return unsaved }
-        let found = board.unsaved(from: self.nextOnBoard.load(ordering: .relaxed), atMost: most)
+        let found = board.unsaved(
+            from: isLast ? 0 : self.nextOnBoard.load(ordering: .relaxed), atMost: most)
         unsaved.tallies += found.tallies
         self.nextOnBoard.store(found.next ?? 0, ordering: .relaxed)
         if found.next != nil {
@@ -127,7 +130,9 @@ final class StoreCounts: Sendable {
         self.board?.noteSaved(unsaved.tallies)
     }
 
-    /// Puts the errors back; unsaved numbers differ from the saved numbers, and so are taken again.
+    /// Puts the errors of a batch back that could not be saved.
+    ///
+    /// The numbers need nothing: they were not marked as saved, so the next batch has them.
     func noteNotSaved(_ unsaved: Unsaved) {
         defer { self.isSaving.store(false, ordering: .releasing) }
         for (_, birth, error) in unsaved.errors { unsaved.circuits[birth]?.counts.putBack(error, of: birth) }
@@ -161,38 +166,37 @@ final class StoreCounts: Sendable {
     /// Another process may be opening the store now. This process waits for it until the deadline: a failure that was
     /// counted privately would be lost if this process were killed.
     ///
-    /// - Parameter owner: the lock file, and the owner that the board must name; nil while the database can't be read.
+    /// - Parameters:
+    ///   - lock: nil while the database is not open.
+    ///   - birth: the number that the open database was born with; nil while it can't be read.
     func board(
-        until deadline: Deadline,
-        openedBy owner: () throws(BreakerStoreError) -> (lock: LockFile, owner: BoardHeader.Owner)?
+        until deadline: Deadline, under lock: LockFile?, of birth: () throws(BreakerStoreError) -> Int64?
     ) -> Board? {
         if let board = self.board { return board }
-        let uptime = self.clock.uptime
+        // The clock, which may be the user's code, is asked while no lock is held.
+        let (uptime, bootID) = (self.clock.uptime, self.clock.host.bootID)
         guard self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
-        return self.opening.withLock { _ in self.openBoard(at: uptime, until: deadline, openedBy: owner) }
-    }
-
-    private func openBoard(
-        at uptime: Int64,
-        until deadline: Deadline,
-        openedBy owner: () throws(BreakerStoreError) -> (lock: LockFile, owner: BoardHeader.Owner)?
-    ) -> Board? {
-        // Another thread may have opened the board, or have tried in vain.
-        if let board = self.board { return board }
-        guard self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
-        var board: Board?
-        // Set only after the try: until then, other threads wait for the board. The pause begins here, because the try
-        // may have taken longer than the pause.
-        defer {
-            let end = self.clock.uptime
-            self.nextTry.store(board == nil ? end.addingSaturating(Self.pause) : end, ordering: .relaxed)
+        var hasTried = false
+        let board = self.opening.withLock { _ -> Board? in
+            // Another thread may have opened the board, or have tried in vain.
+            if let board = self.board { return board }
+            guard let lock, self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
+            hasTried = true
+            self.presentBoard.value = try? lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
+                // Read under byte 0: another database can't be opened meanwhile, and lose its board to this one's.
+                guard let birth = try birth() else { return nil }
+                return try Board.openOrCreate(of: self.file, BoardHeader.Owner(bootID: bootID, birth: birth))
+            }
+            let board = self.board
+            // Threads that have waited for this try make none of their own.
+            self.nextTry.store(board == nil ? uptime.addingSaturating(Self.pause) : uptime, ordering: .relaxed)
+            return board
         }
-        guard let (lock, owner) = try? owner() else { return nil }
-        board = try? lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
-            try Board.openOrCreate(of: self.file, owner)
+        if hasTried, board == nil {
+            // The try may have taken longer than the pause, which begins here.
+            self.nextTry.store(self.clock.uptime.addingSaturating(Self.pause), ordering: .relaxed)
         }
-        if board != nil { self.nextGrowth.store(.min, ordering: .relaxed) }
-        self.presentBoard.value = board
+        if hasTried, board != nil { self.nextGrowth.store(.min, ordering: .relaxed) }
         return board
     }
 

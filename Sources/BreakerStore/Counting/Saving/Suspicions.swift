@@ -15,7 +15,7 @@ struct Suspicion: Sendable {
     let calls: Circuit.WindowCounts
     /// All good calls that the board had before the windows were summed, as each rule sees them.
     let goodBefore: [WindowSubject: Int64]
-    /// When all processes have published.
+    /// When all processes should have published: two periods after the beginning.
     let end: ContinuousClock.Instant
 
     /// The bad calls of `calls`, among the good calls of `calls` and those since; none if the board is lost.

@@ -14,6 +14,6 @@ struct CellTotals: Equatable, Sendable {
             refused: self.refused &- other.refused)
     }
 
-    /// Rises with each call.
+    /// The sum of all five: another value means that another call was counted.
     var sum: UInt64 { self.succeeded &+ self.failed &+ self.slow &+ self.ignored &+ self.refused }
 }

@@ -1,5 +1,7 @@
 /// Words in this process's memory: a circuit's private cells, or a copy of cells of the board.
 ///
+/// A child of `fork` counts in its own copy.
+///
 /// Sendable: the address never changes, and only atomic operations touch the memory there.
 @safe
 final class PrivateCells: @unchecked Sendable {
@@ -20,7 +22,6 @@ final class PrivateCells: @unchecked Sendable {
 
     deinit { unsafe self.base.deallocate() }
 
-    /// A child of `fork` counts in its own copy.
     func words(from place: Int) -> SharedWords {
         precondition((0..<self.count).contains(place))
         return unsafe SharedWords(self.base + place)

@@ -20,8 +20,8 @@ struct Ring: Sendable {
     /// Adds good calls in a tick, unless the word already has a newer tick; `goodEver` counts them in any case.
     func addGood(_ count: UInt64, at tick: UInt64) {
         _ = self.add(count, to: Place.good, at: tick)
-        // Last: if a thread reads this number before the window's words, each call is in those words, or in a later
-        // rise of this number.
+        // The window first, then this number. A thread that reads them in the opposite order misses no call: a call
+        // that it does not find in the window still raises this number.
         self.words.add(count, at: Place.goodEver)
     }
 
@@ -47,7 +47,8 @@ struct Ring: Sendable {
 
     /// The calls of the window that ends in a tick, and whether there are words of the future.
     ///
-    /// The first words may get a newer tick before the last words are read: then the caller must read again.
+    /// If a tick ends during the read, words are overwritten: the caller compares the ticks before and after, and reads
+    /// again.
     func sums(at tick: UInt64) -> (calls: WindowCount, hasFuture: Bool) {
         var hasFuture = false
         func sum(from place: Int) -> Int64 {
@@ -67,11 +68,12 @@ struct Ring: Sendable {
 
     // MARK: - Damage
 
-    /// Clears words that no process can have written; returns whether there were any.
+    /// Clears words that are too far ahead to be of this boot, clock and stretch; returns whether there were any.
     ///
-    /// Such words are damage, or come from a file that an older copy has replaced. They would keep new calls out as
-    /// long as they lie ahead. A word of the circuit's next stretch lies ahead, too: so the file and the clock are read
-    /// after the word.
+    /// Such words are damage, or come from a file that an older copy has replaced. While such a word is ahead of now,
+    /// no call can be added at its place. A word of the circuit's next stretch looks the same, but is good. So the word
+    /// is read first, then the file is asked whether this stretch still lasts, and the clock is read: if the stretch
+    /// lasts, the word is damage.
     ///
     /// - Parameter now: asks the file whether the stretch lasts; returns the present tick if it does.
     func dropTheFuture(_ now: () -> UInt64?) -> Bool {

@@ -19,7 +19,7 @@ struct SharedWords: @unchecked Sendable {
     @inline(__always)
     func number(_ place: Int) -> Int64 { Int64(bitPattern: self[place]) }
 
-    /// Adds, in one order that all processes see.
+    /// Adds to a word atomically, sequentially consistent.
     func add(_ count: UInt64, at place: Int) { unsafe bs_add(self.base + place, count) }
 
     /// Replaces a word if it still has the known value.
@@ -27,7 +27,7 @@ struct SharedWords: @unchecked Sendable {
         unsafe bs_replace(self.base + place, known, value) != 0
     }
 
-    /// Adds without any order among words.
+    /// Adds to a word atomically, relaxed.
     func addRelaxed(_ count: UInt64, at place: Int) { unsafe bs_count_relaxed(self.base + place, count) }
 
     /// Returns the value of a word and leaves zero.

@@ -6,10 +6,10 @@ struct WindowTicks: Equatable, Sendable {
     static let places = 17
     private static let most: Int64 = 16
     private static let shortest: Int64 = 10_000
-    /// How many ticks lie between the last tick of a stretch and the first of the next stretch.
+    /// A transition moves the tick number ahead by this much.
     ///
-    /// They are a whole ring, so that no call counted before a transition counts after it, even while time stands
-    /// still; and one tick more, because two processes may read their clocks a tick apart.
+    /// It is 17, a whole ring, so that all older words are out of the window even if no time passes; and 1 more,
+    /// because two processes may read their clocks a tick apart.
     private static let perStretch: UInt64 = 18
 
     /// In microseconds.
@@ -66,6 +66,8 @@ struct TickWord: Equatable, Sendable {
         Int64(bitPattern: (tick &- self.raw >> Self.numberBits) << Self.numberBits) >> Int64(Self.numberBits)
     }
 
-    /// Whether the word is over a tick newer than `tick`: no process with this clock and stretch writes such a word.
+    /// Whether the word is more than one tick ahead of `tick`.
+    ///
+    /// No process with this clock and stretch writes such a word.
     func isOfTheFuture(_ tick: UInt64) -> Bool { self.raw != 0 && self.ticksBehind(tick) < -1 }
 }

@@ -20,7 +20,9 @@ extension Schema {
         return try memory.prepare(SchemaRow.all).all { SchemaRow($0) }.filter { !$0.isOwnIndexOfSQLite }
     }
 
-    /// The library's tables and indexes in a file of this version; those of this build for a later minor version.
+    /// The library's tables and indexes in a file of this version.
+    ///
+    /// For a later minor version, which this build does not know: this build's rows.
     static func rows(ofVersion version: Int64) throws(BreakerStoreError) -> [SchemaRow] {
         guard version < Self.version else { return Self.rows }
         return Self.older.last { $0.version <= version }?.rows ?? []
@@ -98,8 +100,8 @@ extension Schema {
                 missing.remove(at: place)
             } else if !isToBeCompared(found) {
                 hasOthers = true
-                // A name that the migration of an older file needs is taken, even off the library's tables.
             } else if names.contains(SchemaRow.folded(found.name)) || !names.contains(SchemaRow.folded(found.table)) {
+                // The row has a name of the library, or one that the migration of an older file needs, on any table.
                 throw Self.foreign("\(Self.title(found)) is not as this library makes it", path)
             } else if !found.isOwnIndexOfSQLite {
                 addedIndex = addedIndex ?? found

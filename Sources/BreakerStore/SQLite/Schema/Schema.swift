@@ -80,9 +80,10 @@ enum Schema {
         return steps.filter { Int64($0.version) > version }.flatMap(\.parts)
     }
 
-    /// The version of the file, which is now locked; marks an empty file as a store.
+    /// Under the write lock: checks again that the file is a store or empty, sets application_id if it is empty, and
+    /// returns its version.
     ///
-    /// Checked under the lock: before, another program may have made the file its own.
+    /// Before the lock, another program may have made the file its own.
     private static func claim(
         _ connection: borrowing Connection,
         _ file: StoreFile,

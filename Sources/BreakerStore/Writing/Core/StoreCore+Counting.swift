@@ -6,21 +6,19 @@ import Foundation
 
 /// Counts calls, and saves the counts in the file.
 extension StoreCore {
-    /// The lock file, and the owner that the database's board must name; nil while the database is not open.
-    private func boardOwner() throws(BreakerStoreError) -> (lock: LockFile, owner: BoardHeader.Owner)? {
-        guard let lock = self.answers.lockFile,
-            let birth = try self.read({ (database) throws(BreakerStoreError) in try ClockRow.read(database)?.birth })
-                ?? nil
-        else { return nil }
-        return (lock, BoardHeader.Owner(bootID: self.clock.host.bootID, birth: birth))
+    /// The board; opens it if the time for a try has come.
+    private func board(until deadline: Deadline) -> Board? {
+        self.counting.board(until: deadline, under: self.answers.lockFile) { () throws(BreakerStoreError) in
+            try self.read { (database) throws(BreakerStoreError) in try ClockRow.read(database)?.birth }
+        }
     }
 
     @discardableResult
     func makeCellPair(for counts: CircuitCounts) -> CircuitCounts.CellPair {
-        // Without a window no rule decides by the board. The caller of a failed call waits for a commit, too, so this
-        // wait is short.
+        // Without a rule about shares the board has only totals: waits 50 ms at most, because the caller of a failed
+        // call also waits for a commit. With such a rule the counts decide: waits for `busyTimeout`.
         let deadline = counts.shortestWindow == nil ? Deadline(after: .milliseconds(50)) : self.writer.deadline
-        let board = self.isForked ? nil : self.counting.board(until: deadline, openedBy: self.boardOwner)
+        let board = self.isForked ? nil : self.board(until: deadline)
         if let pair = counts.pair(on: board) { return pair }
         let room = Board.Room(
             alone: { (body) throws(BreakerStoreError) in
@@ -75,14 +73,18 @@ extension StoreCore {
         }
     }
 
+    /// The board, unless no process has made one; opens it if the time for a try has come.
+    private var boardThatIsThere: Board? {
+        if self.isForked || FoundFile(self.file.board) == nil { return nil }
+        return self.board(until: self.writer.deadline)
+    }
+
     /// Saves the tallies in the file, every few seconds.
     func saveTalliesIfDue() {
         guard self.counting.beginSaving(at: self.clock.uptime) else { return }
         let worker = self.keys.presentWorker
         // Dead processes may have left counts on a board that this process has not needed yet.
-        if !self.isForked, FoundFile(self.file.board) != nil {
-            _ = self.counting.board(until: self.writer.deadline, openedBy: self.boardOwner)
-        }
+        _ = self.boardThatIsThere
         let unsaved = self.counting.takeUnsaved(by: worker, atMost: StoreCounts.mostAtOnce, reading: self.learn)
         guard !unsaved.isEmpty else { return }
         self.counting.noteSaving()
@@ -104,7 +106,8 @@ extension StoreCore {
     func learn(_ circuit: SharedCircuit) -> Bool {
         do throws(BreakerStoreError) {
             if let row = try self.row(of: circuit.name) {
-                // If another thread has read the circuit meanwhile, that thread's reading is newer.
+                // Taken over only if the circuit was never read: `{ false }` refuses all else. Another thread's reading
+                // is newer.
                 circuit.counts.know(
                     (row.id, row.birth), row.circuit.rules, epoch: row.circuit.epoch, stretch: row.circuit.stretch
                 ) { false }
@@ -119,7 +122,8 @@ extension StoreCore {
 
     /// Writes on the board that this worker can't use the file, and why, or that it can again.
     func noteHealthOnBoard() {
-        guard !self.isForked, let board = self.counting.board else { return }
+        // A file that was opened again needs its board for this, too.
+        guard let board = self.boardThatIsThere else { return }
         var since: Int64?
         var reason: BreakerStoreError.Code?
         if case .degraded(let date, let error) = self.health {
@@ -140,7 +144,8 @@ extension StoreCore {
         for circuit in sharing { self.actOnShares(of: circuit) }
         // If the thread that counts could not be started, only this thread ends suspicions.
         self.endSuspicions()
-        // Also while no call ends: other processes must see the next ends in time.
+        // Asked for even without calls: the thread must already run when the next call ends, so that other processes
+        // see the end in time.
         if let shortest = sharing.compactMap(\.counts.shortestWindow).min() { self.publishOften(shortest) }
     }
 }

@@ -41,7 +41,7 @@ extension StoreCore {
             let tag = self.currentTag
             if tag == nil || tag != seen {
                 // One read brings a limited number of events, so the thread reads until none is left.
-                while let (next, isHeldUp) = self.deliverEvents(after: place, to: hub.listeners) {
+                while let (next, isHeldUp) = self.deliverEvents(after: place, to: hub) {
                     let isAll = next == place
                     place = next
                     // The thread hands over the rest when the reader has made room.
@@ -75,8 +75,9 @@ extension StoreCore {
     ///
     /// - Returns: where to go on, and whether a reader has no room for events that it has asked for.
     private func deliverEvents(
-        after place: HistoryPosition?, to listeners: [EventHub.Listener]
+        after place: HistoryPosition?, to hub: EventHub
     ) -> (next: HistoryPosition, isHeldUp: Bool)? {
+        Hook.reached("events.reading")
         let origin = self.origin
         guard let place, place.file == origin.file else { return (origin, false) }
         let found = try? self.view { (database) throws(BreakerStoreError) in
@@ -87,9 +88,10 @@ extension StoreCore {
         }
         guard let page = found else { return nil }
         let dates = self.clock.dates()
-        let told = EventHub.tell(page, after: place.id, of: place.file, to: listeners) {
+        // Listeners that were added during the read want the events that were committed during the read.
+        let delivered = EventHub.deliver(page, after: place.id, of: place.file, to: hub.listeners) {
             CircuitEvent($0, self.answers.isOwn, dates)
         }
-        return (HistoryPosition(file: place.file, id: told.last), told.isHeldUp)
+        return (HistoryPosition(file: place.file, id: delivered.last), delivered.isHeldUp)
     }
 }

@@ -2,11 +2,11 @@ import Synchronization
 
 /// How far the store's thread has come in its sweep through the file for circuits that no process uses.
 enum IdleSweep: Equatable {
-    /// To `circuits`, when the next sweep is due.
+    /// Becomes `circuits` when the next sweep is due.
     case over
-    /// To `history` after the last row.
+    /// Becomes `history` after the last row.
     case circuits(after: Int64)
-    /// To `over` after the last name.
+    /// Becomes `over` after the last name.
     case history(after: String)
 
     /// How much the thread reads or changes at once: work for a few milliseconds.
@@ -26,8 +26,8 @@ extension StoreCore {
     /// Does a part of the work that is due; returns whether more is left.
     func tidyUp() -> Bool {
         let areOthersDue = self.circuits.dropIdle(at: self.clock.uptime)
-        // `isEmpty` is read under the life's lock: a thread that is making a first handle calls `handlesWereMade`
-        // afterwards.
+        // `isEmpty` is read under the life's lock: a thread that makes a handle after this read calls `handlesWereMade`
+        // later, so this `false` can't overwrite its `true`.
         self.report { $0.circuitsWereDropped(areOthersLeft: !self.circuits.isEmpty) }
         self.unregisterUnused()
         return self.forgetIdle() || areOthersDue || self.circuits.hasUnused
@@ -57,8 +57,8 @@ extension StoreCore {
 
     /// Forgets circuits that no process has used for `forgetIdleAfter`, and the history of circuits gone as long.
     ///
-    /// A new sweep begins four times within that time. The connection for long reads reads some rows at a time, so that
-    /// no commit waits. The transaction that forgets the circuits checks them again.
+    /// A sweep begins every quarter of `forgetIdleAfter`. The connection for long reads reads some rows at a time, so
+    /// that no commit waits. The transaction that forgets the circuits checks them again.
     private func forgetIdle() -> Bool {
         guard let pause = self.configuration.forgetIdleAfter?.saturatingMicroseconds else { return false }
         let now = self.clock.now

@@ -85,7 +85,7 @@ extension StoreCore {
     private func keepAgain(_ kept: KeptReport) {
         self.outbox.keep(kept)
         guard var report = kept.input.failure else { return }
-        // With this mark, an outage that is over opens no circuit.
+        // With `mayBeKnown` the machine ignores a service's outage whose time has passed.
         report.mayBeKnown = true
         let rules = Rules.inMemory(Rules(kept.circuit.registeredConfig))
         let circuit = self.circuits[kept.circuit.key] ?? kept.circuit

@@ -9,7 +9,7 @@ import Synchronization
 extension StoreCore {
     /// The longest time between two publications of good ends of circuits with a rule about a share, in microseconds.
     ///
-    /// Each process publishes once a tick of the shortest window, if the tick is shorter.
+    /// The period is 50 ms, or a tick of the shortest window if that is shorter.
     private static let longestPeriod: Int64 = 50_000
 
     private static func period(_ window: Int64) -> Duration {
@@ -65,11 +65,14 @@ extension StoreCore {
 
     // MARK: - Suspicions
 
-    /// Suspects a share that a bad end has reached, unless no other process can have unpublished good ends of the
-    /// circuit.
+    /// Begins a suspicion if a bad end has reached a share, unless the caller must trip the circuit at once.
+    ///
+    /// If this process alone uses the circuit, no good end of another process is missing on the board, and a suspicion
+    /// would only lose time. A share that is suspected already gets no second suspicion.
     ///
     /// - Parameter error: the policy's text of the failure; called only for a new suspicion.
-    /// - Returns: false if the caller must open the circuit at once.
+    /// - Returns: false if the caller must trip at once: this process alone uses the circuit, or a suspicion could not
+    ///   be ended, as the board is lost or the thread that counts does not run.
     func suspectUnlessAlone(_ circuit: SharedCircuit, epoch: Int64, error: () -> String?) -> Bool {
         let counts = circuit.counts
         if self.suspicions.isSuspected(circuit, in: epoch) { return true }
@@ -146,7 +149,8 @@ extension StoreCore {
             // Bad ends that have come since, or new rules, may reach a share all the same.
             return self.suspectOrTrip(suspicion.circuit, error: suspicion.error)
         }
-        // Good ends that come while the commit waits for other commits are no reason to keep the circuit closed.
+        // Does not count again inside the transaction: good ends that came while it waited for other commits must not
+        // undo the decision.
         self.trip(
             suspicion.circuit, suspicion.cells, suspicion.rules, suspicion.epoch, suspicion.error, counted
         ) { suspicion.cells.isLost ? Circuit.WindowCounts() : counted }

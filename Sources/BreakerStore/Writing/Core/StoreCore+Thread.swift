@@ -54,7 +54,8 @@ extension StoreCore {
     private func lookAround() {
         _ = OpenFile.sizeLimit
         if !self.writer.isInPlace { return self.lose(.moved(self.file.path)) }
-        // Some tickets have no waiting caller, so no caller would notice a leader that hangs.
+        // If the leader hangs, callers find out at their deadlines. Posted tickets have no caller, so this thread
+        // checks theirs.
         _ = self.giveUpIfOverdue()
         // A report may have been refused and kept just when the file came back.
         self.writeOutbox()
@@ -66,9 +67,10 @@ extension StoreCore {
 
     /// Searches the file for texts that are too long, once after each opening.
     ///
-    /// If the opening searched, all callers would wait. Rows with such a text are deleted. A file with such a key
-    /// counts as lost, like a damaged file, and is set aside. The search has a thread of its own: a million events take
-    /// half a second, and the store's thread commits for tasks.
+    /// Only searches. The error of the search then makes `readFailed` act: the next commit deletes rows with a long
+    /// text, and a long key makes the file count as broken, so that the file is set aside. The opening does not search,
+    /// or all callers would wait. The search has a thread of its own: a million events take half a second, and the
+    /// store's thread commits for tasks.
     private func lookForLongTexts() {
         guard
             self.longTexts.compareExchange(expected: .due, desired: .underWay, ordering: .relaxed).exchanged
@@ -84,7 +86,8 @@ extension StoreCore {
             } catch {
                 if !error.isOfRefusedValue { next = .due }
             }
-            self.longTexts.store(next, ordering: .relaxed)
+            // Another file may have been opened meanwhile, which is to be searched, too.
+            _ = self.longTexts.compareExchange(expected: .underWay, desired: next, ordering: .relaxed)
         }
         if !isStarted { self.longTexts.store(.due, ordering: .relaxed) }
     }
@@ -114,6 +117,7 @@ extension StoreCore {
             let isWritable = self.writer.tryToWrite(unless: { self.isClosed })
         {
             guard isWritable else { return false }
+            try self.registerAgain()
         } else {
             try self.reopen(isSuspect: isSuspect)
             // This read also makes SQLite read the schema for the connection that answers calls.

@@ -49,6 +49,8 @@ final class StoreCore: EventSource {
     let idleSweep = Mutex(IdleSweep.over)
     let longTexts = Atomic<LongTextSearch>(.due)
     private let isToHeal = Atomic<Bool>(false)
+    /// Set while the file that was opened again lacks this process's circuits: whether it is the same database.
+    private let toRegister = Mutex<Bool?>(nil)
     let thread = StoreThread()
     /// No thread tries to start the store's thread before this uptime; the greatest number once the thread runs.
     private let nextStart = Atomic<Int64>(.min)
@@ -146,7 +148,7 @@ final class StoreCore: EventSource {
     ///   - isSuspect: as in `Writer.open`.
     ///   - maybeSame: whether the path led to the open database just before that was closed.
     private func open(isSuspect: Bool = false, maybeSame: Bool = false) throws(BreakerStoreError) -> Bool {
-        let opened = try self.writer.open(isSuspect: isSuspect)
+        let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.outbox.noteQuarantine)
         self.keys.take(opened.worker)
         let isSameDatabase: Bool
         let header: Gates.Header?
@@ -163,7 +165,6 @@ final class StoreCore: EventSource {
         }
         self.counting.fileOpened()
         self.longTexts.store(.due, ordering: .relaxed)
-        if let name = opened.quarantined { self.outbox.noteQuarantine(name) }
         self.outbox.note(opened.mended)
         return isSameDatabase
     }
@@ -179,7 +180,17 @@ final class StoreCore: EventSource {
         self.writer.shut()
         self.viewer.close()
         let isSameDatabase = try self.open(isSuspect: isSuspect, maybeSame: maybeSame)
+        self.toRegister.withLock { $0 = isSameDatabase && $0 ?? true }
+        try self.registerAgain()
+    }
+
+    /// Registers this process's circuits in the file that was opened again, unless that was done.
+    ///
+    /// The file may be locked or full by then: the store is not healthy before its circuits are registered.
+    func registerAgain() throws(BreakerStoreError) {
+        guard let isSameDatabase = self.toRegister.withLock({ $0 }) else { return }
         try self.writer.register(self.circuits.inForce, isSameDatabase: isSameDatabase)
+        self.toRegister.withLock { $0 = nil }
     }
 
     // MARK: - Gates

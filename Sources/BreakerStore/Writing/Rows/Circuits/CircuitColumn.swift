@@ -25,7 +25,8 @@ enum CircuitColumn: Int32, CaseIterable {
         case state
         /// Each failure.
         case failure
-        /// The registration and the removal of workers, each with a statement of its own.
+        /// Not saved with the row: to note or end a worker's use of the circuit, and to remove a worker, the program
+        /// writes it directly, each with a statement of its own.
         case tally
     }
 

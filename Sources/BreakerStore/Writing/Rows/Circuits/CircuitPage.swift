@@ -7,7 +7,7 @@ struct CircuitPage: Sendable {
     var after: String?
     var limit = Int.max
 
-    /// Whether the page has a circuit whose name matches the pattern.
+    /// Whether a circuit passes the filters; SQLite has compared its name with the pattern.
     func has(_ row: CircuitRow, at now: StoreTime) -> Bool {
         if let group = self.group, row.label != group { return false }
         guard let isClosed = self.isClosed else { return true }

@@ -8,9 +8,9 @@ struct CircuitRow: Equatable {
 
     /// The note about the circuit's rows in the table `failure`, which saves counting them each time.
     struct NotedFailures: Equatable {
-        /// How many rows are not older than `since`; noted only above 32 rows.
+        /// The number of rows from `since` on.
         ///
-        /// Nil: the rows must be counted.
+        /// Nil: 32 or fewer, or unknown; they must be counted.
         var count: Int64?
         /// Rows before this instant never count; transactions delete them little by little.
         ///

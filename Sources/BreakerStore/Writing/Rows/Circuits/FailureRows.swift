@@ -26,7 +26,10 @@ final class FailureRows: KeptFailures {
     private var mayDelete = FailureRows.atOnce
     /// The sequences of the rows of each worker, read when the machine first asks about a report of that worker.
     private var sequences: [Int64: Set<Int64>] = [:]
-    /// Why the machine got no answer; the transaction must not commit the consequences.
+    /// The error of a question that the machine asked.
+    ///
+    /// `KeptFailures` can't throw, so the machine went on without an answer. `apply` throws the error before anything
+    /// is committed.
     private var error: BreakerStoreError?
 
     init(of row: CircuitRow, in database: Database, at now: StoreTime) {
@@ -101,7 +104,8 @@ final class FailureRows: KeptFailures {
     private func count(since start: StoreTime, byNote: Bool) throws(BreakerStoreError) -> Counted {
         let noted = byNote ? self.noted.count : nil
         let known = noted.flatMap { $0 > Self.few && !self.mayTrip(Int(clamping: $0)) ? $0 : nil }
-        // Count the rows that count or, if the note has their number, the expired rows.
+        // With a usable note, counts only the rows that have expired since, to subtract them; otherwise all rows from
+        // `start`.
         let (from, to) =
             known == nil
             ? (start, StoreTime(microseconds: .max)) : (self.noted.since ?? Self.first, start.subtracting(1))
@@ -120,8 +124,8 @@ final class FailureRows: KeptFailures {
         return found ?? Counted(tally: .none, countsFrom: start, isNoted: false)
     }
 
-    /// The most expired rows that one transaction deletes, the most rows that one count moves back from the future, and
-    /// the most rows that `oldest` returns.
+    /// The most rows that one transaction deletes as expired, that one count rewrites because they are stamped after
+    /// now, or that `oldest` hands to the machine.
     private static let atOnce: Int64 = 1_000
 
     /// Rewrites failures that are stamped later than now, so that they count as of now.
@@ -180,7 +184,8 @@ final class FailureRows: KeptFailures {
     }
 
     private func dropAll() throws(BreakerStoreError) {
-        // Rows ahead of now would count again later. Only another program can have written enough to make this slow.
+        // Rows stamped after now are deleted at once: `since` can't cover them, and they would count when their time
+        // comes. Only another program can have written so many that this is slow.
         try self.database.run(
             "DELETE FROM failure WHERE circuit = ?1 AND at > ?2", self.key, .integer(self.now.microseconds))
         let newest = try self.database.first(

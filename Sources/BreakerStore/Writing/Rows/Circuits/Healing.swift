@@ -168,7 +168,7 @@ struct Healing {
             return self.note(nil, .forgotten, "a circuit whose name could not be read was removed")
         }
         self.removed.append(name)
-        // The event has no state before. A registration's event has one, for which `Transaction.isConfigured` looks.
+        // No state before: by that `Transaction.isConfigured` distinguishes this event from a registration's.
         self.note(name, .configured, "its row could not be read and was removed; a hold, too, if there was one")
     }
 

@@ -4,9 +4,9 @@
 struct ClockRow: Equatable {
     var boot: String
     var offset: Int64
-    /// An instant that no stamp of the file has passed.
+    /// All stamps in the file are below this instant.
     ///
-    /// A commit that reaches this instant moves it ahead, so that most commits leave the row as it is.
+    /// A commit that reaches it moves it to 10 s after now, so that most commits need not write the row.
     var reserved: Int64
     var epochFloor: Int64
     /// A random number that no other file has.
@@ -78,8 +78,8 @@ struct ClockRow: Equatable {
 
     /// Computes store time from the wall clock, after a boot.
     ///
-    /// Only the wall clock's advance since `wall` was noted counts. Its reading need not be Unix time: if an operator
-    /// has set it, store time has not followed.
+    /// `wall.at`, plus how far the wall clock has moved ahead since. Its reading itself is used only if that sum is
+    /// impossible: if an operator had set the clock, store time did not follow.
     private func now(atWall wall: Int64) -> Int64 {
         let now = self.wall.at.addingSaturating(max(0, wall.subtractingSaturating(self.wall.time)))
         return Self.possible.contains(now) ? now : wall
@@ -109,8 +109,9 @@ struct ClockRow: Equatable {
         let isHealed = try row == nil ? database.hasHistory() : row?.boot == clock.host.bootID
         let made = ClockRow(
             boot: clock.host.bootID, offset: clock.offset, reserved: now.addingSaturating(Self.reserve),
-            // An epoch is a store time, a reserved time, or a few above one of these. So no circuit that was forgotten
-            // before the row was lost had a higher epoch than this.
+            // An epoch is a store time, or a floor, or a few above one of these. Healing sets a floor one reserve above
+            // `reserved`, which is itself at most one reserve above now. So now + 2 × reserve is above all epochs of
+            // circuits that were forgotten before the row was lost.
             epochFloor: row?.epochFloor ?? (isHealed ? now.addingSaturating(2 * Self.reserve) : now),
             birth: row?.birth ?? Int64.random(in: Self.births),
             wall: Wall(time: wall, at: now))

@@ -41,7 +41,9 @@ extension Database {
     private static let durationsOfBoard = saving("duration", ["count"], inEach: "bucket, ") { greatest($0) }
     private static let durationsOfWorker = saving("duration", ["count"], inEach: "bucket, ") { sum($0) }
 
-    /// Saves counts; `key` is the column, besides circuit and board, that identifies a row.
+    /// Saves counts.
+    ///
+    /// - Parameter key: SQL text, "bucket, " or empty: the column, besides circuit and board, that identifies a row.
     private static func saving(
         _ table: String, _ counts: [String], inEach key: String = "", merging: (String) -> String
     ) -> SQL {
@@ -72,9 +74,10 @@ extension Database {
         return births
     }
 
-    /// Adds the counts that a worker kept off the board to board 0, which has those of all workers that are gone.
+    /// Moves the counts that a worker kept off the board to board 0, the sum of all workers that are gone.
     ///
-    /// Called for a dead or leaving worker: otherwise each process without a board would leave a row for each circuit.
+    /// A worker without a board saves its counts with its own number as the board's. Called for a dead or leaving
+    /// worker: otherwise each process that can't use a board would leave a row for each circuit.
     func foldTallies(of worker: Int64) throws(BreakerStoreError) {
         for fold in Self.foldsOfWorker { try self.run(fold, .integer(worker)) }
     }

@@ -38,7 +38,9 @@ final class StoreClock: Sendable {
         self.offsetInForce.store(self.wall.measured, ordering: .relaxed)
     }
 
-    /// The offset of the last transaction or read, the wall clock's before the first; processes with one file share it.
+    /// The file's offset, as this process last read or set it; the wall clock's until the file is first read.
+    ///
+    /// All processes with one file share the offset.
     var offset: Int64 {
         get { self.offsetInForce.load(ordering: .relaxed) }
         set {

@@ -51,9 +51,9 @@ final class WallOffset: Sendable {
 
     /// How far dates are ahead of store time, in microseconds; store time is the uptime plus `offset`.
     ///
-    /// By the system's clocks a date is store time itself, which all processes share, until an operator sets the wall
-    /// clock. Then a date differs from store time by whole seconds, which all processes compute alike from the file and
-    /// the kernel: a date may be two seconds off the wall clock. By another clock the measured distance counts.
+    /// Mostly 0: store time, which all processes share, began as Unix time. If an operator has set the wall clock
+    /// since, it is the difference in whole seconds, so that all processes compute the same one from the file and the
+    /// kernel; a date may be off by 2 s. With a clock of the user, the measured distance counts.
     func ahead(ofStoreTimeAt offset: Int64) -> Int64 {
         let kept = self.current
         guard self.uptime.isSystem else { return kept.measured.subtractingSaturating(offset) }

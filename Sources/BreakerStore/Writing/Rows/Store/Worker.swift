@@ -8,7 +8,7 @@ struct Worker: Sendable, Hashable {
 }
 
 extension Database {
-    /// Deletes a worker's row, its registrations and its slots; keeps the counts that it kept off the board.
+    /// Deletes a worker's row, its registrations and its slots; adds the counts that it kept off the board to board 0.
     ///
     /// The circuits that the worker had registered count as used until now.
     func removeWorker(_ id: Int64, at now: StoreTime) throws(BreakerStoreError) {

@@ -7,7 +7,8 @@ enum CircuitInput: Sendable {
     case probeEnded(token: Int64, epoch: Int64, Verdict, error: String?)
     /// A call that ran without a leave.
     ///
-    /// Its end counts for the circuit as the transaction finds it, and claims a probe's slot where a probe is due.
+    /// Counts in the epoch that the circuit has at the commit. If a probe is due, this call claims its slot, and counts
+    /// as that probe.
     case recorded(Report, failed: Bool, token: Int64)
 
     /// The same end for another try, with another time at which the call ended.

@@ -43,8 +43,8 @@ extension Database {
     /// Called before the first statement. SQLite opens a database by its name. If another file had the name for a
     /// moment, SQLite would read that file through the store's log, and copy the log into that file.
     func isOpen(at file: StoreFile, as identity: FileIdentity) -> Bool {
-        // `hasMoved` compares the open file with the path's. The right file is at the path before and after, so it is
-        // the open file.
+        // The right file is at the path before and after, and in between `hasMoved` finds the open file at the path: so
+        // the right file is open.
         identity.hasDatabase(of: file) && !self.connection.hasMoved && identity.hasDatabase(of: file)
     }
 

@@ -89,8 +89,10 @@ extension Database {
         try self.first(Self.idleCircuit, .integer(id), .integer(time.microseconds)) { $0.text(0) }
     }
 
-    /// The numbers of those among the next rows whose circuits are closed, not held, and unused since `time`, and the
-    /// last of these rows; nil if there are no more rows.
+    /// Looks at the next `count` rows; nil if there are no more rows.
+    ///
+    /// Returns the numbers of the idle ones, and the last row looked at. A circuit is idle if it is closed, not held,
+    /// and unused since `time`.
     func idleCircuits(
         after row: Int64, since time: StoreTime, among count: Int
     ) throws(BreakerStoreError) -> (idle: [Int64], last: Int64)? {
@@ -105,8 +107,9 @@ extension Database {
         return last.map { (idle, $0) }
     }
 
-    /// The names among the next names of the history whose circuits are gone and have had no event since `time`, and
-    /// the last of the next names; nil if there are no more names.
+    /// Looks at the next `count` names of the history; nil if there are no more names.
+    ///
+    /// Returns those whose circuits are gone and have had no event since `time`, and the last name looked at.
     func namesLeftBehind(
         after name: String, since time: StoreTime, among count: Int
     ) throws(BreakerStoreError) -> (names: [String], last: String)? {

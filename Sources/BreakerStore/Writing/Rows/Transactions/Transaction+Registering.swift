@@ -37,7 +37,8 @@ extension Transaction {
             "SELECT max(at) FROM event WHERE circuit = ?1 AND kind = 'configured' AND was IS NOT NULL", .text(name)
         ) { $0.optionalInteger(0) }
         if let newest = newest ?? nil { return newest > time.microseconds }
-        // Creating a circuit writes no event. A circuit without events has been closed since its creation.
+        // Creation writes no event. But a circuit without events of other kinds has been closed since its creation:
+        // then its `since` is the time of its creation.
         let events = try self.database.first(
             "SELECT count(*) FROM event WHERE circuit = ?1 AND kind <> 'configured'", .text(name)
         ) { $0.integer(0) }

@@ -6,7 +6,9 @@ extension Transaction {
 
         subscript(_ kind: LinkWord.Kind) -> LinkWord? { self.all.first { $0.kind == kind } }
 
-        /// The newest stamp that this host knows; a word without a stamp will get one above its floor.
+        /// The newest stamp that this host knows.
+        ///
+        /// A word without a stamp counts as floor + 1, the least stamp that it can get.
         var newest: Int64 { self.all.map { $0.saidAt ?? $0.floor.addingSaturating(1) }.max() ?? 0 }
     }
 
@@ -59,8 +61,8 @@ extension Transaction {
 
     /// Applies a word of another host to the circuit; false if this host has a newer word.
     ///
-    /// - Parameter leavesTrip: whether the circuit has opened since a reset was said; the reset was meant for the state
-    ///   before.
+    /// - Parameter leavesTrip: whether a reset must leave the circuit open, because the circuit opened after the reset
+    ///   was said: the reset was meant for the state before.
     func obey(_ word: LinkWord, on name: String, by who: String?, leavesTrip: Bool) throws(BreakerStoreError) -> Bool {
         guard let words = try self.words(of: name), let stamp = word.stamp, LinkWord.sendable.contains(stamp.saidAt)
         else { return false }
@@ -82,7 +84,11 @@ extension Transaction {
 }
 
 extension Circuit {
-    /// Applies a word; `endsHold`: a reset is newer than the hold; `isOver`: the hold is older than the newest reset.
+    /// Applies a word of another host.
+    ///
+    /// - Parameters:
+    ///   - endsHold: for a reset, whether it is newer than the circuit's hold.
+    ///   - isOver: for a hold, whether a newer reset has ended it already.
     mutating func obey(
         _ word: LinkWord, by who: String?, leavesTrip: Bool, endsHold: Bool, isOver: Bool, at now: StoreTime
     ) {

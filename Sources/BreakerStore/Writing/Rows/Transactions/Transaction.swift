@@ -5,7 +5,9 @@ final class Transaction {
     let database: Database
     let worker: Worker
     let now: StoreTime
-    /// Whether a state changed, so that the commit must survive a power loss.
+    /// Whether the commit must survive a power loss.
+    ///
+    /// By default a change of state must; the store's durability may ask for more or less.
     private(set) var hasTransitions = false
     /// Whether this worker has taken a probe's slot.
     ///
