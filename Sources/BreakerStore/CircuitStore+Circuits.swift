@@ -208,8 +208,10 @@ extension CircuitStore {
                 self.backend.file, self.configuration.clock, patience: self.configuration.busyTimeout, body)
         }
         return try core.view { (database) throws(BreakerStoreError) in
-            try StoreView(core.file, database, core.clock, isAlive: core.isAlive, isOwn: core.answers.isOwn)
-                .asOfOneInstant(body)
+            try StoreView(
+                file: core.file, database: database, clock: core.clock, isAlive: core.isAlive, isOwn: core.answers.isOwn
+            )
+            .asOfOneInstant(body)
         }
     }
 }

@@ -114,7 +114,7 @@ extension CircuitBreaker {
 
     /// Counts a call that an enforcing circuit would refuse, and lets it through.
     func countObserved() -> Leave {
-        self.circuit.countRefusal()
+        self.circuit.counts.lanes.add(.refused)
         return .uncounted
     }
 
@@ -164,7 +164,7 @@ extension CircuitBreaker {
 
     /// Makes and counts the refusal; its last error is that of the last look unless another error is given.
     func makeRefusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
-        self.circuit.countRefusal()
+        self.circuit.counts.lanes.add(.refused)
         let lastRead = self.circuit.lastRead
         return CircuitOpenError(
             name: self.name,

@@ -91,9 +91,6 @@ final class SharedCircuit: Sendable {
         self.known.read(orInAChild: Known(self.first), part)
     }
 
-    /// Counts a call that was refused, or would have been.
-    func countRefusal() { self.counts.lanes.add(.refused) }
-
     // MARK: - Configs
 
     /// The config that this process registered last.

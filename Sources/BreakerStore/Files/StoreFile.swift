@@ -82,7 +82,7 @@ struct StoreFile: Sendable, Hashable {
         throw BreakerStoreError(systemError: ELOOP, doing: "resolve", path: given)
     }
 
-    private static func realPath(_ path: String) -> String? {
+    static func realPath(_ path: String) -> String? {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)

@@ -17,13 +17,10 @@ enum TemporaryDirectory {
     private static let isRemovedAtExit = atexit { TemporaryDirectory.removeAll() } == 0
 
     static func make() throws(BreakerStoreError) -> String {
-        let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var resolved = base
-        // SQLite follows no symbolic link (`SQLITE_OPEN_NOFOLLOW`).
-        if let real = unsafe realpath(base, nil) {
-            resolved = unsafe String(cString: real)
-            unsafe free(real)
-        }
+        let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? ""
+        // SQLite follows no symbolic link (`SQLITE_OPEN_NOFOLLOW`). An empty text is as good as none.
+        let directory = base.isEmpty ? "/tmp" : base
+        let resolved = StoreFile.realPath(directory) ?? directory
         var template = Array((resolved + "/breaker-store-XXXXXX").utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
             throw BreakerStoreError(systemError: errno, doing: "make a directory in", path: resolved)

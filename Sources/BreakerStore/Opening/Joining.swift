@@ -25,7 +25,7 @@ struct Joining {
     /// Without the wait, this process would give away the slots of workers whose probes are running. No other process
     /// makes a lock file meanwhile, for this process has the guard. A worker that is late counts as dead.
     func waitForTheLiving() throws(BreakerStoreError) {
-        let others = try self.writer.workers().map(\.worker.id).filter { $0 != self.previous }
+        let others = try self.others(than: self.previous)
         let end = Deadline(after: Self.grace)
         while !end.isOver, !others.allSatisfy({ self.lock.isHeldByAnother(worker: $0) }) {
             end.pause(atMost: .milliseconds(5))
@@ -68,9 +68,7 @@ struct Joining {
     /// Writes the worker's row, and removes the rows of dead workers.
     private func write(_ worker: Worker) throws(BreakerStoreError) {
         try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
-            let others = try self.writer.all("SELECT id FROM worker WHERE id <> ?1 LIMIT 10000", .integer(worker.id)) {
-                $0.integer(0)
-            }
+            let others = try self.others(than: worker.id)
             let dead = others.filter { !self.lock.isHeldByAnother(worker: $0) }
             if dead.count < others.count { try self.requireSameBoot() }
             var start = try ClockRow.start(self.writer, self.clock)
@@ -83,6 +81,11 @@ struct Joining {
             )
             try self.writer.reserve(&start.row, for: now, self.clock)
         }
+    }
+
+    /// The numbers alone: a name that is too long to be read must not keep this process from opening the store.
+    private func others(than own: Int64?) throws(BreakerStoreError) -> [Int64] {
+        try self.writer.all("SELECT id FROM worker WHERE id IS NOT ?1 LIMIT 10000", SQLValue(own)) { $0.integer(0) }
     }
 
     private func heal() throws(BreakerStoreError) -> [StoreNote] {

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The base of a store: a core that it may share with other stores of this process, or a file that it only reads.
 struct Backend: Sendable {
     let file: StoreFile

@@ -59,7 +59,8 @@ extension Writer {
             opened.writer.rollback()
             return try self.tryAgain(tickets, opened, work, isHealed: isHealed, after: error, &outcome)
         }
-        outcome.take(completions, of: tickets, transaction)
+        outcome.completions += completions
+        if transaction.hasEvents { outcome.hasEvents = true }
         if self.needsSync(transaction), let error = self.sync(opened) { throw error }
     }
 
@@ -152,16 +153,6 @@ extension Writer {
 }
 
 extension Writer.Outcome {
-    /// Notes that the changes are committed.
-    fileprivate mutating func take(
-        _ completions: [@Sendable () -> Void],
-        of tickets: [any AnyTicket],
-        _ transaction: Transaction
-    ) {
-        self.completions += completions
-        if !transaction.events.isEmpty { self.hasEvents = true }
-    }
-
     /// Notes that all these tickets failed for the same reason, and returns that error.
     fileprivate mutating func fail(_ tickets: [any AnyTicket], _ error: BreakerStoreError) -> BreakerStoreError {
         self.failed += tickets.map { ($0, error) }

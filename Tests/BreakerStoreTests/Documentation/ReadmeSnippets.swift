@@ -4,14 +4,17 @@ import BreakerStore
 enum ReadmeSnippets {
     static func example(api: API) async throws -> String {
         // snippet
+        // Once, when the process starts:
         let store = try CircuitStore(path: "/var/lib/shop/breakers.db")
         let users = try store.breaker(
             .init(name: "users", recoveryTimeout: .seconds(30), maxFailures: 5, rollingWindow: .seconds(60))
         )
+
+        // For each request:
         do {
             return try await users.run { try await api.fetchUser() }
         } catch let refusal as CircuitOpenError {
-            return "try again in \(refusal.retryAfter ?? .seconds(30))"
+            return refusal.retryAfter.map { "try again in \($0)" } ?? "try again later"
         }
         // end of snippet
     }

@@ -59,6 +59,16 @@ import Darwin
         return directory
     }
 
+    @Test func anEmptyVariableIsNone() async {
+        await #expect(processExitsWith: .success) {
+            unsafe setenv("TMPDIR", "", 1)
+            let store = try CircuitStore.temporary()
+            let path = store.backend.file.path
+            store.close()
+            #expect(path.split(separator: "/").count > 2, "\(path) is in no directory for such files")
+        }
+    }
+
     @Test(arguments: Ending.allCases) func nothingIsLeft(ending: Ending) async throws {
         let directory = try Self.makeDirectory()
         await #expect(processExitsWith: .success) { [ending = ending as Ending, directory = directory as String] in

@@ -19,20 +19,6 @@ struct StoreView {
     let isAlive: (Int64) -> Bool
     let isOwn: (Int64) -> Bool
 
-    init(
-        _ file: StoreFile,
-        _ database: Database,
-        _ clock: StoreClock,
-        isAlive: @escaping (Int64) -> Bool,
-        isOwn: @escaping (Int64) -> Bool
-    ) {
-        self.file = file
-        self.database = database
-        self.clock = clock
-        self.isAlive = isAlive
-        self.isOwn = isOwn
-    }
-
     func asOfOneInstant<Value>(
         _ body: (StoreView) throws(BreakerStoreError) -> Value
     ) throws(BreakerStoreError) -> Value {
@@ -91,8 +77,10 @@ struct StoreView {
     ) throws(BreakerStoreError) -> Value {
         let locks = LockReader(file.lock)
         return try BystanderReader.read(file, patience: patience) { (database) throws(BreakerStoreError) in
-            try StoreView(file, database, StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false })
-                .asOfOneInstant(body)
+            try StoreView(
+                file: file, database: database, clock: StoreClock(clock), isAlive: locks.isHeld, isOwn: { _ in false }
+            )
+            .asOfOneInstant(body)
         }
     }
 }

@@ -13,8 +13,8 @@ final class Transaction {
     ///
     /// The slot stays the worker's only as long as other processes see the worker's lock.
     private(set) var hasClaims = false
-    /// The events that were written, for the listeners once they are committed.
-    private(set) var events: [StoredEvent] = []
+    /// Whether there are events for the listeners, once they are committed.
+    private(set) var hasEvents = false
 
     let start: ClockRow.Start
 
@@ -188,7 +188,6 @@ final class Transaction {
             .integer(self.worker.id), .text(self.worker.name), .integer(Int64(self.worker.pid)), SQLValue(`operator`),
             SQLValue(transition.subject), SQLValue(ended?.failed), SQLValue(ended?.refused)
         )
-        let id = self.database.connection.lastInsertedRow
         try self.database.run(
             """
             DELETE FROM event WHERE id IN (SELECT id FROM event WHERE circuit IS ?1 AND id <=
@@ -205,16 +204,7 @@ final class Transaction {
                 .text(name), .text(transition.kind.rawValue)
             )
         }
-        self.events.append(
-            StoredEvent(
-                id: id,
-                circuit: name,
-                transition: transition,
-                at: self.now,
-                worker: self.worker,
-                by: `operator`
-            )
-        )
+        self.hasEvents = true
     }
 
     // MARK: - Rows
