@@ -84,9 +84,6 @@ final class LockFile: Sendable {
     /// Whether a whole lock file of a store is there; changes nothing.
     static func exists(at path: String) -> Bool { Self.content(at: path) != .other }
 
-    /// Whether an open store may use the file; changes nothing.
-    static func hasWorkers(at path: String) -> Bool { Self.content(at: path).hasWorkers }
-
     /// Whether a process has the byte of the link; changes nothing.
     static func isLinkTaken(at path: String) -> Bool {
         guard let file = OpenFile(path, O_RDONLY) else { return false }

@@ -34,7 +34,7 @@ extension StoreFiles {
             guard error.code == .foreignSchema || error.code == .corrupt else { throw error }
             return .refused(error)
         }
-        guard !LockFile.hasWorkers(at: self.file.lock) else {
+        guard !LockFile.content(at: self.file.lock).hasWorkers else {
             throw BreakerStoreError(
                 code: .inUse, message: "services have the store open, and nothing is wrong with its tables",
                 advice: "end the services first", path: self.file.path)

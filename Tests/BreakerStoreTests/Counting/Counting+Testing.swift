@@ -76,3 +76,16 @@ extension Board {
     /// The workers that are noted as degraded, as other programs read them.
     func degraded() -> [Degraded] { BoardReader(at: self.path)?.degraded() ?? [] }
 }
+
+extension CountingRules {
+    init(failureWindow: Int64? = nil, slowWindow: Int64? = nil, measuresDurations: Bool) {
+        self.init()
+        self.measuresDurations = measuresDurations
+        self.failureWindow = failureWindow
+        self.slowWindow = slowWindow
+    }
+
+    init(failureWindow: Int64) { self.init(failureWindow: failureWindow, measuresDurations: false) }
+
+    init(slowWindow: Int64) { self.init(slowWindow: slowWindow, measuresDurations: false) }
+}

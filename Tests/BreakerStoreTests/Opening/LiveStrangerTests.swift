@@ -50,7 +50,7 @@ import Testing
                     // Told is the version, which is asked for before the tables are compared.
                     Foreign.run(path, "CREATE UNIQUE INDEX strange ON worker (pid); PRAGMA user_version = 3000")
                     let file = try StoreFile(resolving: path)
-                    #expect(LockFile.hasWorkers(at: file.lock))
+                    #expect(LockFile.content(at: file.lock).hasWorkers)
                     #expect(throws: BreakerStoreError.self) { try OpeningFacts.isStore(file) }
                     let isStore = try OpeningFacts.isStore(file, trustsHeader: true)
                     #expect(isStore, "the log is not walked")
@@ -67,7 +67,7 @@ import Testing
                     }
                 }
                 #expect(end == .exited(0))
-                #expect(!LockFile.hasWorkers(at: path + "-lock"))
+                #expect(!LockFile.content(at: path + "-lock").hasWorkers)
             }
         }
     }

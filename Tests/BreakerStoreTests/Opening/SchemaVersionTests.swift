@@ -132,3 +132,11 @@ import Testing
         }
     }
 }
+
+extension SchemaRow {
+    /// The row in the form that `all(in:)` reads.
+    var written: [UInt8] {
+        [self.type, self.name, self.table, self.sql].flatMap { Array("\($0.count):".utf8) + $0 + [UInt8(ascii: ",")] }
+            + [UInt8(ascii: "\n")]
+    }
+}

@@ -122,7 +122,7 @@ import Darwin
         try Self.change(path) { $0[61] ^= 16 }
         let lock = try LockFile(path: path + "-lock", creatingWith: nil, owner: nil)
         if hasWorkers { #expect(lock.lock(worker: LockFile.workers.lowerBound)) }
-        #expect(LockFile.hasWorkers(at: path + "-lock") == hasWorkers)
+        #expect(LockFile.content(at: path + "-lock").hasWorkers == hasWorkers)
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         #expect(try store.circuits().map(\.name) == ["a"])

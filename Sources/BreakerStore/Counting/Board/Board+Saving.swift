@@ -82,11 +82,12 @@ extension Board {
         guard let segments = try? self.segments(following: false) else { return }
         for tally in tallies where tally.board == Int64(bitPattern: self.number) {
             let key = CellKey(birth: tally.birth, id: tally.id)
-            func cell(_ kind: BoardKind) -> SharedWords? {
-                segments.lazy.filter { $0.kind == kind }.compactMap { $0.cell(key) }.first
+            if let totals = tally.totals, let cell = Self.cell(.totals, key, in: segments) {
+                TotalsCell(words: cell).noteSaved(totals)
             }
-            if let totals = tally.totals, let cell = cell(.totals) { TotalsCell(words: cell).noteSaved(totals) }
-            if let durations = tally.durations, let cell = cell(.durations) { durations.noteSaved(in: cell) }
+            if let durations = tally.durations, let cell = Self.cell(.durations, key, in: segments) {
+                durations.noteSaved(in: cell)
+            }
         }
     }
 }

@@ -128,7 +128,7 @@ final class Board: Sendable {
         return cell
     }
 
-    private static func cell(_ kind: BoardKind, _ key: CellKey, in segments: [BoardSegment]) -> SharedWords? {
+    static func cell(_ kind: BoardKind, _ key: CellKey, in segments: [BoardSegment]) -> SharedWords? {
         for segment in segments where segment.kind == kind {
             if let cell = segment.cell(key) { return cell }
         }

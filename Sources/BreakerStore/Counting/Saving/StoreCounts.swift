@@ -174,8 +174,9 @@ final class StoreCounts: Sendable {
     ) -> Board? {
         if let board = self.board { return board }
         // The clock, which may be the user's code, is asked while no lock is held.
-        let (uptime, bootID) = (self.clock.uptime, self.clock.host.bootID)
+        let uptime = self.clock.uptime
         guard self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
+        let bootID = self.clock.host.bootID
         var hasTried = false
         let board = self.opening.withLock { _ -> Board? in
             // Another thread may have opened the board, or have tried in vain.

@@ -18,11 +18,7 @@ struct CountingRules: Equatable, Sendable {
     private var failing: Int64 = 0
     private var slow: Int64 = 0
 
-    init(failureWindow: Int64? = nil, slowWindow: Int64? = nil, measuresDurations: Bool = false) {
-        self.measuresDurations = measuresDurations
-        self.failureWindow = failureWindow
-        self.slowWindow = slowWindow
-    }
+    init() {}
 
     func hasWindows(of other: CountingRules) -> Bool { self.failing == other.failing && self.slow == other.slow }
 

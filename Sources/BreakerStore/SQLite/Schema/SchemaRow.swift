@@ -39,12 +39,6 @@ struct SchemaRow: Equatable {
         return rows
     }
 
-    /// The row in the form that `all(in:)` reads.
-    var written: [UInt8] {
-        [self.type, self.name, self.table, self.sql].flatMap { Array("\($0.count):".utf8) + $0 + [UInt8(ascii: ",")] }
-            + [UInt8(ascii: "\n")]
-    }
-
     /// A name in the form that SQLite compares: ASCII letters in lower case, up to the first zero byte.
     static func folded(_ name: [UInt8]) -> [UInt8] {
         let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")

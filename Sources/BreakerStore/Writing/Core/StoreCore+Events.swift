@@ -1,11 +1,5 @@
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Watches the history for the listeners of hubs.
 extension StoreCore {
     private static let watchInterval = Duration.milliseconds(100)

@@ -1,11 +1,5 @@
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The open file of one or more stores of this process.
 ///
 /// The core reports events to the store's life, and has its parts do what the life decides.
