@@ -59,6 +59,8 @@ static void begin_anew(void) {
     for (int i = 0; i < most_mappings; i++) {
         uint64_t range = __atomic_load_n(&mappings[i].range, __ATOMIC_ACQUIRE);
         if (range > 1) blank(&mappings[i], range);
+        // A thread of the parent was about to fill the entry.
+        if (range == 1) __atomic_store_n(&mappings[i].range, 0, __ATOMIC_RELEASE);
     }
 }
 

@@ -93,8 +93,7 @@ final class Writer: @unchecked Sendable {
 
     /// Registers circuits in a file that has just been opened, so that an operator sees them there.
     ///
-    /// - Parameter isSameDatabase: whether the same database was open before. There, others may have registered newer
-    ///   configs by now, or forgotten circuits. So this process writes only its use of circuits that still exist.
+    /// - Parameter isSameDatabase: whether the same database was open before.
     func register(
         _ circuits: [CircuitName: CircuitBreaker.Config],
         isSameDatabase: Bool
@@ -104,13 +103,7 @@ final class Writer: @unchecked Sendable {
         func register() throws(BreakerStoreError) {
             try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 let transaction = try self.transaction(opened)
-                for config in circuits.values {
-                    if isSameDatabase {
-                        try transaction.noteUse(of: config.name)
-                    } else {
-                        try transaction.register(config)
-                    }
-                }
+                try transaction.register(circuits.values, isSameDatabase: isSameDatabase)
                 try transaction.flush()
                 try self.requireIndex(opened)
             }

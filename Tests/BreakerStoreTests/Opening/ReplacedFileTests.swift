@@ -157,8 +157,8 @@ import Darwin
                 // The store's thread has given up.
                 usleep(200_000)
                 lock.withLock { $0 = nil }
-                while !store.isHealthy { usleep(1_000) }
-                #expect(Foreign.value(path, "SELECT group_concat(name) FROM circuit") == "a")
+                while Foreign.value(path, "SELECT group_concat(name) FROM circuit") != "a" { usleep(1_000) }
+                #expect(store.isHealthy)
                 store.close()
             }
         }

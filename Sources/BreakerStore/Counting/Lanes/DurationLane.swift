@@ -48,10 +48,11 @@ struct DurationLane: ~Copyable, Sendable {
     /// Adds the counts to a cell, and leaves zeros.
     func publish(to cell: SharedWords) {
         guard let words = self.words else { return }
-        // The sum comes first: a worker that saves the cell in between sees by the calls that there is more to save.
-        for place in (0...DurationBuckets.count).reversed() {
-            let count = words.take(place)
-            if count > 0 { DurationBuckets.add(count, to: place, of: cell) }
+        // The sum is taken last and added first, so that the cell has no call without its duration. A worker that saves
+        // the cell meanwhile sees by the calls that there is more to save.
+        let counts = (0...DurationBuckets.count).map { words.take($0) }
+        for place in counts.indices.reversed() where counts[place] > 0 {
+            DurationBuckets.add(counts[place], to: place, of: cell)
         }
     }
 

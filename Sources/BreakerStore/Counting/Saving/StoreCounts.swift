@@ -170,7 +170,7 @@ final class StoreCounts: Sendable {
     ///   - lock: nil while the database is not open.
     ///   - birth: the number that the open database was born with; nil while it can't be read.
     func board(
-        until deadline: Deadline, under lock: LockFile?, of birth: () throws(BreakerStoreError) -> Int64?
+        until deadline: Deadline, under lock: () -> LockFile?, of birth: () throws(BreakerStoreError) -> Int64?
     ) -> Board? {
         if let board = self.board { return board }
         // The clock, which may be the user's code, is asked while no lock is held.
@@ -181,7 +181,7 @@ final class StoreCounts: Sendable {
         let board = self.opening.withLock { _ -> Board? in
             // Another thread may have opened the board, or have tried in vain.
             if let board = self.board { return board }
-            guard let lock, self.nextTry.load(ordering: .relaxed) <= uptime else { return nil }
+            guard self.nextTry.load(ordering: .relaxed) <= uptime, let lock = lock() else { return nil }
             hasTried = true
             self.presentBoard.value = try? lock.withGuard(until: deadline) { () throws(BreakerStoreError) in
                 // Read under byte 0: another database can't be opened meanwhile, and lose its board to this one's.
@@ -190,12 +190,13 @@ final class StoreCounts: Sendable {
             }
             let board = self.board
             // Threads that have waited for this try make none of their own.
-            self.nextTry.store(board == nil ? uptime.addingSaturating(Self.pause) : uptime, ordering: .relaxed)
+            self.nextTry.store(board == nil ? .max : uptime, ordering: .relaxed)
             return board
         }
         if hasTried, board == nil {
-            // The try may have taken longer than the pause, which begins here.
-            self.nextTry.store(self.clock.uptime.addingSaturating(Self.pause), ordering: .relaxed)
+            // The pause begins after the try, unless another file was opened meanwhile.
+            let next = self.clock.uptime.addingSaturating(Self.pause)
+            _ = self.nextTry.compareExchange(expected: .max, desired: next, ordering: .relaxed)
         }
         if hasTried, board != nil { self.nextGrowth.store(.min, ordering: .relaxed) }
         return board

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -8,9 +10,13 @@ import Foundation
 extension StoreCore {
     /// The board; opens it if the time for a try has come.
     private func board(until deadline: Deadline) -> Board? {
-        self.counting.board(until: deadline, under: self.answers.lockFile) { () throws(BreakerStoreError) in
-            try self.read { (database) throws(BreakerStoreError) in try ClockRow.read(database)?.birth }
-        }
+        self.counting.board(
+            until: deadline, under: { self.answers.lockFile },
+            of: { () throws(BreakerStoreError) in
+                // Another file may have taken the path, and another process may have made that file's board.
+                guard self.answers.isInPlace else { return nil }
+                return try self.read { (database) throws(BreakerStoreError) in try ClockRow.read(database)?.birth }
+            })
     }
 
     @discardableResult
@@ -74,9 +80,9 @@ extension StoreCore {
     }
 
     /// The board, unless no process has made one; opens it if the time for a try has come.
-    private var boardThatIsThere: Board? {
+    private func boardThatIsThere(until deadline: Deadline) -> Board? {
         if self.isForked || FoundFile(self.file.board) == nil { return nil }
-        return self.board(until: self.writer.deadline)
+        return self.board(until: deadline)
     }
 
     /// Saves the tallies in the file, every few seconds.
@@ -84,7 +90,7 @@ extension StoreCore {
         guard self.counting.beginSaving(at: self.clock.uptime) else { return }
         let worker = self.keys.presentWorker
         // Dead processes may have left counts on a board that this process has not needed yet.
-        _ = self.boardThatIsThere
+        _ = self.boardThatIsThere(until: self.writer.deadline)
         let unsaved = self.counting.takeUnsaved(by: worker, atMost: StoreCounts.mostAtOnce, reading: self.learn)
         guard !unsaved.isEmpty else { return }
         self.counting.noteSaving()
@@ -122,16 +128,20 @@ extension StoreCore {
 
     /// Writes on the board that this worker can't use the file, and why, or that it can again.
     func noteHealthOnBoard() {
-        // A file that was opened again needs its board for this, too.
-        guard let board = self.boardThatIsThere else { return }
-        var since: Int64?
-        var reason: BreakerStoreError.Code?
+        guard !self.isForked else { return }
+        let worker = self.keys.presentWorker
         if case .degraded(let date, let error) = self.health {
             let age = max(0, self.clock.host.wallTime.timeIntervalSince(date))
-            since = self.clock.uptime - Int64(saturating: age * 1_000_000)
-            reason = error.code
+            let since = self.clock.uptime - Int64(saturating: age * 1_000_000)
+            guard let board = self.counting.board else { return }
+            self.isMarkedDegraded.store(true, ordering: .relaxed)
+            board.setDegraded(worker, since: since, reason: error.code, isAlive: self.answers.isAlive)
+        } else if self.isMarkedDegraded.load(ordering: .relaxed) {
+            // The board of a file that was opened again is not open yet. Each look-around tries again.
+            guard let board = self.boardThatIsThere(until: Deadline(after: .milliseconds(50))) else { return }
+            board.setDegraded(worker, since: nil, isAlive: self.answers.isAlive)
+            self.isMarkedDegraded.store(false, ordering: .relaxed)
         }
-        board.setDegraded(self.keys.presentWorker, since: since, reason: reason, isAlive: self.answers.isAlive)
     }
 
     // MARK: - Now and then

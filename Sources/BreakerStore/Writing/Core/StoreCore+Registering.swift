@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Registers circuits, and writes later what could not be committed at once.
 extension StoreCore {
     /// Registers circuits with these configs, all in one transaction.
@@ -17,6 +19,19 @@ extension StoreCore {
             }
             throw error
         }
+    }
+
+    /// Registers this process's circuits in the file that was opened again, if that could not be done then.
+    ///
+    /// The file may have been locked or full. Each look-around tries again.
+    func registerAgain() {
+        guard let isSameDatabase = self.toRegister.withLock({ $0 }) else { return }
+        let configs = self.circuits.inForce
+        self.post(
+            until: self.writer.deadline, then: { self.toRegister.withLock { $0 = nil } },
+            { (transaction) throws(BreakerStoreError) in
+                try transaction.register(configs.values, isSameDatabase: isSameDatabase)
+            })
     }
 
     /// Notes that this process uses a circuit, and returns its stored config; nil if the file has no such circuit.

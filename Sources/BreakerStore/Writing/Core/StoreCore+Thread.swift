@@ -59,6 +59,8 @@ extension StoreCore {
         _ = self.giveUpIfOverdue()
         // A report may have been refused and kept just when the file came back.
         self.writeOutbox()
+        self.registerAgain()
+        if self.isMarkedDegraded.load(ordering: .relaxed) { self.noteHealthOnBoard() }
         self.publishAllCounts()
         self.saveTalliesIfDue()
         self.lookForLongTexts()
@@ -117,7 +119,6 @@ extension StoreCore {
             let isWritable = self.writer.tryToWrite(unless: { self.isClosed })
         {
             guard isWritable else { return false }
-            try self.registerAgain()
         } else {
             try self.reopen(isSuspect: isSuspect)
             // This read also makes SQLite read the schema for the connection that answers calls.
@@ -143,6 +144,7 @@ extension StoreCore {
     private func recovered() {
         guard let loss = self.report({ $0.recovered() }) else { return }
         self.noteHealthOnBoard()
+        self.registerAgain()
         self.outbox.note(loss, endedAt: self.clock.host.wallTime)
         self.writeNotes()
         // Memory forgets first: a failure that still can't be committed counts in memory again (`keepAgain`).

@@ -40,11 +40,13 @@ final class StoreCore: EventSource {
     let hub = EventHub()
     /// The hubs with listeners: `hub`, once a stream has used it, and each hub of a single listener.
     let hubs = Mutex<[EventHub]>([])
+    /// Whether the board may say that this worker is degraded.
+    let isMarkedDegraded = Atomic<Bool>(false)
     let idleSweep = Mutex(IdleSweep.over)
     let longTexts = Atomic<LongTextSearch>(.due)
     private let isToHeal = Atomic<Bool>(false)
     /// Set while the file that was opened again lacks this process's circuits: whether it is the same database.
-    private let toRegister = Mutex<Bool?>(nil)
+    let toRegister = Mutex<Bool?>(nil)
     let thread = StoreThread()
     /// No thread tries to start the store's thread before this uptime; the greatest number once the thread runs.
     private let nextStart = Atomic<Int64>(.min)
@@ -175,14 +177,6 @@ final class StoreCore: EventSource {
         self.viewer.close()
         let isSameDatabase = try self.open(isSuspect: isSuspect, maybeSame: maybeSame)
         self.toRegister.withLock { $0 = isSameDatabase && $0 ?? true }
-        try self.registerAgain()
-    }
-
-    /// Registers this process's circuits in the file that was opened again, unless that was done.
-    ///
-    /// The file may be locked or full by then: the store is not healthy before its circuits are registered.
-    func registerAgain() throws(BreakerStoreError) {
-        guard let isSameDatabase = self.toRegister.withLock({ $0 }) else { return }
         try self.writer.register(self.circuits.inForce, isSameDatabase: isSameDatabase)
         self.toRegister.withLock { $0 = nil }
     }

@@ -26,6 +26,18 @@ extension Transaction {
         try self.noteUse(of: config.name)
     }
 
+    /// Registers the circuits of a process that has opened the file again.
+    ///
+    /// - Parameter isSameDatabase: whether the same database was open before. There, others may have registered newer
+    ///   configs by now, or forgotten circuits. So this process writes only its use of circuits that still exist.
+    func register(
+        _ configs: some Sequence<CircuitBreaker.Config>, isSameDatabase: Bool
+    ) throws(BreakerStoreError) {
+        for config in configs {
+            if isSameDatabase { try self.noteUse(of: config.name) } else { try self.register(config) }
+        }
+    }
+
     /// Whether a process has created the circuit, or registered another config for it, after `time`.
     private func isConfigured(
         _ circuit: Circuit,
