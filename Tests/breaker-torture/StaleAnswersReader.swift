@@ -147,7 +147,7 @@ final class StaleAnswersReader: Sendable {
         case 2:
             // What an async call asks first.
             do throws(CircuitOpenError) {
-                if try breaker.hasFreePass { return (true, "leaveByKeptAnswer") }
+                if try breaker.hasKeptLeave { return (true, "leaveByKeptAnswer") }
             } catch {
                 return (false, "leaveByKeptAnswer")
             }

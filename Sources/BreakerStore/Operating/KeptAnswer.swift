@@ -17,7 +17,7 @@ extension CircuitBreaker {
     }
 
     /// Throws the refusal if the kept answer is one.
-    package var hasFreePass: Bool {
+    package var hasKeptLeave: Bool {
         get throws(CircuitOpenError) { try self.leaveByKeptAnswer() != nil }
     }
 

@@ -123,7 +123,7 @@ final class StoreCounts: Sendable {
 
     func noteSaving() { self.isSaving.store(true, ordering: .relaxed) }
 
-    /// Called once the transaction that saves these unsaved is committed.
+    /// Called once the transaction that saves this batch is committed.
     func noteSaved(_ unsaved: Unsaved) {
         defer { self.isSaving.store(false, ordering: .releasing) }
         for tally in unsaved.tallies where tally.own != nil { unsaved.circuits[tally.birth]?.counts.noteSaved(tally) }
@@ -193,12 +193,14 @@ final class StoreCounts: Sendable {
             self.nextTry.store(board == nil ? .max : uptime, ordering: .relaxed)
             return board
         }
-        if hasTried, board == nil {
+        guard hasTried else { return board }
+        if board == nil {
             // The pause begins after the try, unless another file was opened meanwhile.
             let next = self.clock.uptime.addingSaturating(Self.pause)
             _ = self.nextTry.compareExchange(expected: .max, desired: next, ordering: .relaxed)
+        } else {
+            self.nextGrowth.store(.min, ordering: .relaxed)
         }
-        if hasTried, board != nil { self.nextGrowth.store(.min, ordering: .relaxed) }
         return board
     }
 

@@ -60,7 +60,7 @@ extension StoreCore {
         // A report may have been refused and kept just when the file came back.
         self.writeOutbox()
         self.registerAgain()
-        if self.isMarkedDegraded.load(ordering: .relaxed) { self.noteHealthOnBoard() }
+        self.noteHealthOnBoard()
         self.publishAllCounts()
         self.saveTalliesIfDue()
         self.lookForLongTexts()
