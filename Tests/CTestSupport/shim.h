@@ -31,37 +31,6 @@ static inline int64_t ts_allocated(const char *path) {
 // Swift hides fork: a child may do little more than what is async-signal-safe.
 static inline pid_t ts_fork(void) { return fork(); }
 
-#ifdef __linux__
-// Whether all threads of this process sleep but the one that asks.
-static inline int ts_others_sleep(void) {
-    DIR *threads = opendir("/proc/self/task");
-    if (!threads) return 1;
-    int asleep = 1;
-    for (struct dirent *thread; asleep && (thread = readdir(threads));) {
-        if (thread->d_name[0] == '.' || atoi(thread->d_name) == (int)syscall(SYS_gettid)) continue;
-        char path[300], line[512], *name_end;
-        snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread->d_name);
-        FILE *file = fopen(path, "re");
-        if (!file) continue;  // The thread has just ended.
-        // The name in parentheses may hold parentheses; the state follows the last one.
-        if (fgets(line, sizeof line, file) && (name_end = strrchr(line, ')'))) asleep = name_end[2] == 'S';
-        fclose(file);
-    }
-    closedir(threads);
-    return asleep;
-}
-#else
-static inline int ts_others_sleep(void) { return 1; }
-#endif
-
-// Waits until the other threads sleep, for five seconds at most, before a fork whose child runs much of Swift.
-//
-// The Swift runtime has locks for what it does once. A thread that has such a lock at the fork leaves the lock taken in
-// the child for ever.
-static inline void ts_await_quiet(void) {
-    for (int looks = 0; looks < 5000 && !ts_others_sleep(); looks++) usleep(1000);
-}
-
 // Forks a child that SIGALRM ends after so many seconds, whatever it waits for. A thread of the store blocks all
 // signals, and the child of one would never end: its test would wait with it.
 static inline pid_t ts_fork_for(unsigned seconds) {
@@ -74,6 +43,65 @@ static inline pid_t ts_fork_for(unsigned seconds) {
     signal(SIGALRM, SIG_DFL);
     alarm(seconds);
     return 0;
+}
+
+#ifdef __linux__
+// How often the other threads of this process have been given a processor; -1 if one of them has it, or waits for it.
+static inline int64_t ts_turns_of_others(void) {
+    DIR *threads = opendir("/proc/self/task");
+    if (!threads) return -1;
+    int64_t turns = 0;
+    for (struct dirent *thread; turns >= 0 && (thread = readdir(threads));) {
+        if (thread->d_name[0] == '.' || atoi(thread->d_name) == (int)syscall(SYS_gettid)) continue;
+        char path[300], line[512], *name_end;
+        snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", thread->d_name);
+        FILE *file = fopen(path, "re");
+        long long ran, waited, count = 0;
+        if (file && fscanf(file, "%lld %lld %lld", &ran, &waited, &count) == 3) turns += count;
+        if (file) fclose(file);
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread->d_name);
+        // A thread without a file has just ended.
+        if (!(file = fopen(path, "re"))) continue;
+        // The name in parentheses may hold parentheses; the state follows the last one.
+        if (fgets(line, sizeof line, file) && (name_end = strrchr(line, ')')) && name_end[2] != 'S') turns = -1;
+        fclose(file);
+    }
+    closedir(threads);
+    return turns;
+}
+#else
+static inline int64_t ts_turns_of_others(void) { return 0; }
+#endif
+
+// Forks a child, as `ts_fork_for`, at an instant at which all other threads sleep.
+//
+// The Swift runtime has locks for what it does once, and SQLite has locks for all connections of a process. A thread
+// that has such a lock at the fork leaves the lock taken in the child for ever. So a child of a fork beside which
+// another thread ran ends at once, and the fork is made again.
+static inline pid_t ts_fork_beside_sleepers(unsigned seconds) {
+    while (1) {
+        int64_t turns = ts_turns_of_others();
+        int verdict[2];
+        if (turns < 0) {
+            usleep(1000);
+            continue;
+        }
+        if (pipe(verdict)) return -1;
+        pid_t child = ts_fork_for(seconds);
+        if (child == 0) {
+            char word;
+            close(verdict[1]);
+            if (read(verdict[0], &word, 1) != 1) _exit(0);
+            close(verdict[0]);
+            return 0;
+        }
+        int ran = child < 0 || ts_turns_of_others() != turns;
+        if (!ran) (void)!write(verdict[1], "", 1);
+        close(verdict[0]);
+        close(verdict[1]);
+        if (!ran || child < 0) return child;
+        waitpid(child, 0, 0);
+    }
 }
 
 // What "Running workers on a host" has in a header; its Swift is in breaker-worker.

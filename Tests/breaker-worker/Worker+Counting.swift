@@ -131,7 +131,7 @@ extension Worker {
         return "exit=\(ts_exit_code(status))"
     }
 
-    private static func fork() -> pid_t { ts_fork_for(60) }
+    private static func fork() -> pid_t { ts_fork_beside_sleepers(60) }
 
     private static func forkInCall(_ breaker: CircuitBreaker, _ fails: Bool) -> pid_t {
         var child: pid_t = -1

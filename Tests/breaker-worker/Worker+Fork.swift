@@ -45,8 +45,7 @@ extension Worker {
         let pid = Locked<pid_t>(-1)
         let thread = StoreThread()
         let isStarted = thread.start {
-            ts_await_quiet()
-            let child = ts_fork_for(60)
+            let child = ts_fork_beside_sleepers(60)
             guard child == 0 else { return pid.withLock { $0 = child } }
             let text = Array(body().utf8)
             _ = unsafe write(output, text, text.count)

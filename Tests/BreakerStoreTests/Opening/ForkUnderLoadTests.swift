@@ -37,7 +37,7 @@ import Darwin
                 return thread
             }
             var forks: [Forked.End] = []
-            for _ in 0..<100 { forks.append(Forked.run { used.tryAll() }) }
+            for _ in 0..<100 { forks.append(Forked.run(underLoad: true) { used.tryAll() }) }
             isOver.withLock { $0 = true }
             for end in ends { _ = end.waitForEnd(until: Deadline(after: .seconds(30))) }
             store.close()

@@ -13,8 +13,6 @@ import Darwin
 #endif
 
 /// Child processes without a program of their own.
-///
-/// Only in a process that has no other threads at work, such as the one of an exit test that has just begun.
 enum Forked {
     enum End: Equatable {
         case exited(Int32)
@@ -22,7 +20,9 @@ enum Forked {
     }
 
     /// Runs `body` in a child and waits for its end.
-    static func run(_ body: @escaping () -> Int32) -> End { Self.wait(for: Self.start(body)) }
+    static func run(underLoad: Bool = false, _ body: @escaping () -> Int32) -> End {
+        Self.wait(for: Self.start(underLoad: underLoad, body))
+    }
 
     /// Runs `body` while a child stands where it calls `pause`, and waits for the child's end.
     ///
@@ -60,9 +60,11 @@ enum Forked {
     ///
     /// Swift's locks on Linux keep the id of the thread that has waited for one, which a child takes for its own: two
     /// threads of that child that wait for each other then wait for ever, or trap (seen on 6.3.1).
-    static func start(_ body: @escaping () -> Int32) -> pid_t {
+    ///
+    /// - Parameter underLoad: other threads of this process may be at work just then; else this waits until all sleep.
+    static func start(underLoad: Bool = false, _ body: @escaping () -> Int32) -> pid_t {
         ts_note_no_backtraces()
-        let work = Work(body)
+        let work = Work(underLoad, body)
         let thread = StoreThread()
         let isStarted = thread.start { work.child = work.fork() }
         guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(60))) else { return -1 }
@@ -71,13 +73,17 @@ enum Forked {
 
     /// Sendable: one thread at a time uses it; the other waits.
     private final class Work: @unchecked Sendable {
+        private let underLoad: Bool
         private let body: () -> Int32
         var child: pid_t = -1
 
-        init(_ body: @escaping () -> Int32) { self.body = body }
+        init(_ underLoad: Bool, _ body: @escaping () -> Int32) {
+            self.underLoad = underLoad
+            self.body = body
+        }
 
         func fork() -> pid_t {
-            let child = BreakerTestSupport.fork(forSeconds: 60)
+            let child = self.underLoad ? BreakerTestSupport.fork(forSeconds: 60) : forkBesideSleepers(forSeconds: 60)
             guard child == 0 else { return child }
             _exit(self.body())
         }

@@ -85,7 +85,7 @@ import Darwin
             let breaker = try store.breaker(.init(name: "a", trip: .consecutiveFailures(10)))
             synchronously { breaker.recordFailure() }
             let permit = try synchronously { try breaker.admit() }
-            let child = fork(forSeconds: 60)
+            let child = forkBesideSleepers(forSeconds: 60)
             if child == 0 {
                 synchronously { permit.fail() }
                 _exit(0)

@@ -87,7 +87,7 @@ import Darwin
         await #expect(processExitsWith: .success) { [directory = directory as String] in
             unsafe setenv("TMPDIR", directory, 1)
             let store = try CircuitStore.temporary()
-            let child = BreakerTestSupport.fork(forSeconds: 100)
+            let child = forkBesideSleepers(forSeconds: 100)
             if child == 0 { exit(0) }
             var status: Int32 = -1
             unsafe waitpid(child, &status, 0)
