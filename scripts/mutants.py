@@ -81,8 +81,8 @@ FOLDERS = {
         ["Opening/[CJQR]*.swift", "Opening/Opening.swift", "Opening/Opening+Files.swift", "Opening/OpeningFacts.swift"],
         "BadPathTests|CutCreationTests|NewFileTests|OpeningPatienceTests|QuarantineTests|RemovedFileTests"
         "|ReplacedFileTests|SchemaVersionTests|SquatterTests|TornIndexTests|TornStoreTests",
-        "CallAnswerTests|FileModeTests|FilesOfOthersTests|ForeignRowTests|KilledCreationTests|LiveStrangerTests"
-        "|OtherKernelTests|ReadOnlyFollowTests|RemovedLockTests|ReserveTests|SharedByUsersTests"
+        "CallAnswerTests|FileModeTests|FilesOfOthersTests|ForeignRowTests|KilledCreationTests|LiveSchemaTests"
+        "|LiveStrangerTests|OtherKernelTests|ReadOnlyFollowTests|RemovedLockTests|ReserveTests|SharedByUsersTests"
         "|SideFileLinkTests|SparseFileTests|SpecialFileTests",
     ),
 }

@@ -24,11 +24,13 @@ import Testing
         WHERE circuit.name = 'bad'
         """
 
-    /// Every bit that lies above an hour, one after the other.
+    /// Bits above an hour: the lowest one, those about the year 2300, which bounds the clock, and the highest ones.
     @Test(arguments: Self.places)
     func movesNoOther(place: String) throws {
         try Files.withDirectory { directory in
-            for bit in 32..<63 { try self.check(place, "(1 << \(bit))", "\(directory)/\(bit).db") }
+            for bit in [32, 40, 48, 52, 53, 54, 60, 61, 62] {
+                try self.check(place, "(1 << \(bit))", "\(directory)/\(bit).db")
+            }
             try self.check(place, "9223372036854775807", "\(directory)/max.db")
         }
     }

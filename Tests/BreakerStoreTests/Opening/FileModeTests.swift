@@ -75,12 +75,7 @@ import Darwin
                 let before = Listing(directory)
                 let end = Forked.run {
                     // Root may do anything.
-                    if geteuid() == 0 {
-                        var none: [gid_t] = []
-                        unsafe setgroups(0, &none)
-                        setgid(65534)
-                        setuid(65534)
-                    }
+                    if geteuid() == 0 { Forked.become(65534, of: 65534) }
                     do throws(BreakerStoreError) {
                         _ = try CircuitStore(path: path, configuration: Stores.configuration())
                         return 1

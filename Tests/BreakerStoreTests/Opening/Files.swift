@@ -46,6 +46,11 @@ enum Files {
         close(descriptor)
     }
 
+    /// The names of what the library has set aside in a directory as broken.
+    static func setAside(in directory: String) -> [String] {
+        Directory.names(in: directory).filter { $0.contains(".corrupt-") }
+    }
+
     static func copy(_ source: String, to target: String) {
         guard let bytes = Self.read(source) else { return }
         Self.write(bytes, to: target)

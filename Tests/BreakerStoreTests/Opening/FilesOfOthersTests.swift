@@ -23,12 +23,7 @@ struct FilesOfOthersTests {
     /// Runs `body` as a user, in a child; returns its exit code.
     private static func run(as user: uid_t, _ body: @escaping () throws -> Int32) -> Int32 {
         let end = Forked.run {
-            if user != 0 {
-                var none: [gid_t] = []
-                unsafe setgroups(0, &none)
-                setgid(user)
-                setuid(user)
-            }
+            if user != 0 { Forked.become(user, of: user) }
             do {
                 return try body()
             } catch {
@@ -85,7 +80,8 @@ struct FilesOfOthersTests {
     }
 
     /// Root and an ordinary user find what the other user has made: empty, a whole store, or a link.
-    @Test(arguments: ["", "-wal", "-shm", "-journal", "-lock"], [UInt32(0o1777), 0o777])
+    @Test(
+        arguments: ["", "-wal", "-shm", "-journal", "-lock"].map { ($0, UInt32(0o1777)) } + [("", 0o777)])
     func fileIsRefused(ending: String, mode: UInt32) async {
         await #expect(processExitsWith: .success) { [ending, mode] in
             try Files.withDirectory { directory in

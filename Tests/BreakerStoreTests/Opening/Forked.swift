@@ -101,6 +101,14 @@ enum Forked {
         _ = Self.wait(for: child)
     }
 
+    /// Ends root's rights for good, for those of a user and of these groups.
+    static func become(_ user: uid_t, of group: gid_t, groups: [gid_t] = []) {
+        var groups = groups
+        unsafe setgroups(numericCast(groups.count), &groups)
+        setgid(group)
+        setuid(user)
+    }
+
     /// Says something for people: what `print` keeps back is lost when a child ends.
     static func say(_ text: String) {
         let bytes = Array("\(text)\n".utf8)

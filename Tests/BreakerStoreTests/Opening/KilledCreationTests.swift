@@ -10,24 +10,6 @@ import Testing
         await #expect(processExitsWith: .success) { KilledOpening.checkEveryStep { _ in } }
     }
 
-    /// The tables come with the step from a version that never was.
-    @Test func migration() async {
-        await #expect(processExitsWith: .success) {
-            KilledOpening.checkEveryStep(atMost: 60) { path in
-                Foreign.run(
-                    path,
-                    """
-                    PRAGMA application_id = \(Schema.applicationID);
-                    PRAGMA user_version = 1;
-                    CREATE TABLE older (x INTEGER NOT NULL) STRICT;
-                    INSERT INTO older VALUES (42);
-                    PRAGMA journal_mode = WAL;
-                    """
-                )
-            }
-        }
-    }
-
     /// A store of schema 1.0 with a circuit: all that it holds is kept.
     @Test func migrationOfAStore() async {
         await #expect(processExitsWith: .success) {

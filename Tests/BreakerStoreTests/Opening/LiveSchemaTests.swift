@@ -48,7 +48,7 @@ import Testing
         #expect(await eventually { store.isHealthy })
         #expect(await eventually { (try? store.circuit(named: "b")?.state) != .closed })
         #expect(Foreign.value(path, "SELECT count(*) FROM circuit WHERE name = 'a'") == "1")
-        #expect(!Directory.names(in: try Workplace.here.directory).contains { $0.contains(".corrupt-") })
+        #expect(try Files.setAside(in: Workplace.here.directory).isEmpty)
     }
 
     @Test func startsANewFileOnceTheFilesWereMovedAway() async throws {
@@ -78,7 +78,7 @@ import Testing
         let kept = try StoreFiles(path: path).setAside(SystemHostClock())
         #expect(Files.read(kept) != nil)
         #expect([path, path + "-wal", path + "-shm"].allSatisfy { Files.read($0) == nil })
-        #expect(Directory.names(in: try Workplace.here.directory).count { $0.contains(".corrupt-") } == 3)
+        #expect(try Files.setAside(in: Workplace.here.directory).count == 3)
     }
 
     /// SQLite compiles nothing anew for that, and the tables are the same.

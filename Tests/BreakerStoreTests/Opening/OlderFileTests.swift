@@ -144,7 +144,7 @@ import Testing
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         #expect(store.isHealthy)
-        let kept = Directory.names(in: try Workplace.here.directory).first { $0.hasPrefix("a.db.corrupt-") }
+        let kept = try Files.setAside(in: Workplace.here.directory).first { $0.hasPrefix("a.db.") }
         #expect(try Files.read("\(Workplace.here.directory)/\(kept ?? "")") == bytes)
     }
 

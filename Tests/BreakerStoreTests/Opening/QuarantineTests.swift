@@ -15,23 +15,20 @@ import Darwin
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct QuarantineTests {
     static let garbage = [UInt8](repeating: 0xA5, count: 20_000)
 
-    private static func asideNames(in directory: String) -> [String] {
-        Directory.names(in: directory).filter { $0.contains(".corrupt-") }
-    }
-
-    @Test(arguments: [1, 15, 20_000])
-    func brokenFileIsKeptAndReplaced(size: Int) throws {
+    @Test(arguments: [(1, false), (15, false), (20_000, false), (20_000, true)])
+    func brokenFileIsKeptAndReplaced(size: Int, hasGarbageForALog: Bool) throws {
         let garbage = Array(Self.garbage.prefix(size))
         let directory = try Workplace.here.directory
         let path = directory + "/a.db"
         try Stores.make(path)
         Files.write(garbage, to: path)
+        if hasGarbageForALog { Files.write(Self.garbage, to: path + "-wal") }
         let log = Files.read(path + "-wal")
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         #expect(store.isHealthy)
         #expect(try store.circuits().isEmpty)
-        let aside = Self.asideNames(in: directory)
+        let aside = Files.setAside(in: directory)
         let database = try #require(aside.first { $0.hasPrefix("a.db.") })
         #expect(Files.read("\(directory)/\(database)") == garbage)
         let keptLog = try #require(aside.first { $0.hasPrefix("a.db-wal.") })
@@ -49,12 +46,12 @@ import Darwin
             Files.write(Self.garbage, to: path)
             try CircuitStore(path: path, configuration: Stores.configuration()).close()
         }
-        #expect(Self.asideNames(in: directory).count { $0.hasPrefix("a.db.") } == 3)
+        #expect(Files.setAside(in: directory).count { $0.hasPrefix("a.db.") } == 3)
     }
 
     #if BREAKERSTORE_HOOKS
     /// Somebody has put garbage in the store's place for a moment: the store that comes back keeps its name and log.
-    @Test(arguments: ["quarantine.begin", "quarantine.database", "quarantine.side"])
+    @Test(arguments: ["quarantine.due", "quarantine.begin", "quarantine.database", "quarantine.side"])
     func whatIsPutBackIsNotSetAside(at step: String) async throws {
         let path = try Workplace.here.store
         try Stores.make(path)
@@ -64,6 +61,7 @@ import Darwin
             Hook.install { if $0 == step { _ = unsafe rename(path + ".away", path) } }
             let store = try CircuitStore(path: path, configuration: Stores.configuration())
             #expect(try store.circuits().map(\.name) == ["a"])
+            #expect(try store.circuit(named: "a")?.failures.count == 1)
             store.close()
         }
     }
@@ -115,7 +113,7 @@ import Darwin
         let isTold = await eventually { (try? store.history())?.contains { $0.kind == .quarantined } == true }
         let directory = try Workplace.here.directory
         let history = Result { try store.history() }
-        #expect(isTold, "\(store.health), \(Self.asideNames(in: directory)), \(history)")
+        #expect(isTold, "\(store.health), \(Files.setAside(in: directory)), \(history)")
         #expect(await eventually { store.isHealthy })
         // What was reported of the old circuit does not count for the new one, unless the old one was never read: then
         // the report has no epoch of its own.
@@ -160,6 +158,6 @@ import Darwin
         try store.forget("a")
         #expect(try store.circuits().map(\.name) == ["b"])
         #expect(try store.history(of: "a").first?.kind == .forgotten)
-        #expect(Self.asideNames(in: try Workplace.here.directory).isEmpty)
+        #expect(Files.setAside(in: try Workplace.here.directory).isEmpty)
     }
 }

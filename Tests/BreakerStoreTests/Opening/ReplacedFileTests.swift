@@ -38,9 +38,7 @@ import Darwin
         let breaker = try store.breaker(Stores.config(maxFailures: 100))
         for _ in 0..<3 { await breaker.recordFailure() }
         if comes != "at once" {
-            let stranger = directory + "/stranger.db"
-            Foreign.run(stranger, "CREATE TABLE guest (name TEXT)")
-            #expect(unsafe rename(stranger, path) == 0)
+            #expect(unsafe rename(Self.makeStranger(in: directory), path) == 0)
             await breaker.recordFailure()
             #expect(await eventually { !store.isHealthy })
         }
@@ -59,8 +57,7 @@ import Darwin
         let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         _ = try store.breaker(Stores.config())
-        let stranger = directory + "/stranger.db"
-        Foreign.run(stranger, "CREATE TABLE guest (name TEXT)")
+        let stranger = Self.makeStranger(in: directory)
         #expect(unsafe rename(path, directory + "/parked.db") == 0)
         #expect(unsafe rename(stranger, path) == 0)
         #expect(throws: BreakerStoreError.self) { try store.circuits() }
@@ -88,7 +85,7 @@ import Darwin
         switch newcomer {
         case .garbage:
             // It is set aside, and the log with it.
-            #expect(Directory.names(in: directory).filter { $0.contains("-wal.corrupt-") }.count == 1)
+            #expect(Files.setAside(in: directory).count { $0.hasPrefix("a.db-wal.") } == 1)
         case .stranger:
             #expect(throws: BreakerStoreError.self) { try opened.get() }
             let isAsItWas = Files.read(path) == bytes
@@ -100,7 +97,7 @@ import Darwin
         case .store:
             break
         }
-        let broken = Directory.names(in: directory).first { $0.hasPrefix("a.db.corrupt-") }
+        let broken = Files.setAside(in: directory).first { $0.hasPrefix("a.db.") }
         let isKept = broken.map { Files.read("\(directory)/\($0)") == bytes } ?? true
         #expect(isKept)
         #expect(Foreign.value(path, "PRAGMA integrity_check") == "ok")
@@ -113,8 +110,7 @@ import Darwin
                 let path = directory + "/a.db"
                 let copy = directory + "/copy.db"
                 try Self.makeCopy(copy)
-                let stranger = directory + "/stranger.db"
-                Foreign.run(stranger, "CREATE TABLE guest (name TEXT)")
+                let stranger = Self.makeStranger(in: directory)
                 let store = try CircuitStore(path: path, configuration: Stores.configuration())
                 let breaker = try store.breaker(Stores.config(maxFailures: 100))
                 for _ in 0..<3 { breaker.recordFailure() }
@@ -159,24 +155,6 @@ import Darwin
                 lock.withLock { $0 = nil }
                 while Foreign.value(path, "SELECT group_concat(name) FROM circuit") != "a" { usleep(1_000) }
                 #expect(store.isHealthy)
-                store.close()
-            }
-        }
-    }
-
-    /// It was garbage that was found broken.
-    @Test func storeThatComesBackIsNotSetAsideInPlaceOfWhatWasBroken() async {
-        await #expect(processExitsWith: .success) {
-            try Files.withDirectory { directory in
-                let path = directory + "/a.db"
-                try Stores.make(path)
-                #expect(unsafe rename(path, directory + "/parked.db") == 0)
-                Files.write(QuarantineTests.garbage, to: path)
-                Hook.install { name in
-                    if name == "quarantine.due" { unsafe rename(directory + "/parked.db", path) }
-                }
-                let store = try CircuitStore(path: path, configuration: Stores.configuration())
-                #expect(try store.circuit(named: "a")?.failures.count == 1)
                 store.close()
             }
         }
@@ -236,8 +214,7 @@ import Darwin
                 let first = try opening.run()
                 opening.previous = .init(lock: first.lock, worker: first.worker.id)
                 #expect(unsafe rename(path, parked) == 0)
-                Foreign.run(directory + "/stranger.db", "CREATE TABLE guest (name TEXT)")
-                #expect(unsafe rename(directory + "/stranger.db", path) == 0)
+                #expect(unsafe rename(Self.makeStranger(in: directory), path) == 0)
                 let isBack = Locked(false)
                 Hook.install { name in
                     if name == "open.guarded", unsafe rename(parked, path) == 0 { isBack.withLock { $0 = true } }
@@ -248,6 +225,13 @@ import Darwin
         }
     }
     #endif
+
+    /// Makes a database of another program; returns its path.
+    private static func makeStranger(in directory: String) -> String {
+        let path = directory + "/stranger.db"
+        Foreign.run(path, "CREATE TABLE guest (name TEXT)")
+        return path
+    }
 
     fileprivate static func makeCopy(_ path: String) throws {
         let store = try CircuitStore(path: path, configuration: Stores.configuration())

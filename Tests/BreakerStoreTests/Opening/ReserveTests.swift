@@ -13,15 +13,11 @@ import Darwin
 
 /// The blocks that a full disk can't take away.
 @Suite(.timeLimit(.minutes(10))) struct ReserveTests {
-    private func blocks(_ path: String) -> Int64 {
-        Directory.allocatedBytes(of: path)
-    }
-
     @Test func isAllocatedAtCreation() throws {
         try Files.withDirectory { directory in
             try Stores.make("\(directory)/a.db")
-            #expect(self.blocks("\(directory)/a.db") >= 256 * 4096)
-            #expect(self.blocks("\(directory)/a.db-wal") >= 256 * 4096)
+            #expect(Directory.allocatedBytes(of: "\(directory)/a.db") >= 256 * 4096)
+            #expect(Directory.allocatedBytes(of: "\(directory)/a.db-wal") >= 256 * 4096)
         }
     }
 
@@ -33,8 +29,8 @@ import Darwin
             Foreign.run(path, "PRAGMA user_version")
             #expect(Directory.names(in: directory) == ["a.db", "a.db-board", "a.db-lock"])
             let store = try CircuitStore(path: path, configuration: Stores.configuration())
-            #expect(self.blocks("\(path)-wal") >= 256 * 4096)
-            #expect(self.blocks(path) < 2 * 256 * 4096)
+            #expect(Directory.allocatedBytes(of: "\(path)-wal") >= 256 * 4096)
+            #expect(Directory.allocatedBytes(of: path) < 2 * 256 * 4096)
             #expect(try store.circuit(named: "a")?.failures.count == 1)
             store.close()
         }
@@ -48,9 +44,7 @@ import Darwin
                 for _ in 0..<100 {
                     for _ in 0..<5 { breaker.recordFailure() }
                     // On a machine under load a report may come after its caller's deadline.
-                    let end = Deadline(after: .seconds(20))
-                    while breaker.state == .closed, !end.isOver { usleep(1_000) }
-                    guard case .open = breaker.state, store.isHealthy else {
+                    guard comesTrue({ breaker.state.isOpen }), store.isHealthy else {
                         Issue.record("\(breaker.state) \(store.health)")
                         break
                     }
@@ -83,9 +77,7 @@ import Darwin
                     breaker.recordFailure()
                     #expect(!store.isHealthy)
                 }
-                let end = Deadline(after: .seconds(20))
-                while !store.isHealthy, !end.isOver { usleep(1_000) }
-                #expect(store.isHealthy)
+                #expect(comesTrue { store.isHealthy })
                 store.close()
                 // SQLite by itself can die of a full disk.
                 disk.free()

@@ -85,21 +85,6 @@ import Testing
         Migration(version: version, parts: [Array(sql.utf8)])
     }
 
-    /// Each version that is missing is added, in order, and nothing twice.
-    @Test(arguments: [0, 1_000, 1_001])
-    func addsWhatIsMissing(from version: Int) throws {
-        try Files.withDirectory { directory in
-            let file = try StoreFile(resolving: "\(directory)/a.db")
-            Files.write([], to: file.path)
-            let connection = try Connection(path: file.path, access: .readWrite)
-            _ = try Schema.migrate(connection, file, steps: Migration.all.filter { $0.version <= version })
-            _ = try Schema.migrate(connection, file)
-            #expect(try connection.integer("PRAGMA user_version") == Schema.version)
-            #expect(try connection.integer("PRAGMA application_id") == Schema.applicationID)
-            #expect(try connection.verifySchema() == false)
-        }
-    }
-
     /// A step that fails takes those before it back.
     @Test func failedStepLeavesTheOldVersion() throws {
         let second = Self.step(1_001, "CREATE TABLE second (x INTEGER) STRICT")

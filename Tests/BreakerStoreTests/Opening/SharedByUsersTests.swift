@@ -22,25 +22,12 @@ struct SharedByUsersTests {
 
     static let group: gid_t = 54_300
 
-    /// Ends the tests' rights for good.
-    private static func become(_ user: User) {
-        var groups = [Self.group]
-        unsafe setgroups(1, &groups)
-        setgid(user.group)
-        setuid(user.id)
-    }
+    private static func become(_ user: User) { Forked.become(user.id, of: user.group, groups: [Self.group]) }
 
     private static var configuration: CircuitStore.Configuration {
         var configuration = Stores.configuration()
         configuration.fileMode = 0o660
         return configuration
-    }
-
-    /// Waits for what the other user does; false if that does not come.
-    private static func wait(until isDone: () -> Bool) -> Bool {
-        let end = Deadline(after: .seconds(20))
-        while !isDone(), !end.isOver { end.pause(atMost: .milliseconds(1)) }
-        return isDone()
     }
 
     /// Each sees the other's failure, whoever has made which file.
@@ -99,10 +86,7 @@ struct SharedByUsersTests {
                 try Self.leave("\(directory)/a.db", as: nil)
                 let before = Listing(directory)
                 let end = Forked.run {
-                    var none: [gid_t] = []
-                    unsafe setgroups(0, &none)
-                    setgid(54_303)
-                    setuid(54_303)
+                    Forked.become(54_303, of: 54_303)
                     do throws(BreakerStoreError) {
                         _ = try CircuitStore(path: "\(directory)/a.db", configuration: Self.configuration)
                         return 1
@@ -135,7 +119,7 @@ struct SharedByUsersTests {
             let breaker = try store.breaker(Stores.config())
             breaker.recordFailure()
             // The second's failure trips it.
-            guard Self.wait(until: { !breaker.isCallPermitted }) else { return 3 }
+            guard comesTrue({ !breaker.isCallPermitted }) else { return 3 }
             return store.isHealthy ? 0 : 2
         } catch {
             Forked.say("\(error)")
@@ -147,7 +131,7 @@ struct SharedByUsersTests {
         do {
             let store = try CircuitStore(path: path, configuration: Self.configuration)
             let breaker = try store.breaker(Stores.config())
-            guard Self.wait(until: { breaker.failureCount == 1 }) else { return 3 }
+            guard comesTrue({ breaker.failureCount == 1 }) else { return 3 }
             breaker.recordFailure()
             return store.isHealthy && !breaker.isCallPermitted ? 0 : 2
         } catch {

@@ -31,6 +31,7 @@ import Darwin
                     try CircuitStore(path: path, configuration: Stores.configuration(access))
                 }
                 #expect(error?.code == .unsafePath && error?.path == path + ending, "\(error as Any)")
+                #expect(error?.message.contains("symbolic link") == true && error?.advice != nil, "\(error as Any)")
             }
             #expect(Listing(directory) == before)
         }

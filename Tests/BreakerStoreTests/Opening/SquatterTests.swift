@@ -51,9 +51,7 @@ import Testing
             #expect(store?.isHealthy == false)
             lockFile?.unlock(worker: 0)
             squatter = nil
-            let end = Deadline(after: .seconds(300))
-            while store?.isHealthy == false, !end.isOver { end.pause(atMost: .milliseconds(1)) }
-            #expect(store?.isHealthy == true)
+            #expect(comesTrue { store?.isHealthy == true })
             store?.close()
         }
     }

@@ -39,17 +39,6 @@ import Darwin
         #expect(store.isHealthy)
     }
 
-    /// Beside a database that is garbage, too, all of them are set aside.
-    @Test func garbageInPlaceOfBothIsSetAside() throws {
-        let path = try Workplace.here.directory + "/a.db"
-        try Stores.make(path)
-        for ending in ["", "-wal"] { Files.write([UInt8](repeating: 0xA5, count: 20_000), to: path + ending) }
-        let store = try CircuitStore(path: path, configuration: Stores.configuration())
-        defer { store.close() }
-        _ = try store.breaker(Stores.config("b"))
-        #expect(store.isHealthy)
-    }
-
     /// Changes the first bytes of a file that others have mapped.
     private static func overwrite(_ path: String, with bytes: [UInt8]) {
         let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)

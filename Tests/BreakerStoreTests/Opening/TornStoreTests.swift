@@ -42,7 +42,7 @@ import Darwin
     }
 
     private static var asideNames: [String] {
-        get throws { Directory.names(in: try Workplace.here.directory).filter { $0.hasPrefix("a.db.corrupt-") } }
+        get throws { try Files.setAside(in: Workplace.here.directory).filter { $0.hasPrefix("a.db.") } }
     }
 
     /// A reader finds nothing wrong with some of the texts, a writer does.
@@ -70,25 +70,6 @@ import Darwin
         for _ in 0..<2 { breaker.recordFailure() }
         #expect(!breaker.isCallPermitted)
         #expect(store.isHealthy)
-    }
-
-    /// SQLite itself finds nothing wrong with these: a person decides.
-    @Test(arguments: ["changed column", "changed state", "older version"])
-    func readableTextThatDiffersIsRefused(what: String) throws {
-        let path = try Self.make()
-        switch what {
-        case "changed column": try Self.put("    bopt TEXT", over: "    boot TEXT", in: path)
-        case "changed state": try Self.put("state <> 'opep'", over: "state <> 'open'", in: path)
-        default: try Self.change(path) { $0[63] ^= 16 }
-        }
-        let bytes = Files.read(path)
-        let error = #expect(throws: BreakerStoreError.self) {
-            try CircuitStore(path: path, configuration: Stores.configuration())
-        }
-        #expect(error?.code == .foreignSchema)
-        let isUntouched = Files.read(path) == bytes
-        #expect(isUntouched)
-        #expect(try Self.asideNames.isEmpty)
     }
 
     /// The first page of the list of free ones.

@@ -37,6 +37,8 @@ import Testing
         // What the file had reserved is over, though only half of it had passed.
         (downFor: 10, step: -3_600, wait: 20_000_000),
         (downFor: 10, step: 3_600, wait: 0),
+        // The clock's battery is empty: it starts years ago.
+        (downFor: 100, step: -100_000_000, wait: 20_000_000),
     ])
     func rebootWaitsForWhatRemains(downFor: Int, step: Int, wait: Int) async throws {
         let place = try Workplace.here
@@ -83,35 +85,6 @@ import Testing
         try await second.ask("breaker users failures=1 recovery=100")
         let wait = try await second.ask("call users").number("wait")
         #expect(wait == 30_000_000)
-    }
-
-    @Test func waitsAtMostOneRecoveryAfterABoot() async throws {
-        let place = try Workplace.here
-        let first = try await place.openWorker()
-        try await first.ask("breaker users failures=1 recovery=30")
-        try await first.ask("fail users")
-        #expect(await first.quit() == 0)
-        // The clock's battery is empty: it starts years ago.
-        place.clock.reboot(downFor: .seconds(100))
-        place.clock.stepWallTime(by: .seconds(-100_000_000))
-        let second = try await place.openWorker()
-        try await second.ask("breaker users failures=1 recovery=30")
-        #expect(try await second.ask("call users").number("wait") == 20_000_000)
-        place.clock.advance(by: .seconds(20))
-        #expect(try await second.ask("call users").number("ran") == 1)
-    }
-
-    @Test func anotherBootBesideALiveWorkerIsRefused() async throws {
-        let place = try Workplace.here
-        let first = try await place.openWorker()
-        try await first.ask("breaker users")
-        place.clock.reboot(downFor: .seconds(1))
-        let second = try place.worker()
-        await #expect {
-            try await second.ask("open \(place.store)")
-        } throws: {
-            "\($0)".contains("another host or virtual machine")
-        }
     }
 
     /// The newest instant that the file knows, in microseconds.

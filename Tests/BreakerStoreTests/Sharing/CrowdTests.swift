@@ -3,19 +3,6 @@ import Testing
 
 /// Many circuits, many processes.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct CrowdTests {
-    @Test func twoThousandCircuits() async throws {
-        let place = try Workplace.here
-        let workers = try await place.openWorkers(2)
-        try await workers.ask("breakers c 2000 failures=1")
-        let row = try await workers[0].ask(
-            "query \(place.store) SELECT (SELECT count(*) FROM circuit), (SELECT count(*) FROM registration)"
-        )
-        #expect(row["row"] == "2000,4000")
-        try await workers[0].ask("fail c1234")
-        #expect(try await workers[1].ask("call c1234").number("refused") == 1)
-        #expect(try await workers[1].ask("call c1235").number("ran") == 1)
-    }
-
     @Test func hundredProcessesOpenAndCloseAtOnce() async throws {
         let place = try Workplace.here
         let workers = try (0..<100).map { _ in try place.worker() }

@@ -17,8 +17,8 @@ import Darwin
         case forgotten, forgottenAndNew, forgottenAndProbing
     }
 
-    /// The call's own end, or its permit's.
-    @Test(arguments: Meanwhile.allCases, ["finish succeed", "finish fail", "succeed", "failed"])
+    /// The call's own end, or its permit's; both go the same way, so that each has one of the two verdicts.
+    @Test(arguments: Meanwhile.allCases, ["finish fail", "succeed"])
     func changesNothing(meanwhile: Meanwhile, ending: String) async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)

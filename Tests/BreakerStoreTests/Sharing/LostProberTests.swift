@@ -26,7 +26,9 @@ import Darwin
         let look = try await others[0].ask("look users")
 
         await probers[limit - 1].die()
-        #expect(try await others[0].ask("look users")["permitted"] == "true")
+        let free = try await others[0].ask("look users")
+        #expect(free["permitted"] == "true")
+        #expect(free.number("probes") == limit - 1)
         #expect(try await others[0].ask("\(form) users").number("ran") == 1)
         for other in others[1...] { #expect(try await other.ask("call users")["cause"] == "probing") }
         for prober in probers.dropLast() { #expect(try await prober.ask("call users")["cause"] == "probing") }
@@ -133,8 +135,11 @@ import Darwin
         place.clock.advance(by: .microseconds(19_999_999))
         #expect(try await other.ask("call users")["cause"] == "probing")
         #expect(try await witness.ask("look users")["permitted"] == "false")
+        #expect(try await witness.ask("look users").number("probes") == 1)
         place.clock.advance(by: .microseconds(1))
-        #expect(try await witness.ask("look users")["permitted"] == "true")
+        let free = try await witness.ask("look users")
+        #expect(free["permitted"] == "true")
+        #expect(free.number("probes") == 0)
         switch meanwhile {
         case .nobodyCalled: break
         case .slotTaken, .closed:

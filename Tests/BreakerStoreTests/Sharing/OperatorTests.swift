@@ -29,15 +29,4 @@ import Testing
         }
         for health in try await workers.ask("health") { #expect(health.description == "health=healthy") }
     }
-
-    /// Nobody has done what time did.
-    @Test func aHoldThatEndsByItselfHasNoAuthor() async throws {
-        let place = try Workplace.here
-        let workers = try await place.openWorkers(2)
-        try await workers.ask("breaker users failures=2")
-        try await workers[0].ask("steps ann hold:users:open:for=1000")
-        place.clock.advance(by: .seconds(1))
-        try await workers[1].ask("steps bob hold:users:closed")
-        #expect(try await workers[0].history().map { "\($0.kind) \($0.by)" } == ["held ann", "released ", "held bob"])
-    }
 }

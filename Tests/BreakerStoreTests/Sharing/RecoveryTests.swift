@@ -83,22 +83,6 @@ import Testing
         #expect(try await last.ask("history users closed").number("count") == 1)
     }
 
-    /// One failure takes all successes away.
-    @Test func successesBeginAnewAfterAFailure() async throws {
-        let place = try Workplace.here
-        let rule = "failures=1 successes=3"
-        for verb in ["fail", "call", "call", "fail", "call", "call", "call"] {
-            let worker = try await Self.newWorker(place, rule)
-            #expect(try await worker.ask("\(verb) users").number("ran") == 1)
-            if verb == "fail" { place.clock.advance(by: .seconds(30)) }
-            await worker.die()
-        }
-        let last = try await Self.newWorker(place, rule)
-        #expect(try await last.ask("look users")["state"] == "closed")
-        #expect(try await last.ask("history users reopened").number("count") == 1)
-        #expect(try await last.ask("history users closed").number("count") == 1)
-    }
-
     private static let backOff = "failures=1 recovery=10 multiplier=2 cap=60"
 
     private static func newWorker(_ place: Workplace, _ rule: String) async throws -> WorkerProcess {

@@ -82,6 +82,16 @@ import Darwin
         #expect(try await newcomer.ask("look users")["state"] == "closed")
     }
 
+    /// Others lock another file by now: they would take this worker for dead, and its slot for free.
+    @Test func nobodyTakesASlotWithoutTheLockFile() async throws {
+        let fixture = try StoreFixture()
+        let breaker = try await fixture.dueBreaker()
+        Files.remove(fixture.store.path + "-lock")
+        let permit = try await breaker.admit()
+        #expect(await eventually { (try? fixture.store.circuit(named: "a"))??.probes.isEmpty == true })
+        permit.discard()
+    }
+
     /// Who died before or meanwhile comes back to no lock.
     @Test func theDeadAreFoundOut() async throws {
         let place = try Workplace.here

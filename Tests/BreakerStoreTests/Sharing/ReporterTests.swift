@@ -3,19 +3,6 @@ import Testing
 
 /// `minimumReporters`: a circuit trips only when so many different workers saw failures.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct ReporterTests {
-    @Test func twoNoisyWorkersNeverTripWhereThreeMust() async throws {
-        let place = try Workplace.here
-        let workers = try await place.openWorkers(3)
-        try await workers.ask("breaker users failures=5 reporters=3")
-        for reply in try await Array(workers[..<2]).ask("fail users 1000") { #expect(reply.number("failed") == 1_000) }
-        for look in try await workers.ask("look users") { #expect(look["state"] == "closed") }
-        #expect(try await workers[0].ask("history users tripped").number("count") == 0)
-        // However much they failed, the third one is heard.
-        #expect(try await workers[2].ask("fail users").number("failed") == 1)
-        for reply in try await workers.ask("call users") { #expect(reply["cause"] == "open") }
-        #expect(try await workers[0].ask("history users tripped").number("count") == 1)
-    }
-
     /// However often it comes back, all that have died are one.
     @Test func aWorkerInACrashLoopCountsOnce() async throws {
         let place = try Workplace.here

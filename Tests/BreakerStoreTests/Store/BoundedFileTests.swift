@@ -54,40 +54,4 @@ import Testing
         #expect(try store.history(of: "a", limit: 1_000).map(\.reason) == (40..<50).reversed().map { "\($0)" })
         #expect(try store.history(of: "b").map(\.reason) == ["first"])
     }
-
-    @Test func failuresOutsideTheRuleGo() throws {
-        let clock = ManualHostClock()
-        var configuration = CircuitStore.Configuration()
-        configuration.clock = clock
-        let store = try CircuitStore.temporary(configuration: configuration)
-        defer { store.close() }
-        let breaker = try store.breaker(.init(name: "a", trip: .failures(5, within: .seconds(10))))
-        for _ in 0..<100 {
-            breaker.recordFailure()
-            clock.advance(by: .seconds(4))
-        }
-        let rows = try store.backend.core?.view { (database) throws(BreakerStoreError) in
-            try database.first("SELECT count(*) FROM failure") { $0.integer(0) }
-        }
-        #expect(rows == 3)
-    }
-
-    @Test func theRowsOfTheDeadAreSwept() throws {
-        let directory = try Files.makeDirectory()
-        defer { Files.remove(directory) }
-        let store = try CircuitStore(path: directory + "/a.db")
-        defer { store.close() }
-        let core = try #require(store.backend.core)
-        // As a process leaves it that was killed: a row whose byte nobody holds.
-        try core.commit(until: store.deadline) { (transaction) throws(BreakerStoreError) in
-            try transaction.database.run(
-                "INSERT INTO worker VALUES (?1, 'dead', 1, NULL, 0)", .integer(LockFile.workers.lowerBound))
-        }
-        #expect(try store.workers().count == 1)
-        let opening = Opening(
-            file: core.file, configuration: store.configuration, clock: StoreClock(SystemHostClock()),
-            onQuarantine: { _ in })
-        let opened = try opening.run()
-        #expect(try opened.writer.workers().map(\.worker.name).contains("dead") == false)
-    }
 }

@@ -90,18 +90,6 @@ import Testing
         withExtendedLifetime(kept) {}
     }
 
-    /// What the file has not been told yet is told first.
-    @Test func isKeptUntilItsConfigIsStored() async throws {
-        let store = try StoreFixture.makeStore(self.clock, busyTimeout: .milliseconds(50))
-        defer { store.close() }
-        let lock = try WriteLock(store)
-        _ = try store.breaker(.init(name: "a"))
-        self.clock.advance(by: .seconds(61))
-        #expect(!store.isHealthy)
-        try lock.release()
-        #expect(await eventually { store.isHealthy && self.workers(store, "a") != nil })
-    }
-
     /// Of a circuit whose calls all came while memory guarded, this process has read nothing.
     @Test func callsFromBeforeTheFirstReadAreToldFirst() async throws {
         let directory = try Files.makeDirectory()
@@ -248,7 +236,9 @@ import Testing
     }
 
     /// A row with a text beyond all bounds is deleted, and the circuits beside it are forgotten all the same.
-    @Test(arguments: LongTextTests.circuitTexts)
+    ///
+    /// Whoever looks for idle circuits reads the state and the name, and not the last error.
+    @Test(arguments: ["state", "name", "last_error"])
     func aRowThatCanNotBeReadKeepsNoOther(_ column: String) async throws {
         let directory = try Files.makeDirectory()
         defer { Files.remove(directory) }

@@ -168,6 +168,16 @@ import Testing
         store.close()
     }
 
+    /// Who begins to listen in the moment in which the store is closed is not left waiting.
+    @Test func aStreamEndsWithTheStoreHoweverLateItBegan() async throws {
+        for _ in 0..<200 {
+            let store = try StoreFixture.makeStore()
+            async let events = store.events().reduce(into: 0) { count, _ in count += 1 }
+            store.close()
+            #expect(await events == 0)
+        }
+    }
+
     // MARK: - From an event on
 
     /// An alerter that was away hears all that happened meanwhile, though its buffer holds a thousand.

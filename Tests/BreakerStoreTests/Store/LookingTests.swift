@@ -82,24 +82,6 @@ import Testing
         #expect(try await breaker.snapshot().trippedSince == nil)
     }
 
-    /// The history keeps few events: only the circuit's row knows.
-    @Test func anOutageThatIsOlderThanTheHistory() async throws {
-        var configuration = CircuitStore.Configuration()
-        let clock = ManualHostClock()
-        configuration.clock = clock
-        configuration.eventsKept = 2
-        configuration.busyTimeout = .seconds(20)
-        let store = try CircuitStore.temporary(configuration: configuration)
-        defer { store.close() }
-        let breaker = try store.breaker(.init(name: "a", trip: .consecutiveFailures(1)))
-        await breaker.recordFailure()
-        clock.advance(by: .seconds(30))
-        let first = try #require(try await breaker.snapshot().trippedSince)
-        await breaker.recordFailure()
-        #expect(try await breaker.snapshot().trippedSince == first)
-        #expect(try await breaker.snapshot().tripsInARow == 2)
-    }
-
     // MARK: - The history
 
     @Test func goesOnBehindAnEvent() async throws {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Testing
 
 @testable import BreakerStore
@@ -13,25 +12,6 @@ import Darwin
 
 /// What guards calls while the file can't be used.
 @Suite struct MemoryGuardTests {
-    @Test func aStoreThatOpensDegradedHandsOutBreakers() async throws {
-        let path = FileManager.default.temporaryDirectory.path + "/garbage-\(UInt64.random(in: 0 ... .max)).db"
-        try Data(repeating: 0x41, count: 4_096).write(to: URL(filePath: path))
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        var configuration = CircuitStore.Configuration()
-        configuration.whenUnavailable = .degrade
-        let store = try CircuitStore(path: path, configuration: configuration)
-        defer { store.close() }
-        guard case .degraded(since: _, let error) = store.health else {
-            Issue.record("not degraded: \(store.health)")
-            return
-        }
-        #expect(error.code == .notAStore)
-        let breaker = try store.breaker(.init(name: "a", trip: .failures(2, within: .seconds(60))))
-        #expect(try await breaker.run { 1 } == 1)
-        for _ in 0..<2 { await breaker.recordFailure(Boom()) }
-        await #expect(throws: CircuitOpenError.self) { try await breaker.run { 1 } }
-    }
-
     /// The system has no thread left when the store is opened, and has some later.
     @Test(.timeLimit(.minutes(10))) func aStoreWithoutAThreadGuardsInMemoryUntilItHasOne() async {
         await #expect(processExitsWith: .success) {

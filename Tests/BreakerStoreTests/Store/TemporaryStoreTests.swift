@@ -23,16 +23,11 @@ import Darwin
             switch hook {
             case "board.begin":
                 self.isBegun.store(true, ordering: .sequentiallyConsistent)
-                self.wait { self.isRenamed.load(ordering: .sequentiallyConsistent) }
-            case "temporary.begin": self.wait { self.isBegun.load(ordering: .sequentiallyConsistent) }
+                _ = comesTrue { self.isRenamed.load(ordering: .sequentiallyConsistent) }
+            case "temporary.begin": _ = comesTrue { self.isBegun.load(ordering: .sequentiallyConsistent) }
             case "temporary.renamed": self.isRenamed.store(true, ordering: .sequentiallyConsistent)
             default: break
             }
-        }
-
-        private func wait(until condition: () -> Bool) {
-            let end = Deadline(after: .seconds(20))
-            while !condition(), !end.isOver { end.pause(atMost: .milliseconds(1)) }
         }
     }
 
