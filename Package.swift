@@ -86,13 +86,6 @@ let package = Package(
             dependencies: ["BreakerFleet", "BreakerStore", "BreakerStoreJSON", "BreakerTool"],
             swiftSettings: settings
         ),
-        // A process that runs a link, for the tests to kill.
-        .executableTarget(
-            name: "breaker-fleet-worker",
-            dependencies: ["BreakerFleet", "BreakerStore"],
-            path: "Tests/breaker-fleet-worker",
-            swiftSettings: settings
-        ),
         // A PostgreSQL of the tests' own, and what lies between it and a link.
         .target(
             name: "BreakerFleetTestSupport",
@@ -111,14 +104,14 @@ let package = Package(
             name: "BreakerFleetTests",
             dependencies: [
                 "BreakerFleet", "BreakerFleetTestSupport", "BreakerStore", "BreakerTestSupport", "CTestSupport",
-                "breaker-fleet", "breaker-fleet-worker", "breaker-torture",
+                "breaker-fleet", "breaker-torture", "breaker-worker",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "BreakerStoreTests",
             dependencies: [
-                "BreakerStore", "BreakerTestSupport", "CFaults", "breaker-client", "breaker-worker", "breaker-torture",
+                "BreakerStore", "BreakerTestSupport", "CFaults", "breaker-torture", "breaker-worker",
             ],
             swiftSettings: settings
         ),
@@ -130,16 +123,9 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
-        // Calls a service over HTTP; a program of its own, for only it needs Foundation's networking.
-        .executableTarget(
-            name: "breaker-client",
-            dependencies: ["BreakerStore"],
-            path: "Tests/breaker-client",
-            swiftSettings: settings
-        ),
         .executableTarget(
             name: "breaker-worker",
-            dependencies: ["BreakerStore", "BreakerTestSupport", "CSQLite", "CTestSupport"],
+            dependencies: ["BreakerFleet", "BreakerStore", "BreakerTestSupport", "CSQLite", "CTestSupport"],
             path: "Tests/breaker-worker",
             swiftSettings: settings
         ),
@@ -202,6 +188,8 @@ if Context.environment["BREAKERSTORE_MUTANTS"] != nil {
     package.products = []
     let tests = package.targets.first { $0.name == "BreakerStoreTests" }
     tests?.dependencies = ["BreakerStore", "BreakerTestSupport", "CFaults", "breaker-worker"]
+    let worker = package.targets.first { $0.name == "breaker-worker" }
+    worker?.dependencies = ["BreakerStore", "BreakerTestSupport", "CSQLite", "CTestSupport"]
     // These look into a program that is left out.
     tests?.exclude = ["Torture/HistoriesTests.swift"]
 }

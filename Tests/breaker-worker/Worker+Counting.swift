@@ -31,12 +31,13 @@ extension Worker {
     func callSlowly(_ command: Command) throws -> String {
         let breaker = try self.breaker(command.word(0))
         let time = Duration.milliseconds(try command.number(2))
+        let clock = try self.clock
         var tally = Tally()
         for _ in 0..<(try command.number(1)) {
             do {
                 try breaker.run {
                     tally.ran += 1
-                    self.clock.advance(by: time)
+                    clock.advance(by: time)
                 }
             } catch let error as CircuitOpenError {
                 tally.refuse(error)

@@ -38,7 +38,7 @@ extension Worker {
         case "release": try self.store.release(name, by: who)
         case "forget": try self.store.forget(name)
         case "register": self.breakers[name] = try self.store.breaker(self.config(named: name, step))
-        case "advance": self.clock.advance(by: .milliseconds(try step.number(0)))
+        case "advance": try self.clock.advance(by: .milliseconds(step.number(0)))
         default: throw Missing(what: "a step '\(step.verb)'")
         }
     }

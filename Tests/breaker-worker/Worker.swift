@@ -10,7 +10,7 @@ final class Worker {
         let what: String
     }
 
-    let clock: SharedClock
+    private let sharedClock: SharedClock?
     private var openStore: CircuitStore?
     var breakers: [String: CircuitBreaker] = [:]
     var permit: CallPermit?
@@ -24,14 +24,19 @@ final class Worker {
     let pointsReached = Locked(0)
     /// Whether threads that come to the point of `stop-at` wait there.
     let isStopping = Locked(false)
+    var cancelledCalls: CancelledCalls?
     var linkSeat: LinkSeat?
+    #if PostgreSQL
+    var fleetLink: Link?
+    #endif
 
-    init(clock: SharedClock) { self.clock = clock }
+    /// - Parameter clock: what the worker lives by; nil for the host's clock.
+    init(clock: SharedClock?) { self.sharedClock = clock }
 
     func perform(_ command: Command) async throws -> String {
         switch command.verb {
         case "open": return try self.open(command)
-        case "close": return self.leave()
+        case "close": return try await self.leave()
         case "health": return "health=\(try self.store.health)"
         case "breaker": return try self.register(command)
         case "breakers": return try self.registerMany(command)
@@ -64,6 +69,8 @@ final class Worker {
         case "events": return try self.tellHistory()
         case "steps": return try self.takeSteps(command)
         case "seat": return try self.seat(command)
+        case "link": return try self.link(command)
+        case "http": return try await self.callOverHTTP(command)
         case "operate": return try self.operate(command)
         case "drop": return self.drop(command)
         case "slow": return try self.callSlowly(command)
@@ -84,6 +91,13 @@ final class Worker {
         }
     }
 
+    var clock: SharedClock {
+        get throws {
+            guard let clock = self.sharedClock else { throw Missing(what: "a clock that can be moved") }
+            return clock
+        }
+    }
+
     var store: CircuitStore {
         get throws {
             guard let store = self.openStore else { throw Missing(what: "an open store") }
@@ -101,7 +115,7 @@ final class Worker {
 
     var configuration: CircuitStore.Configuration {
         var configuration = CircuitStore.Configuration()
-        configuration.clock = self.clock
+        if let sharedClock { configuration.clock = sharedClock }
         // A busy machine is no failure, unless the test says how long it may take.
         configuration.busyTimeout = .seconds(20)
         return configuration
@@ -123,7 +137,8 @@ final class Worker {
     }
 
     @discardableResult
-    func leave() -> String {
+    func leave() async throws -> String {
+        try await self.endLink()
         self.openStore?.close()
         self.openStore = nil
         return "ok"

@@ -15,14 +15,14 @@ import Testing
         let store = try CircuitStore(path: file)
         let breaker = try synchronously { try store.breaker(FleetHost.config(recovery: .seconds(3))) }
         let other = try FleetHost(1, database.connection, config: FleetHost.config(recovery: .seconds(3)))
-        let workers = try (0..<2).map { _ in
-            try WorkerProcess(program: "breaker-fleet-worker", arguments: [file, database.connection, "shared"])
-        }
+        let workers = try (0..<2).map { _ in try WorkerProcess() }
         defer {
             for worker in workers { worker.clear() }
             store.close()
             Directory.remove(directory)
         }
+        try await workers.ask("open \(file)")
+        try await workers.ask("link begin shared \(database.connection)")
         try await Fleet.ending([other]) {
             try await Fleet.wait("the other is joined") { other.isJoined }
             var healths: [String] = []
@@ -51,7 +51,7 @@ import Testing
     }
 
     private static func health(_ worker: WorkerProcess) async throws -> String {
-        try await worker.ask("health")["health"] ?? ""
+        try await worker.ask("link health")["health"] ?? ""
     }
 }
 #endif

@@ -81,12 +81,13 @@ struct SwiftClient {
         return options
     }
 
-    /// The objects of the library, as the package manager links them into a program that needs nothing else.
+    /// The objects of the library, among those that the package manager links into a program of the tests.
     private static func objects() throws -> [String] {
-        guard let list = Files.read(Self.built + "breaker-client.product/Objects.LinkFileList") else {
+        guard let list = Files.read(Self.built + "breaker-worker.product/Objects.LinkFileList") else {
             throw SystemError("read which objects belong to the library")
         }
+        let modules = ["BreakerStore", "BreakerStoreMigrations", "CBreakerStore"]
         return String(decoding: list, as: UTF8.self).split(separator: "\n").map(String.init)
-            .filter { !$0.contains("/breaker_client.build/") }
+            .filter { object in modules.contains { object.contains("/\($0).build/") } }
     }
 }

@@ -28,10 +28,9 @@ enum DocumentedCode {
         }
     }
 
-    /// What stands between `// snippet` and `// end of snippet` in this folder, and in those of programs of the tests.
+    /// What stands between `// snippet` and `// end of snippet` in this folder, and in that of the tests' worker.
     static func snippets() throws -> [Piece] {
-        let folders = [Self.folder] + ["breaker-client", "breaker-worker"].map { "\(Self.package)/Tests/\($0)" }
-        let files = try folders.flatMap { folder in
+        let files = try [Self.folder, Self.package + "/Tests/breaker-worker"].flatMap { folder in
             try Self.files(in: folder, ending: "Snippets.swift").map { "\(folder)/\($0)" }
         }
         return try (files + [Self.package + "/Tests/CTestSupport/shim.h"]).flatMap { file in

@@ -1,7 +1,7 @@
 import BreakerStore
 import Foundation
 
-/// The code of "Recipes", but for what calls over HTTP, which is in breaker-client.
+/// The code of "Recipes", but for what calls over HTTP, which is in breaker-worker.
 enum RecipeSnippets {
     // snippet
     struct Webhooks {

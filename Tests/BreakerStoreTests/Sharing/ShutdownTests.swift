@@ -56,10 +56,9 @@ import Testing
     @Test func cancelledCallsOfAllWorkersCountNothing() async throws {
         let place = try Workplace.here
         let service = try SlowService()
-        let workers = try (0..<6).map { _ in
-            try place.start("breaker-client", [place.store, "\(service.port)", "4"])
-        }
-        for worker in workers { try await worker.ask("begin") }
+        let workers = try await place.openWorkers(6, "system-clock")
+        try await workers.ask("breaker service")
+        try await workers.ask("http begin service http://127.0.0.1:\(service.port)/ 4")
         let haveCome = await eventually {
             service.take()
             return service.requests == 24
@@ -67,7 +66,7 @@ import Testing
         #expect(haveCome)
         for worker in workers { worker.terminate() }
         for worker in workers {
-            let result = try await worker.ask("result")
+            let result = try await worker.ask("http ends")
             #expect(result.number("fallbacks") == 0)
             #expect(result["thrown"] == "URLError.cancelled")
             #expect(await worker.quit() == 0)
