@@ -137,6 +137,7 @@ let package = Package(
             dependencies: [
                 "BreakerFleet", "BreakerFleetTestSupport", "BreakerStore", "BreakerStoreMigrations",
                 "BreakerTestSupport", "CFaults", "CRecorder", "CSQLite", "CTestSupport", "breaker-inspect",
+                "breaker-worker",
             ],
             path: "Tests/breaker-torture",
             swiftSettings: settings

@@ -16,6 +16,14 @@ package final class WorkerProcess: Sendable {
     /// The worker said that it could not do what it was asked.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
+        /// What the worker said; nil if it has ended.
+        package var answer: String?
+
+        /// The code of an error that the library threw in the worker; nil for another failure.
+        package var code: String? {
+            let words = self.answer?.split(separator: ":", maxSplits: 1).first?.split(separator: ".") ?? []
+            return words.count == 2 && words[0] == "BreakerStoreError" ? String(words[1]) : nil
+        }
     }
 
     private struct State {
@@ -66,7 +74,8 @@ package final class WorkerProcess: Sendable {
             self.send(SIGKILL)
         }
         if text.hasPrefix("error ") {
-            throw Failure(description: "worker \(self.pid), asked '\(command)': \(text.dropFirst(6))")
+            let answer = String(text.dropFirst(6))
+            throw Failure(description: "worker \(self.pid), asked '\(command)': \(answer)", answer: answer)
         }
         return Reply(text)
     }

@@ -48,7 +48,7 @@ struct FilesUnderFeet {
         defer { floor.clear() }
         let workers = try await self.start(floor)
         defer { for worker in workers { worker.clear() } }
-        var windows: [Window] = []
+        var windows: [ExcusedTime] = []
         var everHalted: Set<pid_t> = []
         for (round, fault) in faults.enumerated() where self.report.goesOn {
             let halted =
@@ -80,8 +80,8 @@ struct FilesUnderFeet {
             guard await self.meet(workers, floor, after, what, isCalm) else { return }
             switch verdict {
             case .kept: break
-            case .lost: windows = [Window(0, during, .all), Window(during, floor.tick(), .slow)]
-            case .elsewhere: windows.append(Window(before, floor.tick(), .all))
+            case .lost: windows = [ExcusedTime(0, during, .all), ExcusedTime(during, floor.tick(), .slow)]
+            case .elsewhere: windows.append(ExcusedTime(before, floor.tick(), .all))
             case .void:
                 self.report.add(1, "scenes given up")
                 return
@@ -96,14 +96,11 @@ struct FilesUnderFeet {
     }
 
     private func start(_ floor: Floor) async throws -> [WorkerProcess] {
-        let workers = try (0..<Self.workers).map { number in
-            try WorkerProcess(
-                program: "breaker-torture",
-                arguments: ["role", Role.busyWorker.rawValue, floor.path, floor.clock.path, "\(number)"]
-                    + ["\(Self.workers)", "\(floor.user)"]
-            )
+        let workers = try (0..<Self.workers).map { _ in try WorkerProcess(arguments: [floor.clock.path]) }
+        try await workers.ask { number in
+            "user \(floor.user) ; open \(floor.path) ticking busy=0.25 first-retry=5"
+                + " ; busy begin \(number) \(Self.workers)"
         }
-        _ = try await workers.ask("see")
         return workers
     }
 
@@ -118,11 +115,11 @@ struct FilesUnderFeet {
         let start = ContinuousClock.now
         while true {
             do {
-                let sights = try await workers.ask("see")
+                let sights = try await workers.ask("busy see")
                 if sights.allSatisfy({ Self.seesAll($0, since: time) }) { break }
                 guard ContinuousClock.now - start < Self.patience else {
                     self.report.violated(
-                        "\(what): the workers did not meet again: \(sights), \(try await workers.ask("pause"))")
+                        "\(what): the workers did not meet again: \(sights), \(try await workers.ask("busy pause"))")
                     return false
                 }
                 try await Task.sleep(for: .milliseconds(2))
@@ -153,12 +150,12 @@ struct FilesUnderFeet {
     private func check(
         _ workers: [WorkerProcess],
         _ floor: Floor,
-        _ windows: [Window],
+        _ windows: [ExcusedTime],
         _ what: String,
         _ everHalted: Set<pid_t>
     ) async throws {
         var sum = 0
-        for (worker, tally) in zip(workers, try await workers.ask("pause")) {
+        for (worker, tally) in zip(workers, try await workers.ask("busy pause")) {
             sum += tally.number("calls") ?? 0
             let slowest = Duration.microseconds(tally.number("slowest") ?? 0)
             // A call of a halted process takes at least as long as that is halted.
@@ -169,18 +166,19 @@ struct FilesUnderFeet {
         }
         self.report.raise(sum, "calls in a scene at most")
         let texts = windows.map { "\($0)" }.joined(separator: " ")
-        for (number, answer) in try await workers.ask("verify \(texts)").enumerated() where answer.description != "ok" {
+        let answers = try await workers.ask("busy verify \(texts)")
+        for (number, answer) in answers.enumerated() where answer.description != "ok" {
             self.report.violated(
                 "\(what): worker \(number) (\(workers[number].pid)) misses: \(answer); windows \(texts); there are \(floor.names)"
             )
         }
         for problem in Integrity.problems(of: floor.path) { self.report.violated("\(what): integrity: \(problem)") }
-        try await workers.ask("go")
+        try await workers.ask("busy go")
     }
 
     /// A store that took the place of another one keeps what it held.
     private func checkLegacy(_ workers: [WorkerProcess], _ what: String) async throws {
-        for answer in try await workers.ask("legacy") where answer.number("count") != Floor.legacyFailures {
+        for answer in try await workers.ask("look legacy") where answer.number("failures") != Floor.legacyFailures {
             self.report.violated("\(what): the other store held \(Floor.legacyFailures) failures: \(answer)")
         }
     }

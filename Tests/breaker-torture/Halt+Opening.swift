@@ -14,14 +14,14 @@ extension Halt {
     static func opening(_ point: String) -> Halt {
         Halt(name: "at \(point)") { trio in
             try await trio.open(trio.other)
-            let answer = try await trio.halt(at: point, asking: "open \(trio.path)")
+            let answer = try await trio.halt(at: point, asking: trio.opening)
             // More than the log takes without a checkpoint, which can't be made now.
             trio.requireHealthy(try await trio.fail(trio.other, "counting", 300))
             trio.requireHealthy(try await trio.fail(trio.other, "counting", 2, "async"))
-            let opening = Task { try await trio.late.ask("open \(trio.path)") }
+            let opening = Task { try await trio.late.ask(trio.opening) }
             trio.halted.goOn()
-            try trio.expect("ok", try await answer.value)
-            try trio.expect("ok", try await opening.value)
+            _ = try await answer.value
+            _ = try await opening.value
             for process in [trio.halted, trio.late] {
                 trio.requireHealthy(try await trio.fail(process, "counting", 1))
             }
@@ -31,15 +31,15 @@ extension Halt {
 
     static func creation(_ point: String) -> Halt {
         Halt(name: "at \(point)") { trio in
-            let answer = try await trio.halt(at: point, asking: "open \(trio.path)")
+            let answer = try await trio.halt(at: point, asking: trio.opening)
             let openings = [trio.other, trio.late].map { process in
-                Task { try await process.ask("open \(trio.path)") }
+                Task { try await process.ask(trio.opening) }
             }
             // They must not take what is not finished for finished.
             try await Task.sleep(for: .milliseconds(20))
             trio.halted.goOn()
-            try trio.expect("ok", try await answer.value)
-            for opening in openings { try trio.expect("ok", try await opening.value) }
+            _ = try await answer.value
+            for opening in openings { _ = try await opening.value }
             for process in [trio.halted, trio.other, trio.late] {
                 trio.requireHealthy(try await trio.fail(process, "counting", 1))
             }
@@ -54,7 +54,7 @@ extension Halt {
         trio.requireHealthy(try await trio.fail(trio.other, "counting", 2))
         try await trio.open(trio.late)
         trio.halted.goOn()
-        try trio.expect("ok", try await answer.value)
+        _ = try await answer.value
         try await trio.requireSight(trio.late, "counting", state: "closed", failures: 3)
     }
 
@@ -63,14 +63,14 @@ extension Halt {
         Halt(name: "at \(point) of what is deleted meanwhile") { trio in
             try await trio.open(trio.other)
             try await trio.fail(trio.other, "counting", 3)
-            let answer = try await trio.halt(at: point, asking: "open \(trio.path)")
+            let answer = try await trio.halt(at: point, asking: trio.opening)
             trio.clock.advance(by: .seconds(1))
             Self.deleteAll(trio)
             try await trio.fail(trio.other, "counting", 1)
             trio.halted.goOn()
             // It opened what is there now, or says that it could not.
-            _ = try await answer.value
-            try await trio.wait("the store is healthy") { try await trio.other.ask("health")["healthy"] == "true" }
+            _ = await answer.result
+            try await trio.wait("the store is healthy") { try await trio.other.ask("health")["health"] == "healthy" }
             try await trio.open(trio.halted)
             try await trio.requireSight(trio.halted, "counting", state: "closed", failures: 0)
             trio.requireHealthy(try await trio.fail(trio.other, "counting", 1))
@@ -87,10 +87,10 @@ extension Halt {
             trio.clock.advance(by: .seconds(1))
             Self.deleteAll(trio)
             try await trio.fail(trio.other, "counting", 1)
-            try await trio.wait("the store is healthy") { try await trio.other.ask("health")["healthy"] == "true" }
+            try await trio.wait("the store is healthy") { try await trio.other.ask("health")["health"] == "healthy" }
             trio.requireHealthy(try await trio.fail(trio.other, "counting", 2))
             trio.halted.goOn()
-            if try await answer.value["ran"] != "1" { trio.violated("the halted: \(try await answer.value)") }
+            if try await answer.value.number("ran") != 1 { trio.violated("the halted: \(try await answer.value)") }
             try await trio.settle()
             for process in [trio.halted, trio.other] {
                 try await trio.requireSight(process, "counting", state: "closed", failures: 2)
@@ -104,12 +104,13 @@ extension Halt {
     static let openingLosesPatience = Halt(name: "for longer than an opening waits") { trio in
         try await trio.begin("for longer than an opening waits")
         try await trio.open(trio.other)
-        let answer = try await trio.halt(at: "open.guarded", asking: "open \(trio.path)")
+        let answer = try await trio.halt(at: "open.guarded", asking: trio.opening)
         let start = ContinuousClock.now
-        try trio.expect("refused=busy", try await trio.late.ask("open \(trio.path)"))
+        let refusal = try await trio.refusal(of: trio.late, trio.opening)
+        if refusal != "busy" { trio.violated("an opening that waits in vain: \(refusal ?? "it opened")") }
         if ContinuousClock.now - start > .seconds(10) + Trio.patience { trio.violated("opening waited too long") }
         trio.halted.goOn()
-        try trio.expect("ok", try await answer.value)
+        _ = try await answer.value
         try await trio.end()
     }
 

@@ -25,9 +25,10 @@ enum Part: String, CaseIterable {
     }
 }
 
-/// What a process does that a part starts.
+/// What a process of this program does that a part starts: one whose calls are the experiment.
+///
+/// What is asked line by line is a worker's work instead: `breaker-worker` does it, as for the tests.
 enum Role: String {
-    case busyWorker = "busy-worker"
     case block
     case countsCaller = "counts-caller"
     case countsPeer = "counts-peer"
@@ -38,23 +39,16 @@ enum Role: String {
     case historyCaller = "history-caller"
     case killer
     case killWorker = "kill-worker"
-    case opener
-    case peer
     case powerRound = "power-round"
     case powerWorker = "power-worker"
-    case runner
     case staleReader = "stale-reader"
     case staleWriter = "stale-writer"
-    case squatter
-    case version
-    case victim
 
     /// Returns the exit code.
     static func run(_ given: [String]) async -> Int32 {
         let arguments = Array(given.dropFirst())
         guard let name = given.first, let role = Role(rawValue: name) else { return 64 }
         switch role {
-        case .busyWorker: return await BusyWorker.main(arguments)
         case .block: return await BlockCuts.main(arguments)
         case .countsCaller: return await CountsCaller.run(arguments)
         case .countsPeer: return CountsPeer.run(arguments)
@@ -69,16 +63,10 @@ enum Role: String {
         case .historyCaller: return await HistoryCaller.run(arguments)
         case .killer: return KillLoop.Killer.run(arguments)
         case .killWorker: return KillLoop.Recruit.run(arguments)
-        case .opener: return await Opener.run()
-        case .peer: return await Peer.main(arguments)
         case .powerRound: return await PowerCuts.judge()
         case .powerWorker: return PowerWorker.run(arguments)
-        case .runner: return Runner.run()
         case .staleReader: return await StaleAnswersReader.run(arguments)
         case .staleWriter: return StaleAnswersWriter.run(arguments)
-        case .squatter: return Squatter.run(arguments)
-        case .version: return SQLiteLibrary.tell()
-        case .victim: return await Victim.run()
         }
     }
 }

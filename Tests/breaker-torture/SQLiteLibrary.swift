@@ -1,5 +1,4 @@
 import BreakerTestSupport
-import CSQLite
 
 #if canImport(Glibc)
 import Glibc
@@ -20,20 +19,9 @@ struct SQLiteLibrary {
 
     init(in folder: String) async throws {
         self.launcher = ["env", "\(Self.variable)=\(Self.path(with: folder))"]
-        let process = try WorkerProcess(
-            program: "breaker-torture", arguments: ["role", Role.version.rawValue], through: self.launcher)
-        self.version = try await process.ask("").description
+        let process = try WorkerProcess(through: self.launcher)
+        self.version = try await process.ask("query :memory: SELECT sqlite_version()")["row"] ?? ""
         await process.quit()
-    }
-
-    /// What the process does that is asked for its version.
-    static func tell() -> Int32 {
-        while readLine() != nil {
-            print(unsafe String(cString: sqlite3_libversion()))
-            // A pipe gets a whole buffer otherwise, at the end.
-            fflush(nil)
-        }
-        return 0
     }
 
     /// What this process becomes loads the library of the folder.

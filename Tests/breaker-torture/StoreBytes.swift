@@ -8,16 +8,6 @@ struct StoreBytes {
     let lock: [UInt8]
     let schema: [String]?
 
-    /// What its circuits are called; none of them is due before the tests are over.
-    static let circuits = ["closed", "open", "held", "consecutive"]
-
-    static func config(_ name: String) -> CircuitBreaker.Config {
-        let trip: TripRule = name == "consecutive" ? .consecutiveFailures(100) : .failures(3, within: .seconds(86_400))
-        return .init(
-            name: name, group: "torn", trip: trip,
-            recovery: RecoveryRule(timeout: .seconds(86_400), cap: .seconds(86_400)))
-    }
-
     /// - Parameters:
     ///   - isCopied: whether the log has been copied into the database.
     ///   - fill: makes the circuits; what it returns lives until the files have been read.
@@ -50,7 +40,7 @@ struct StoreBytes {
     }
 
     private static func fill(_ store: CircuitStore) throws -> Any {
-        let breakers = try Self.circuits.map { try store.breaker(Self.config($0)) }
+        let breakers = try TornCircuits.names.map { try store.breaker(TornCircuits.config($0)) }
         for _ in 0..<2 { breakers[0].recordFailure() }
         for _ in 0..<3 { breakers[1].recordFailure() }
         try store.hold("held", .open, by: "torture", reason: "to be found again")

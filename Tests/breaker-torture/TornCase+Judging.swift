@@ -10,13 +10,16 @@ import Darwin
 
 extension TornCase {
     /// Damages the store, lets a process open it, and says what must not be.
-    func run(in directory: String, _ opener: OpenerProcess, _ report: Report) async throws -> [String] {
+    func run(in directory: String, _ opener: WatchedWorker, _ report: Report) async throws -> [String] {
         if self.isLive { return try await self.runLive(in: directory, opener, report) }
         let files = try self.store.write(to: directory, self.damage)
         let expected = try self.recoveredBySQLite(directory + "-plain")
-        switch await opener.ask("try \(directory)") {
-        case .opened(let milliseconds):
-            report.raise(milliseconds, "ms for the slowest opening")
+        let use = await opener.ask("\(Self.open(directory)) ; took ; use-damaged")
+        // It may have failed with the store open.
+        if !opener.hasEnded, case .violation(let what) = await opener.ask("close") { return [what] }
+        switch use {
+        case .done(let reply):
+            report.raise((reply.number("slowest") ?? 0) / 1_000, "ms for the slowest opening")
             return self.judge(directory, files, expected, report)
         case .refused(let code, let message):
             return self.judgeRefusal(directory, files, expected, code, message, report)
@@ -24,6 +27,8 @@ extension TornCase {
             return [what]
         }
     }
+
+    private static func open(_ directory: String) -> String { "open \(directory)/a.db first-retry=1" }
 
     // MARK: - What came of it
 
@@ -91,19 +96,19 @@ extension TornCase {
 
     // MARK: - While it is open
 
-    private func runLive(in directory: String, _ opener: OpenerProcess, _ report: Report) async throws -> [String] {
+    private func runLive(in directory: String, _ opener: WatchedWorker, _ report: Report) async throws -> [String] {
         let files = try self.store.write(to: directory, nil)
-        let holding = await opener.ask("hold \(directory)")
-        guard case .opened = holding else { return ["the whole store can't be opened: \(holding)"] }
+        let holding = await opener.ask("\(Self.open(directory)) ; use-damaged")
+        guard case .done = holding else { return ["the whole store can't be opened: \(holding)"] }
         let path = "\(directory)/\(self.damage.file.rawValue)"
         // It has gone on since.
         let now = FileBytes.read(path) ?? files[self.damage.file, default: []]
         var damaged = now
         self.damage.apply(to: &damaged)
         try FileBytes.overwrite(path, from: now, to: damaged)
-        let use = await opener.ask("use \(directory)")
+        let use = await opener.ask("use-damaged")
         guard !opener.hasEnded else { return ["\(use)"] }
-        let leaving = await opener.ask("leave \(directory)")
+        let leaving = await opener.ask("close")
         var problems: [String] = []
         if case .violation(let what) = use { problems.append(what) }
         if case .violation(let what) = leaving { problems.append(what) }

@@ -30,10 +30,9 @@ final class Trio: Sendable {
     init(_ stage: Stage) throws {
         self.stage = stage
         self.clock = try SharedClock(path: stage.directory + "/clock")
-        let arguments = ["role", Role.peer.rawValue, self.clock.path]
-        self.halted = try WorkerProcess(program: "breaker-torture", arguments: arguments)
-        self.other = try WorkerProcess(program: "breaker-torture", arguments: arguments)
-        self.late = try WorkerProcess(program: "breaker-torture", arguments: arguments)
+        self.halted = try WorkerProcess(arguments: [self.clock.path])
+        self.other = try WorkerProcess(arguments: [self.clock.path])
+        self.late = try WorkerProcess(arguments: [self.clock.path])
     }
 
     func clear() { for process in [self.halted, self.other, self.late] { process.clear() } }
@@ -60,17 +59,30 @@ final class Trio: Sendable {
 
     func violated(_ how: String) { self.stage.report.violated("\(self.place.withLock { $0.what }): \(how)") }
 
-    func open(_ processes: WorkerProcess...) async throws {
-        for process in processes { try await self.expect("ok", process.ask("open \(self.path)")) }
+    /// The commands that open the store anew; both circuits are known to all from the start.
+    var opening: String {
+        "close ; open \(self.path) busy=0.25 first-retry=1"
+            + " ; breaker counting failures=10000 window=3600 ; breaker tripping failures=2 window=3600"
     }
 
-    func expect(_ text: String, _ answer: Reply) throws {
-        if answer.description != text { self.violated("'\(answer)' where '\(text)' was to be") }
+    func open(_ processes: WorkerProcess...) async throws {
+        for process in processes { try await process.ask(self.opening) }
+    }
+
+    /// What the library threw in a process that was asked for something; nil if it could be done.
+    func refusal(of process: WorkerProcess, _ command: String) async throws -> String? {
+        do {
+            try await process.ask(command)
+            return nil
+        } catch let failure as WorkerProcess.Failure {
+            guard let code = failure.code else { throw failure }
+            return code
+        }
     }
 
     /// Asks the first for something that it halts in; returns what it says in the end.
     func halt(at point: String, asking command: String) async throws -> Task<Reply, any Error> {
-        try await self.halted.ask("halt \(point)")
+        try await self.halted.ask("halt-at \(point)")
         let task = Task { [halted] in try await halted.ask(command) }
         try await self.wait("it is halted at \(point)") { ts_is_halted(self.halted.pid) == 1 }
         return task
@@ -93,7 +105,7 @@ final class Trio: Sendable {
     /// Lets failing calls happen, each of which must run and come back in time.
     @discardableResult
     func fail(_ process: WorkerProcess, _ circuit: String, _ times: Int, _ how: String = "") async throws -> Reply {
-        let answer = try await process.ask("fail \(circuit) \(times) \(how)")
+        let answer = try await process.ask("fail \(circuit) \(times) \(how) ; took ; health")
         self.requireInTime(answer)
         if answer.number("ran") != times { self.violated("of \(times) calls: \(answer)") }
         return answer
@@ -107,7 +119,7 @@ final class Trio: Sendable {
     }
 
     func requireHealthy(_ answer: Reply) {
-        if answer["healthy"] != "true" { self.violated("the store is degraded: \(answer)") }
+        if answer["health"] != "healthy" { self.violated("the store is degraded: \(answer)") }
     }
 
     /// Waits until a process has the file, and sees the circuit so.
@@ -115,9 +127,14 @@ final class Trio: Sendable {
         var last: Reply?
         do {
             try await self.wait("\(circuit) is \(state) with \(failures) failures") {
-                let answer = try await process.ask("look \(circuit)")
-                last = answer
-                return answer["healthy"] == "true" && answer["state"] == state && answer.number("failures") == failures
+                do {
+                    let answer = try await process.ask("look \(circuit) ; health")
+                    last = answer
+                    return answer["health"] == "healthy" && answer["state"] == state
+                        && answer.number("failures") == failures
+                } catch let failure as WorkerProcess.Failure where failure.code != nil {
+                    return false
+                }
             }
         } catch {
             self.violated("\(error); it is \(last.map { "\($0)" } ?? "unknown")")
@@ -127,7 +144,7 @@ final class Trio: Sendable {
     /// A moment for whatever would come too late and must not come at all: until a later commit of the same process.
     func settle() async throws {
         for process in [self.halted, self.other] {
-            try await self.wait("the store is healthy") { try await process.ask("health")["healthy"] == "true" }
+            try await self.wait("the store is healthy") { try await process.ask("health")["health"] == "healthy" }
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A line of input: words, some of them `key=value`.
+/// One of the commands of a line of input: words, some of them `key=value`.
 struct Command {
     struct Malformed: Error {
         let missing: String
@@ -7,8 +7,11 @@ struct Command {
     let verb: String
     private let words: [String]
 
-    init(_ line: String) {
-        let words = line.split(separator: " ").map(String.init)
+    /// The commands of a line, which ` ; ` parts.
+    static func all(of line: String) -> [Command] { line.split(separator: " ; ").map { Command(String($0)) } }
+
+    init(_ text: String) {
+        let words = text.split(separator: " ").map(String.init)
         self.verb = words.first ?? ""
         self.words = Array(words.dropFirst())
     }

@@ -10,24 +10,53 @@ import Darwin
 
 /// Calls and their ends.
 extension Worker {
-    /// `call|fail <circuit> [<times>]`: synchronous calls, one after the other.
-    func call(_ command: Command) throws -> String {
+    /// `call|fail <circuit> [<times>] [until-refused] [async]`: calls, one after the other.
+    ///
+    /// With `async` they are made by the form that suspends.
+    func call(_ command: Command) async throws -> String {
+        command.has("async") ? try await self.callsSuspending(command).text : try self.calls(command).text
+    }
+
+    func calls(_ command: Command) throws -> Tally {
         let breaker = try self.breaker(command.word(0))
         let fails = command.verb == "fail"
         var tally = Tally()
+        self.slowest = .zero
         for _ in 0..<((try? command.number(1)) ?? 1) {
+            let start = ContinuousClock.now
             do {
                 try breaker.run {
                     tally.ran += 1
                     if fails { throw Boom() }
                 }
-            } catch let error as CircuitOpenError {
-                tally.refuse(error)
-            } catch is Boom {
-                tally.failed += 1
+            } catch {
+                try tally.end(in: error)
             }
+            self.slowest = max(self.slowest, ContinuousClock.now - start)
+            if tally.refused > 0, command.has("until-refused") { break }
         }
-        return tally.text
+        return tally
+    }
+
+    func callsSuspending(_ command: Command) async throws -> Tally {
+        let breaker = try self.breaker(command.word(0))
+        let fails = command.verb == "fail"
+        var tally = Tally()
+        self.slowest = .zero
+        for _ in 0..<((try? command.number(1)) ?? 1) {
+            let start = ContinuousClock.now
+            do {
+                try await breaker.run { () async throws in
+                    tally.ran += 1
+                    if fails { throw Boom() }
+                }
+            } catch {
+                try tally.end(in: error)
+            }
+            self.slowest = max(self.slowest, ContinuousClock.now - start)
+            if tally.refused > 0, command.has("until-refused") { break }
+        }
+        return tally
     }
 
     /// `fail-tasks <circuit> <tasks>`: one failing call in each of many tasks at once.
@@ -63,6 +92,8 @@ extension Worker {
     func admit(_ command: Command) throws -> String {
         let breaker = try self.breaker(command.word(0))
         var tally = Tally()
+        let start = ContinuousClock.now
+        defer { self.slowest = ContinuousClock.now - start }
         do throws(CircuitOpenError) {
             let permit: CallPermit = try breaker.admit()
             self.permit = permit
@@ -117,6 +148,15 @@ struct Tally {
     mutating func refuse(_ error: CircuitOpenError) {
         self.refused += 1
         self.refusal = error
+    }
+
+    /// Counts a call that ended in an error, and throws what no call of ours ends in.
+    mutating func end(in error: any Error) throws {
+        switch error {
+        case let error as CircuitOpenError: self.refuse(error)
+        case is Boom: self.failed += 1
+        default: throw error
+        }
     }
 
     var text: String {

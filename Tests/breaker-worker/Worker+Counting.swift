@@ -59,45 +59,6 @@ extension Worker {
         return "calls=\(recent.calls) failed=\(recent.failed)"
     }
 
-    /// `die-at <point> <times>`: SIGKILL when the library comes to a point of its own for the nth time from now on.
-    func dieAt(_ command: Command) throws -> String {
-        let point = try command.word(0)
-        let times = try command.number(1)
-        let reached = self.pointsReached
-        reached.withLock { $0 = 0 }
-        #if BREAKERSTORE_HOOKS
-        Hook.install { name in
-            guard name == point else { return }
-            let count = reached.withLock { count in
-                count += 1
-                return count
-            }
-            if count == times { kill(getpid(), SIGKILL) }
-        }
-        #endif
-        return "ok"
-    }
-
-    /// `stop-at <point>`: threads of the library that come to a point of its own wait there until `let-go`.
-    func stopAt(_ command: Command) throws -> String {
-        let point = try command.word(0)
-        let (isStopping, reached) = (self.isStopping, self.pointsReached)
-        isStopping.withLock { $0 = true }
-        #if BREAKERSTORE_HOOKS
-        Hook.install { name in
-            guard name == point else { return }
-            while isStopping.withLock({ $0 }) { usleep(1_000) }
-            reached.withLock { $0 += 1 }
-        }
-        #endif
-        return "ok"
-    }
-
-    func letGo() -> String {
-        self.isStopping.withLock { $0 = false }
-        return "ok"
-    }
-
     /// `until <circuit> <state>`: waits until the circuit is in the state, as long as this process lives.
     func waitUntil(_ command: Command) async throws -> String {
         let (name, state) = (try command.word(0), try command.word(1))
@@ -107,9 +68,6 @@ extension Worker {
             try await Task.sleep(for: .milliseconds(2))
         }
     }
-
-    /// `reached`: how often it has come there since.
-    func tellReached() -> String { "times=\(self.pointsReached.withLock { $0 })" }
 
     /// `private`: whether this process counts for itself.
     func countsPrivately() throws -> String { "private=\(try self.store.facts().countsPrivately)" }

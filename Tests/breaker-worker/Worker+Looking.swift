@@ -5,14 +5,14 @@ import FoundationEssentials
 
 /// Looking at circuits, and at what lies in the file.
 extension Worker {
-    /// `look <circuit>`: all that can be seen of it.
+    /// `look <circuit>`: all that can be seen of it; without a handle, of its row.
     func look(_ command: Command) throws -> String {
         let name = try command.word(0)
         guard let seen = try self.store.circuit(named: name) else { return "state=unknown" }
-        let breaker = try self.breaker(name)
+        let handle = self.breakers[name].map { " counted=\($0.failureCount) permitted=\($0.isCallPermitted)" }
         return "\(Self.text(seen.state)) failures=\(seen.failures.count) epoch=\(seen.epoch)"
             + " since=\(Self.microseconds(seen.since)) trips=\(seen.tripsInARow) probes=\(seen.probes.count)"
-            + " workers=\(seen.workers) counted=\(breaker.failureCount) permitted=\(breaker.isCallPermitted)"
+            + " workers=\(seen.workers)\(handle ?? "")"
     }
 
     /// `ask <circuit> <times>`: asks everything that only looks.

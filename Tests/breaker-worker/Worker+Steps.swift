@@ -24,7 +24,7 @@ extension Worker {
     private func take(_ step: Command, by who: String) throws {
         let name = try step.word(0)
         switch step.verb {
-        case "call", "fail": _ = try self.call(step)
+        case "call", "fail": _ = try self.calls(step)
         case "record": try self.breaker(name).recordFailure(Boom())
         case "admit": self.permits[name] = try? self.admitted(to: name)
         case "succeed": self.permits.removeValue(forKey: name)?.succeed()

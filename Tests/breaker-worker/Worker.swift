@@ -21,6 +21,13 @@ final class Worker {
     var hungCall: HungCall?
     /// Calls that hang until their time is over, and how each of them ended.
     var hungCalls: [Task<String, Never>] = []
+    /// How long the slowest call of the last command took, or the opening.
+    var slowest = Duration.zero
+    /// So that no circuit of an earlier use is met again.
+    var uses = 0
+    var busyCalls: BusyCalls?
+    /// The bytes that this process had when `memory begin` was said.
+    var idleMemory = 0
     let pointsReached = Locked(0)
     /// Whether threads that come to the point of `stop-at` wait there.
     let isStopping = Locked(false)
@@ -40,7 +47,8 @@ final class Worker {
         case "health": return "health=\(try self.store.health)"
         case "breaker": return try self.register(command)
         case "breakers": return try self.registerMany(command)
-        case "call", "fail": return try self.call(command)
+        case "call", "fail": return try await self.call(command)
+        case "took": return "slowest=\(Int64(self.slowest / .microseconds(1)))"
         case "fail-tasks": return try await self.failInTasks(command)
         case "fail-and-die": return try self.failAndDie(command)
         case "admit": return try self.admit(command)
@@ -80,6 +88,7 @@ final class Worker {
         case "die-at": return try self.dieAt(command)
         case "stop-at": return try self.stopAt(command)
         case "let-go": return self.letGo()
+        case "halt-at": return try self.haltAt(command)
         case "reason": return try self.tellReason(command)
         case "until": return try await self.waitUntil(command)
         case "reached": return self.tellReached()
@@ -87,6 +96,19 @@ final class Worker {
         case "hang": return try await self.hang(command)
         case "hung": return await self.hung()
         case "measure": return try await self.measure(command)
+        case "busy": return try await self.callBusily(command)
+        case "user": return try self.becomeUser(command)
+        case "squat": return try self.squat(command)
+        case "run": return try self.run(command)
+        case "limit-files": return try self.limitFiles(command)
+        case "memory": return self.tellMemory(command)
+        case "use-damaged": return try await self.useDamaged()
+        case "use-hostile": return try await self.useHostile(command)
+        case "trip": return try await self.trip(command)
+        case "settle": return try await self.settle(command)
+        case "healthy": return try await self.waitForHealth(command)
+        case "watch": return try self.watch(command)
+        case "forget-names": return try self.forgetNames(command)
         default: throw Missing(what: "a command '\(command.verb)'")
         }
     }
@@ -128,9 +150,15 @@ final class Worker {
         if command.has("system-clock") { configuration.clock = SystemHostClock() }
         if let patience = command.option("busy") { configuration.busyTimeout = .seconds(patience) }
         if let count = command.option("kept") { configuration.eventsKept = Int(count) }
+        // The shared clock, moved on by each call.
+        if command.has("ticking") { configuration.clock = TickingClock(shared: try self.clock) }
+        if let pause = command.option("first-retry") { configuration.firstRetry = .milliseconds(pause) }
+        if command.has("degrade") { configuration.whenUnavailable = .degrade }
         let listens = command.option("listening") != nil
         if listens { configuration.onEvent = self.ears.handle }
+        let start = ContinuousClock.now
         let store = try CircuitStore(path: try command.word(0), configuration: configuration)
+        self.slowest = ContinuousClock.now - start
         if listens { self.ears.follow(store.events()) }
         self.openStore = store
         return "ok"
@@ -139,6 +167,8 @@ final class Worker {
     @discardableResult
     func leave() async throws -> String {
         try await self.endLink()
+        await self.busyCalls?.end()
+        self.busyCalls = nil
         self.openStore?.close()
         self.openStore = nil
         return "ok"

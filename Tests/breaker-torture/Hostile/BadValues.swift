@@ -1,3 +1,5 @@
+import BreakerTestSupport
+
 /// Every column of every table with every value that it must never have.
 struct BadValues {
     private let stock: HostileStock
@@ -46,7 +48,7 @@ struct BadValues {
 
     /// Which rows are tried: each circuit, and any of the other tables.
     private func rows(of table: HostileStock.Table) -> [String] {
-        table.name == "circuit" ? HostileStore.circuits : [""]
+        table.name == "circuit" ? HostileCircuits.names : [""]
     }
 
     private func make(
@@ -83,7 +85,7 @@ struct BadValues {
         switch table {
         // An offset that could be is believed.
         case "clock": column == "boot" || column == "epoch_floor"
-        case "circuit": !HostileStore.refusing.contains(row) && column != "id" && column != "name"
+        case "circuit": !HostileCircuits.refusing.contains(row) && column != "id" && column != "name"
         default: true
         }
     }

@@ -7,7 +7,7 @@ extension HostileCase {
     ///
     /// - Parameter number: chooses the verbs that do not all have their turn.
     func run(
-        _ number: Int, in directory: String, _ victim: OpenerProcess, _ runner: WorkerProcess, _ report: Report
+        _ number: Int, in directory: String, _ victim: WatchedWorker, _ runner: WorkerProcess, _ report: Report
     ) async throws -> [String] {
         let place = try HostilePlace(directory)
         defer { place.clear() }
@@ -83,25 +83,15 @@ extension HostileCase {
     // MARK: - The service
 
     /// Opens the store, uses it, closes it; and the same again, for what the first time has made of it.
-    private func visit(_ place: HostilePlace, _ victim: OpenerProcess, _ report: Report) async throws -> [String] {
-        let use = self.keepsOthers ? "use keeps" : "use all"
+    private func visit(_ place: HostilePlace, _ victim: WatchedWorker, _ report: Report) async throws -> [String] {
+        let use = self.keepsOthers ? "use-hostile keeps" : "use-hostile"
         var problems: [String] = []
         let database = place.databaseNumber
         for time in 0..<2 {
-            var commands = ["open \(place.path)", use, "leave"]
-            if time == 1, self.mustHeal { commands.insert("heal", at: 2) }
-            // What happens to an open store happens between two uses.
-            if time == 0, self.strike != nil { commands.insert("use all", at: 2) }
-            for (turn, command) in commands.enumerated() {
-                if turn == 2, time == 0, commands.count > 3 { try self.strike?(place) }
-                if command == "leave", time == 0 {
-                    let outcome = await self.outcome(place, database, victim)
-                    report.add(1, outcome.rawValue)
-                    if let outcomes, !outcomes.contains(outcome) { problems.append("the file was \(outcome.rawValue)") }
-                }
+            var isOpen = false
+            func ask(_ command: String) async {
                 switch await victim.ask(command) {
-                case .opened:
-                    if self.mustRefuse, turn == 0 { problems.append("a service took files that are not its own") }
+                case .done: isOpen = true
                 case .refused(let code, let message):
                     // Documented: what can't serve throws, with `.degrade` too.
                     if !["unsafePath", "unsupportedFileSystem", "notFound"].contains(code) {
@@ -109,18 +99,34 @@ extension HostileCase {
                     }
                 case .violation(let what):
                     let why = what.replacing(place.directory, with: "…")
-                    problems.append("a service, at '\(command.prefix(5))' \(time + 1): \(why)")
+                    problems.append("a service, at '\(command.prefix(20))' \(time + 1): \(why)")
                 }
-                if victim.hasEnded { return problems }
             }
+            await ask(HostileFiles.open(place.path))
+            if isOpen, self.mustRefuse { problems.append("a service took files that are not its own") }
+            if isOpen { await ask(use) }
+            // What happens to an open store happens between two uses.
+            if time == 0, let strike {
+                try strike(place)
+                if isOpen, !victim.hasEnded { await ask("use-hostile") }
+            }
+            if time == 1, self.mustHeal, isOpen, !victim.hasEnded { await ask("healthy 4000") }
+            if victim.hasEnded { return problems }
+            if time == 0 {
+                let outcome = await self.outcome(place, database, victim)
+                report.add(1, outcome.rawValue)
+                if let outcomes, !outcomes.contains(outcome) { problems.append("the file was \(outcome.rawValue)") }
+            }
+            await ask("close")
+            if victim.hasEnded { return problems }
         }
         return problems
     }
 
     /// What has come of the file, while the service still has it.
-    private func outcome(_ place: HostilePlace, _ database: UInt64?, _ victim: OpenerProcess) async -> Outcome {
+    private func outcome(_ place: HostilePlace, _ database: UInt64?, _ victim: WatchedWorker) async -> Outcome {
         if Directory.names(in: place.store).contains(where: { $0.contains(".corrupt-") }) { return .setAside }
-        guard case .opened = await victim.ask("health") else { return .refused }
+        guard case .done(let reply) = await victim.ask("health"), reply["health"] == "healthy" else { return .refused }
         return place.databaseNumber == database ? .used : .anew
     }
 }

@@ -17,6 +17,7 @@ struct HostileFiles {
     private static let lanes = 2
     /// What takes longer hangs.
     static let patience = Duration.seconds(5)
+    private static let mostMemory = 48 << 20
 
     init(_ stage: Stage) { self.stage = stage }
 
@@ -37,14 +38,24 @@ struct HostileFiles {
         }
     }
 
+    /// The process of a service whose store is in an enemy's hands.
+    static func victim(patience: Duration) throws -> WatchedWorker {
+        try WatchedWorker(patience: patience, memory: self.mostMemory)
+    }
+
+    /// The commands that open a store in a victim.
+    static func open(_ path: String) -> String {
+        "memory begin ; open \(path) degrade busy=0.25 first-retry=10 ; took"
+    }
+
     private func work(on waiting: Locked<[(offset: Int, element: HostileCase)]>) async throws {
-        var victim = try OpenerProcess(.victim, patience: Self.patience)
-        let runner = try WorkerProcess(program: "breaker-torture", arguments: ["role", Role.runner.rawValue])
+        var victim = try Self.victim(patience: Self.patience)
+        let runner = try WorkerProcess()
         while self.report.goesOn, let (number, hostile) = waiting.withLock({ $0.popLast() }) {
             var problems: [String] = []
             // A machine that is busy with other things is no violation: what hangs does so again.
             for time in 0..<2 {
-                if victim.hasEnded { victim = try OpenerProcess(.victim, patience: Self.patience) }
+                if victim.hasEnded { victim = try Self.victim(patience: Self.patience) }
                 let directory = "\(self.stage.directory)/\(number).\(time)"
                 problems = try await hostile.run(number, in: directory, victim, runner, self.report)
                 guard problems.contains(where: { $0.contains("hung") }) else { break }

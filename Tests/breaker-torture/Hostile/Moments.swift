@@ -52,48 +52,60 @@ struct Moments {
     /// What the store held before and what failed meanwhile is together more than the circuit stands.
     private func heldGuard(_ place: HostilePlace) async throws -> [String] {
         let squatter = try await self.squatter(place, from: 0, count: 1)
-        return try await self.play(["open \(place.path)", "use all"], then: { await squatter.die() }, ["await"])
+        return try await self.play(self.using(place), then: { await squatter.die() }, Self.settling)
     }
 
     private func heldLocks(_ place: HostilePlace) async throws -> [String] {
         let squatter = try await self.squatter(place, from: 0, count: 1 << 62)
-        return try await self.play(["open \(place.path)", "use all"], then: { await squatter.die() }, ["await"])
+        return try await self.play(self.using(place), then: { await squatter.die() }, Self.settling)
     }
 
     private func heldWriteLock(_ place: HostilePlace) async throws -> [String] {
-        let victim = try OpenerProcess(.victim, patience: .seconds(20))
-        var problems = await self.ask(victim, ["open \(place.path)"])
+        let victim = try HostileFiles.victim(patience: .seconds(20))
+        var problems = await self.ask(victim, [HostileFiles.open(place.path)])
         let writer = SQLiteFile(place.path)
         _ = writer.rows("BEGIN IMMEDIATE")
-        problems += await self.ask(victim, ["fail"])
+        problems += await self.ask(victim, ["trip closed"])
         _ = writer.rows("ROLLBACK")
-        problems += await self.ask(victim, ["await", "leave"])
+        problems += await self.ask(victim, Self.settling + ["close"])
         await victim.leave()
         return problems
     }
 
     private func fullAtStart(_ place: HostilePlace) async throws -> [String] {
         try await self.play(
-            ["limit 0", "open \(place.path)", "use all"], then: {}, ["limit none", "await"])
+            ["limit-files 0"] + self.using(place), then: {}, ["limit-files none"] + Self.settling)
     }
 
     /// Whoever comes back to its file just then is stuck, and nobody else.
     private func passingFIFO(_ place: HostilePlace) async throws -> [String] {
-        let stuck = try OpenerProcess(.victim, patience: HostileFiles.patience)
-        var problems = await self.ask(stuck, ["open \(place.path)", "use all"])
+        let stuck = try HostileFiles.victim(patience: HostileFiles.patience)
+        var problems = await self.ask(stuck, self.using(place))
         let path = place.path + "-journal"
         guard unsafe mkfifo(path, 0o600) == 0 else { throw SystemError("make \(path)") }
         unsafe unlink(place.path + "-shm")
         try await Task.sleep(for: .milliseconds(1_500))
         unsafe unlink(path)
-        problems += try await self.play(["open \(place.path)", "use all"], then: {}, ["await"])
-        problems += await self.ask(stuck, ["use all", "await"])
+        problems += try await self.play(self.using(place), then: {}, Self.settling)
+        problems += await self.ask(stuck, ["use-hostile"] + Self.settling)
         stuck.abandon()
         return problems
     }
 
     private func names(_ place: HostilePlace) async throws -> [String] {
-        try await self.play(["open \(place.path)"], then: {}, ["names"], patience: .seconds(60))
+        let most = 400
+        let victim = try HostileFiles.victim(patience: .seconds(60))
+        var problems = await self.ask(victim, [HostileFiles.open(place.path)])
+        // What is forgotten leaves nothing behind.
+        switch await victim.ask("forget-names 3000") {
+        case .done(let reply):
+            let left = reply.number("left") ?? 0
+            if left > most { problems.append("a forgotten name leaves \(left) bytes") }
+        case .refused(_, let what), .violation(let what): problems.append(what)
+        }
+        problems += await self.ask(victim, ["close"])
+        await victim.leave()
+        return problems
     }
 
     private func fewerEvents(_ place: HostilePlace) async throws -> [String] {
@@ -101,11 +113,11 @@ struct Moments {
         let numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT \(count))"
         try SQLiteFile.force(
             place.path, ["INSERT INTO event (circuit, kind, at) \(numbers) SELECT 'closed', 'reset', 1 FROM c"])
-        let keeper = try OpenerProcess(.victim, patience: .seconds(60))
-        let other = try OpenerProcess(.victim, patience: .seconds(60))
-        var problems = await self.ask(other, ["open \(place.path)"])
-        async let watching = self.ask(other, ["watch"])
-        problems += await self.ask(keeper, ["open \(place.path)", "use all"])
+        let keeper = try HostileFiles.victim(patience: .seconds(60))
+        let other = try HostileFiles.victim(patience: .seconds(60))
+        var problems = await self.ask(other, [HostileFiles.open(place.path)])
+        async let watching = self.ask(other, ["watch watched 3000"])
+        problems += await self.ask(keeper, self.using(place))
         problems += await watching
         await keeper.leave()
         await other.leave()
@@ -114,10 +126,14 @@ struct Moments {
 
     // MARK: - Means
 
+    /// Waits until the file is back, and holds what it says against the failures that were seen.
+    private static let settling = ["healthy 4000 ; settle closed"]
+
+    private func using(_ place: HostilePlace) -> [String] { [HostileFiles.open(place.path), "use-hostile"] }
+
     private func squatter(_ place: HostilePlace, from: Int64, count: Int64) async throws -> WorkerProcess {
-        let words = ["role", Role.squatter.rawValue, place.path + "-lock", "\(from)", "\(count)"]
-        let squatter = try WorkerProcess(program: "breaker-torture", arguments: words)
-        try await squatter.ask("hold")
+        let squatter = try WorkerProcess()
+        try await squatter.ask("squat \(place.path)-lock \(from) \(count)")
         return squatter
     }
 
@@ -125,26 +141,26 @@ struct Moments {
         _ before: [String], then change: () async -> Void, _ behind: [String],
         patience: Duration = HostileFiles.patience
     ) async throws -> [String] {
-        let victim = try OpenerProcess(.victim, patience: patience)
+        let victim = try HostileFiles.victim(patience: patience)
         var problems = await self.ask(victim, before)
         await change()
-        problems += await self.ask(victim, behind + ["leave"])
+        problems += await self.ask(victim, behind + ["close"])
         await victim.leave()
         return problems
     }
 
-    private func ask(_ victim: OpenerProcess, _ commands: [String]) async -> [String] {
+    private func ask(_ victim: WatchedWorker, _ commands: [String]) async -> [String] {
         var problems: [String] = []
         for command in commands where !victim.hasEnded {
             switch await victim.ask(command) {
-            case .opened(let milliseconds):
+            case .done(let reply):
                 // An opening that degrades waits for others as long as a report does: 250 ms, and what a machine is
                 // busy with.
-                if command.hasPrefix("open"), milliseconds > 1_500 {
-                    problems.append("opening took \(milliseconds) ms")
+                if let microseconds = reply.number("slowest"), microseconds > 1_500_000 {
+                    problems.append("opening took \(microseconds / 1_000) ms")
                 }
-            case .refused(_, let message): problems.append("'\(command.prefix(5))' threw \(message)")
-            case .violation(let what): problems.append("'\(command.prefix(5))': \(what)")
+            case .refused(_, let message): problems.append("'\(command)' threw \(message)")
+            case .violation(let what): problems.append("'\(command)': \(what)")
             }
         }
         return problems

@@ -37,7 +37,7 @@ struct ToolRun {
         defer { Directory.remove(talk) }
         let command = launcher + [BuiltProgram.path(of: "breaker-inspect")] + words
         let line = [talk, place.path, temporary ?? place.temporary] + command
-        let reply = try await runner.ask(line.joined(separator: "\t"))
+        let reply = try await runner.ask("run " + line.joined(separator: "\t"))
         self.words = words
         self.code = Int32(reply.number("code") ?? 0)
         self.isHung = reply.number("hung") == 1

@@ -1,20 +1,10 @@
 import BreakerStore
 import BreakerTestSupport
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// A process that makes one failing call after the other, and knows what must be in the file.
+/// Failing calls, one after the other, with what must be in the file because of them.
 ///
-/// Its failures are those of a circuit of its own, and each was seen between two instants that no other call shares.
-final class BusyWorker: Sendable {
-    private struct Boom: Error {}
-
+/// The failures are those of a circuit of its own, and each was seen between two instants that no other call shares.
+final class BusyCalls: Sendable {
     private struct Call {
         var start: Int64
         var end: Int64
@@ -23,6 +13,7 @@ final class BusyWorker: Sendable {
     }
 
     private struct State {
+        var task: Task<Void, Never>?
         var calls: [Call] = []
         var isPaused = false
         var isIdle = false
@@ -42,64 +33,38 @@ final class BusyWorker: Sendable {
     private let count: Int
     private let state = Locked(State())
 
-    /// `<path> <clock> <number> <count> <user>`: opens the store as that user and obeys the lines of its input.
-    static func main(_ arguments: [String]) async -> Int32 {
-        do {
-            guard arguments.count == 5, let number = Int(arguments[2]), let count = Int(arguments[3]),
-                let user = uid_t(arguments[4])
-            else { return 64 }
-            // Nothing stays behind.
-            alarm(600)
-            let clock = TickingClock(shared: try SharedClock(path: arguments[1]))
-            if user != 0 {
-                guard setgid(user) == 0, setuid(user) == 0 else { throw SystemError("become another user") }
-            }
-            try await BusyWorker(arguments[0], clock, number, count).obey()
-            return 0
-        } catch {
-            Report.say("busy worker: \(error)")
-            return 1
-        }
-    }
-
-    private init(_ path: String, _ clock: TickingClock, _ number: Int, _ count: Int) throws {
-        var configuration = CircuitStore.Configuration()
-        configuration.clock = clock
-        configuration.firstRetry = .milliseconds(5)
-        self.store = try CircuitStore(path: path, configuration: configuration)
+    /// Begins to call, as one of so many workers.
+    init(_ store: CircuitStore, _ clock: TickingClock, _ number: Int, of count: Int) throws {
+        self.store = store
         self.clock = clock
         self.count = count
-        self.own = try self.store.breaker(
+        self.own = try store.breaker(
             .init(name: "own-\(number)", trip: .failures(1_000_000, within: .seconds(86_400)))
         )
+        let task = Task.detached { await self.callUntilCancelled() }
+        self.state.withLock { $0.task = task }
     }
 
-    private func obey() async throws {
-        let calls = Task.detached { await self.callUntilCancelled() }
-        while let line = readLine() {
-            let words = line.split(separator: " ")
-            switch words.first {
-            case "see": Self.answer(self.sight)
-            case "pause":
-                self.state.withLock { $0.isPaused = true }
-                while !self.state.withLock({ $0.isIdle }) { try await Task.sleep(for: .milliseconds(1)) }
-                Self.answer(self.tally)
-            case "go":
-                self.state.withLock { ($0.isPaused, $0.isIdle) = (false, false) }
-                Self.answer("ok")
-            case "verify": Self.answer(try await self.verify(words.dropFirst().compactMap(Window.init)))
-            case "legacy": Self.answer("count=\(try await self.store.circuit(named: "legacy")?.failures.count ?? 0)")
-            default: Self.answer("error there is no command '\(line)'")
-            }
+    func end() async {
+        let task = self.state.withLock { $0.task }
+        task?.cancel()
+        await task?.value
+    }
+
+    func perform(_ command: Command) async throws -> String {
+        switch try command.word(0) {
+        case "see": return self.sight
+        case "pause":
+            self.state.withLock { $0.isPaused = true }
+            while !self.state.withLock({ $0.isIdle }) { try await Task.sleep(for: .milliseconds(1)) }
+            return self.tally
+        case "go":
+            self.state.withLock { ($0.isPaused, $0.isIdle) = (false, false) }
+            return "ok"
+        case "verify":
+            return try await self.verify(command.rest(1).split(separator: " ").compactMap(ExcusedTime.init))
+        default: throw Worker.Missing(what: "a command '\(command.rest(0))' to those who call busily")
         }
-        calls.cancel()
-        await calls.value
-        self.store.close()
-    }
-
-    private static func answer(_ text: String) {
-        let bytes = Array((text.replacing("\n", with: " ") + "\n").utf8)
-        _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
     }
 
     // MARK: - Calls
@@ -196,7 +161,7 @@ final class BusyWorker: Sendable {
     }
 
     /// Waits until the file holds what it must; else tells what is wrong with it.
-    private func verify(_ windows: [Window]) async throws -> String {
+    private func verify(_ windows: [ExcusedTime]) async throws -> String {
         let deadline = ContinuousClock.now + Self.patience
         while true {
             let problems = self.problems(windows)
@@ -209,7 +174,7 @@ final class BusyWorker: Sendable {
         }
     }
 
-    private func problems(_ windows: [Window]) -> [String] {
+    private func problems(_ windows: [ExcusedTime]) -> [String] {
         guard let seen = (try? self.store.circuit(named: self.own.name)) ?? nil else { return ["no circuit"] }
         var times = seen.failures.map(TickingClock.microseconds).sorted()[...]
         var problems: [String] = []
@@ -238,7 +203,7 @@ final class BusyWorker: Sendable {
         return problems
     }
 
-    private func isDue(_ call: Call, _ windows: [Window]) -> Bool {
+    private func isDue(_ call: Call, _ windows: [ExcusedTime]) -> Bool {
         windows.allSatisfy { window in
             guard window.overlaps(call.start, call.end) else { return true }
             switch window.excuse {
@@ -246,5 +211,21 @@ final class BusyWorker: Sendable {
             case .slow: return call.wasAcknowledged
             }
         }
+    }
+}
+
+extension Worker {
+    /// `busy begin <number> <count>`: calls on and on, as one of so many workers; `busy pause` and `busy go`.
+    ///
+    /// `busy see` tells what this process sees of the others, `busy verify <excused time>...` whether the file has what
+    /// it must.
+    func callBusily(_ command: Command) async throws -> String {
+        if try command.word(0) == "begin" {
+            self.busyCalls = try BusyCalls(
+                self.store, TickingClock(shared: self.clock), command.number(1), of: command.number(2))
+            return "ok"
+        }
+        guard let calls = self.busyCalls else { throw Missing(what: "busy calls") }
+        return try await calls.perform(command)
     }
 }

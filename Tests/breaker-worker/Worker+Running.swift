@@ -9,29 +9,21 @@ import Musl
 import Darwin
 #endif
 
-/// A small process that runs programs and measures them: a program that starts is as large as the process that starts
-/// it, and the kernel counts that.
-enum Runner {
+/// Programs that this process runs and measures.
+///
+/// The kernel counts a program at its start as large as the process that starts it. So whoever holds much lets a worker
+/// start the programs.
+extension Worker {
     private static let patience = Duration.seconds(5)
 
-    /// Each line names a file for what the program says, a store, a directory for temporary files, and a command.
-    static func run() -> Int32 {
-        while let line = readLine() {
-            let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-            let answer = words.count > 3 ? Self.perform(words) : "error too few words"
-            let bytes = Array((answer + "\n").utf8)
-            _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
-        }
-        return 0
-    }
-
-    private static func perform(_ words: [String]) -> String {
+    /// `run <talk> <store> <temporary> <word>...`, parted by tabs: runs a command, and tells how it ended.
+    ///
+    /// The first three are the file for what it says, its store, and its directory for temporary files.
+    func run(_ command: Command) throws -> String {
+        let words = command.rest(0).split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        guard words.count > 3 else { throw Missing(what: "a command to run") }
         let environment = ["BREAKER_STORE=\(words[1])", "TMPDIR=\(words[2])", "PATH=/usr/bin:/bin"]
-        do {
-            return Self.wait(for: try Self.start(Array(words[3...]), environment, words[0]))
-        } catch {
-            return "error \(error)"
-        }
+        return Self.wait(for: try Self.start(Array(words[3...]), environment, words[0]))
     }
 
     private static func wait(for pid: pid_t) -> String {
