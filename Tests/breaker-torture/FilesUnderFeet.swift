@@ -172,7 +172,8 @@ struct FilesUnderFeet {
                 "\(what): worker \(number) (\(workers[number].pid)) misses: \(answer); windows \(texts); there are \(floor.names)"
             )
         }
-        for problem in Integrity.problems(of: floor.path) { self.report.violated("\(what): integrity: \(problem)") }
+        let judge = StoreJudge(StoreFile(floor.path), isWhole: false)
+        for violation in judge.violations { self.report.violated("\(what): \(violation)") }
         try await workers.ask("busy go")
     }
 

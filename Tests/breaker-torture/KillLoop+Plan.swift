@@ -4,8 +4,8 @@ extension KillLoop {
         enum End: Codable {
             /// It kills itself at a step of a place; if it never comes there, it is killed as the next case says.
             case atStep(Place, Int)
-            /// Killed once it has said so many things, and so many microseconds later.
-            case afterNotes(Int, Int64)
+            /// Killed once it has opened the store and begun so many calls, and so many microseconds later.
+            case afterCalls(Int, Int64)
             /// Killed so many microseconds after its start.
             case afterTime(Int64)
             /// It looks whether the dead are in anybody's way, and lives.
@@ -32,7 +32,7 @@ extension KillLoop {
                 self.init(
                     isEarly
                         ? .afterTime(.random(in: 0...15_000, using: &random))
-                        : .afterNotes(.random(in: 1...60, using: &random), .random(in: 0...400, using: &random)),
+                        : .afterCalls(.random(in: 0...30, using: &random), .random(in: 0...400, using: &random)),
                     calls: 1_000,
                     using: &random
                 )

@@ -15,11 +15,13 @@ extension KillLoop {
         private let process: Int
         private let plan: Plan
         private let path: String
+        private let logs: String
         private let pipe: Int32
         private let parent: pid_t
 
         init(_ worker: Worker, _ parent: pid_t) {
-            (self.process, self.plan, self.path, self.pipe) = (worker.process, worker.plan, worker.path, worker.pipe)
+            (self.process, self.plan, self.path) = (worker.process, worker.plan, worker.path)
+            (self.logs, self.pipe) = (worker.logs, worker.pipe)
             self.parent = parent
         }
 
@@ -42,8 +44,10 @@ extension KillLoop {
             guard let order = arguments.first,
                 let recruit = try? JSONDecoder().decode(Self.self, from: Data(order.utf8))
             else { return 64 }
-            return Worker(process: recruit.process, plan: recruit.plan, path: recruit.path, pipe: recruit.pipe)
-                .run(childOf: recruit.parent)
+            let worker = Worker(
+                process: recruit.process, plan: recruit.plan, path: recruit.path, logs: recruit.logs,
+                pipe: recruit.pipe)
+            return worker.run(childOf: recruit.parent)
         }
     }
 }

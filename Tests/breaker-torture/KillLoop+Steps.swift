@@ -16,7 +16,7 @@ extension KillLoop {
     enum Steps {
         private static let target = Atomic<Int>(-1)
         private static let left = Atomic<Int>(0)
-        private static let pipe = Atomic<Int32>(-1)
+        private static let log = Locked<CallLog?>(nil)
         private static let inside = Atomic<UInt32>(0)
 
         /// Innermost first.
@@ -24,8 +24,8 @@ extension KillLoop {
             .quarantine, .migration, .checkpoint, .transaction, .creation, .open, .close,
         ]
 
-        static func install(_ place: Place, _ step: Int, pipe: Int32) {
-            Self.pipe.store(pipe, ordering: .relaxed)
+        static func install(_ place: Place, _ step: Int, _ log: CallLog) {
+            Self.log.withLock { $0 = log }
             Self.left.store(step, ordering: .relaxed)
             Self.target.store(place.rawValue, ordering: .relaxed)
             #if BREAKERSTORE_HOOKS
@@ -68,8 +68,8 @@ extension KillLoop {
             guard place.rawValue == Self.target.load(ordering: .relaxed),
                 Self.left.subtract(1, ordering: .relaxed).newValue == 0
             else { return }
-            Note(.dying, 0, what: Int64(place.rawValue)).write(to: Self.pipe.load(ordering: .relaxed))
-            // Meanwhile the others of this process say what they were told.
+            Self.log.withLock { $0?[.place] = Int64(place.rawValue) }
+            // Meanwhile the others of this process note what they were told.
             usleep(500)
             kill(getpid(), SIGKILL)
             while true { pause() }

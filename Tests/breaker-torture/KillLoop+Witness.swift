@@ -13,16 +13,16 @@ extension KillLoop.Worker {
     /// Opens when all others are dead: no call waits for any of them, and none of them holds a slot.
     func bearWitness() throws -> Int32 {
         let (store, breakers) = try self.inTime("to open") { try self.open() }
-        let caller = KillLoop.Caller(self, 0, store, breakers)
+        let caller = try KillLoop.Caller(self, 0, store, breakers)
         for circuit in KillLoop.Rule.all.indices {
             let before = try store.circuit(named: KillLoop.Rule.name(circuit))?.state
-            let admission = KillLoop.Caller.Call(verb: .admission, circuit: circuit)
-            let outcome = self.inTime("its call of circuit \(circuit)") { caller.perform(admission) }
+            let admission = KillLoop.Caller.Call(what: .admit, circuit: circuit)
+            let answer = self.inTime("its call of circuit \(circuit)") { caller.perform(admission) }
             if before == .halfOpen {
-                if outcome != .done { self.complain("circuit \(circuit): a dead prober's slot is taken (\(outcome))") }
+                if answer != .ran { self.complain("circuit \(circuit): a dead prober's slot is taken (\(answer))") }
                 for _ in 1..<KillLoop.Rule.all[circuit].probes {
                     let next = caller.perform(admission)
-                    if next != .done { self.complain("circuit \(circuit): the second slot is taken (\(next))") }
+                    if next != .ran { self.complain("circuit \(circuit): the second slot is taken (\(next))") }
                 }
             }
             caller.endPermits { call in

@@ -20,21 +20,26 @@ extension KillLoop {
         let process: Int
         let plan: Plan
         let path: String
+        /// Where the process notes its calls.
+        let logs: String
+        /// For lines about what must not be; it ends with the process.
         let pipe: Int32
+
+        func log(_ lane: Int) throws -> CallLog { try KillLoop.log(in: self.logs, of: self.process, lane) }
 
         /// Returns the exit code.
         func run(childOf parent: pid_t) -> Int32 {
             do {
                 Steps.enter(.open)
                 switch self.plan.end {
-                case .atStep(let place, let step): Steps.install(place, step, pipe: self.pipe)
-                case .afterNotes, .afterTime: break
+                case .atStep(let place, let step): Steps.install(place, step, try self.log(0))
+                case .afterCalls, .afterTime: break
                 case .witness: return try self.bearWitness()
                 }
                 // The living may be waited for, but not for long.
                 let (store, breakers) = try self.inTime("to open", 3_000_000) { try self.open() }
-                let caller = Caller(self, 0, store, breakers)
-                for index in 1..<max(1, self.plan.callers) { self.startCaller(index, store, breakers) }
+                let caller = try Caller(self, 0, store, breakers)
+                for lane in 1..<max(1, self.plan.callers) { self.startCaller(lane, store, breakers) }
                 for _ in 0..<self.plan.calls where getppid() == parent { caller.act() }
                 Steps.enter(.close)
                 // The others may be calling.
@@ -47,16 +52,16 @@ extension KillLoop {
         }
 
         /// Calls beside the others: a thread, or a task.
-        private func startCaller(_ index: Int, _ store: CircuitStore, _ breakers: [CircuitBreaker]) {
+        private func startCaller(_ lane: Int, _ store: CircuitStore, _ breakers: [CircuitBreaker]) {
             let (worker, calls) = (self, self.plan.calls)
-            if index.isMultiple(of: 2) {
+            if lane.isMultiple(of: 2) {
                 Thread.detachNewThread {
-                    let caller = Caller(worker, index, store, breakers)
+                    guard let caller = try? Caller(worker, lane, store, breakers) else { return }
                     for _ in 0..<calls { caller.act() }
                 }
             } else {
                 Task.detached {
-                    let caller = Caller(worker, index, store, breakers)
+                    guard let caller = try? Caller(worker, lane, store, breakers) else { return }
                     for _ in 0..<calls { await caller.actInTask() }
                 }
             }
@@ -81,20 +86,26 @@ extension KillLoop {
                         ? SlowCallRule(longerThan: .seconds(86_400), minimumCalls: 1_000_000, within: .seconds(1))
                         : nil,
                     recovery: RecoveryRule(timeout: .microseconds(rule.recovery)),
-                    probes: ProbeRule(limit: rule.probes, lease: .seconds(3_600))
+                    probes: ProbeRule(limit: rule.probes, lease: Rule.lease)
                 )
                 return try store.breaker(config, calls: policy)
             }
             guard let own = try store.workers().first(where: { $0.pid == getpid() }) else {
                 throw Lost(what: "no row of its own")
             }
-            Note(.opened, own.id, what: Int64(sqlite3_libversion_number())).write(to: self.pipe)
+            let log = try self.log(0)
+            log[.version] = Int64(sqlite3_libversion_number())
+            log[.worker] = own.id
             return (store, breakers)
         }
 
-        func complain(_ what: String) {
-            let text = Array("process \(self.process): \(what)".utf8.prefix(1_000))
-            Note(.complaint, Int64(text.count)).write(to: self.pipe, text)
-        }
+        func complain(_ what: String) { KillLoop.say("process \(self.process): \(what)", to: self.pipe) }
+    }
+
+    /// One line, in one piece.
+    static func say(_ what: String, to pipe: Int32) {
+        let line = what.utf8.prefix(1_000).map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
+        let bytes = line + [UInt8(ascii: "\n")]
+        _ = unsafe write(pipe, bytes, bytes.count)
     }
 }

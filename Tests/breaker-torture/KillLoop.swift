@@ -23,6 +23,11 @@ struct KillLoop {
         return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 
+    /// The log of one caller of a process.
+    static func log(in directory: String, of process: Int, _ lane: Int) throws -> CallLog {
+        try CallLog(directory, process * 8 + lane, most: 2_048)
+    }
+
     func run() async throws {
         let lanes = self.stage.options.isShort ? 1 : 2
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -5,9 +5,15 @@ import CSQLite
 final class SQLiteFile {
     private let handle: OpaquePointer?
 
-    init(_ path: String) {
+    /// What SQLite said of each statement that failed.
+    private(set) var errors: [String] = []
+
+    /// - Parameter creates: whether the file is made if it is not there.
+    init(_ path: String, creates: Bool = false) {
         var handle: OpaquePointer?
-        unsafe sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
+        unsafe sqlite3_open_v2(path, &handle, flags, nil)
+        // A checkpoint on closing would be a change of ours.
         unsafe _ = bs_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         unsafe sqlite3_busy_timeout(handle, 20_000)
         unsafe self.handle = handle
@@ -35,21 +41,27 @@ final class SQLiteFile {
 
     /// The rows as text; nil if they can't be read.
     func rows(_ sql: String) -> [String]? {
+        let (rows, isWhole) = self.read(sql)
+        return isWhole ? rows.map { $0.map { $0 ?? "NULL" }.joined(separator: "|") } : nil
+    }
+
+    /// The columns of all rows up to the first that can't be read.
+    func fields(_ sql: String) -> [[String?]] { self.read(sql).rows }
+
+    private func read(_ sql: String) -> (rows: [[String?]], isWhole: Bool) {
         var statement: OpaquePointer?
         defer { unsafe sqlite3_finalize(statement) }
-        guard unsafe sqlite3_prepare_v2(self.handle, sql, -1, &statement, nil) == SQLITE_OK else { return nil }
-        var rows: [String] = []
-        while true {
-            switch unsafe sqlite3_step(statement) {
-            case SQLITE_ROW:
-                let count = unsafe sqlite3_column_count(statement)
-                let columns = (0..<count).map { place in
-                    unsafe sqlite3_column_text(statement, place).map { unsafe String(cString: $0) } ?? "NULL"
-                }
-                rows.append(columns.joined(separator: "|"))
-            case SQLITE_DONE: return rows
-            default: return nil
-            }
+        var rows: [[String?]] = []
+        var code = unsafe sqlite3_prepare_v2(self.handle, sql, -1, &statement, nil)
+        if code == SQLITE_OK { code = unsafe sqlite3_step(statement) }
+        while code == SQLITE_ROW {
+            rows.append(
+                unsafe (0..<sqlite3_column_count(statement)).map { place in
+                    unsafe sqlite3_column_text(statement, place).map { unsafe String(cString: $0) }
+                })
+            code = unsafe sqlite3_step(statement)
         }
+        if code != SQLITE_DONE { self.errors.append(unsafe String(cString: sqlite3_errmsg(self.handle))) }
+        return (rows, code == SQLITE_DONE)
     }
 }

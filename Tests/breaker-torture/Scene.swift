@@ -248,7 +248,7 @@ final class Scene: Sendable {
 
     private func check() throws {
         let path = self.directory + "/a.db"
-        for problem in Integrity.problems(of: path) { self.violated("integrity: \(problem)") }
+        for violation in StoreJudge(StoreFile(path)).violations { self.violated(violation) }
         // What the system did for a while is nothing that is wrong with the file.
         let names = try FileManager.default.contentsOfDirectory(atPath: self.directory)
         for name in names where name.contains(".corrupt-") { self.violated("it was set aside as \(name)") }

@@ -72,8 +72,10 @@ final class StaleAnswers: Sendable {
         for reader in self.state.withLock({ $0.readers }) { await reader.quit() }
         for writer in self.state.withLock({ $0.writers }) { await self.kill(writer) }
         self.tell()
-        let problems = Integrity.problems(of: self.board.store)
-        if !problems.isEmpty { self.stage.report.violated("the file is broken: \(problems)") }
+        // The file keeps the newest events alone.
+        for violation in StoreJudge(StoreFile(self.board.store), isWhole: false).violations {
+            self.stage.report.violated(violation)
+        }
     }
 
     private var goesOn: Bool {

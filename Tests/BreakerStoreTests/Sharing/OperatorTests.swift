@@ -13,7 +13,7 @@ import Testing
         try await workers.ask { $0 < 8 ? "operate users operator\($0) \(times)" : "fail users 100" }
 
         let history = try await workers[0].history()
-        #expect(LegalWalk(history).faults.isEmpty)
+        #expect(HeardWalk(history).faults.isEmpty)
         for (index, worker) in workers[..<8].enumerated() {
             let own = history.filter { $0.by == "operator\(index)" }
             #expect(own.map(\.reason) == (0..<times).map { "\($0)" })

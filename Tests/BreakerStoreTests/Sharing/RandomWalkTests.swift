@@ -31,10 +31,10 @@ import Testing
         // Histories in which nothing happens prove nothing.
         #expect(Set(history.map(\.kind)).count >= 8, comment)
         #expect(history.count > 100, comment)
-        let walk = LegalWalk(history)
+        let walk = HeardWalk(history)
         #expect(walk.faults.isEmpty, comment)
         for circuit in Self.circuits {
-            let end = walk.places[circuit] ?? LegalWalk.Place()
+            let end = walk.places[circuit] ?? HeardWalk.Place()
             let sql =
                 "SELECT coalesce((SELECT coalesce('held-' || hold, state) FROM circuit WHERE name = '\(circuit)'), '')"
             let word = try await workers[0].ask("query \(place.store) \(sql)")["row"]

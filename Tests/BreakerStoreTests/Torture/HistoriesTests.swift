@@ -151,3 +151,99 @@ private func call(
     let event = HistoryEvent(what: what, times: times)
     return .init(begin: begin, end: end, isCertain: isCertain, isRead: event.isRead, event: event)
 }
+
+/// Histories of one circuit in a file, each with one thing that can't be.
+@Suite struct LegalWalkTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var isLegal: Bool
+        var events: [StoreFile.Event]
+        var row: StoreFile.Circuit?
+    }
+
+    /// A trip, a probe that fails, a probe that succeeds, and a hold: what the other cases change.
+    private static let events: [StoreFile.Event] = [
+        event("tripped", 10, "closed", "open"), event("probing", 30, "open", "half-open"),
+        event("reopened", 31, "half-open", "open"), event("probing", 60, "open", "half-open"),
+        event("closed", 61, "half-open", "closed"), event("held", 70, "closed", "held-open", by: "ann"),
+    ]
+
+    private static let cases: [Case] = [
+        Case(testDescription: "it is legal", isLegal: true, events: events, row: row()),
+        Case(
+            testDescription: "a trip left no event", isLegal: false, events: Array(events[1...]), row: row()),
+        Case(
+            testDescription: "two epochs left no event", isLegal: false, events: events, row: row { $0.stretch = 9 }),
+        Case(
+            testDescription: "an event was lost that changes no state", isLegal: false, events: events,
+            row: row { $0.kinds["configured"] = 1 }),
+        Case(
+            testDescription: "a probe comes before the time", isLegal: false, events: changed { $0[1].at = 29 },
+            row: row()),
+        Case(
+            testDescription: "the second stay is longer", isLegal: false, events: changed { $0[3].at = 59 },
+            row: row()),
+        Case(
+            testDescription: "time goes back", isLegal: false, events: changed { $0[4].at = 59 }, row: row()),
+        Case(
+            testDescription: "it trips while it is open", isLegal: false,
+            events: changed { $0[2].kind = "tripped" }, row: row()),
+        Case(
+            testDescription: "a person closes it as a probe does", isLegal: false, events: changed { $0[4].by = "ann" },
+            row: row()),
+        Case(
+            testDescription: "a hold by nobody's word changes the state", isLegal: false,
+            events: changed { $0[5].was = "open" }, row: row()),
+        Case(
+            testDescription: "the row has another state", isLegal: false, events: events, row: row { $0.state = "open" }
+        ),
+        Case(testDescription: "the row has another hold", isLegal: false, events: events, row: row { $0.hold = nil }),
+        Case(testDescription: "the row has another epoch", isLegal: false, events: events, row: row { $0.epoch = 71 }),
+        Case(
+            testDescription: "the row is open for longer", isLegal: false, events: [events[0]],
+            row: row {
+                ($0.state, $0.hold, $0.epoch, $0.stretch) = ("open", nil, 10, 2)
+                ($0.openUntil, $0.kinds) = (31, ["tripped": 1])
+            }),
+        Case(testDescription: "the row is gone", isLegal: false, events: events, row: nil),
+        Case(
+            testDescription: "the circuit was forgotten", isLegal: true,
+            events: events + [event("forgotten", 80, "held-open", nil, by: "ann")], row: nil),
+    ]
+
+    @Test(arguments: Self.cases) func aHistoryIsJudged(_ history: Case) {
+        let walk = LegalWalk(
+            history.events, .init(failures: 3, recovery: 20, multiplier: 1.45, lease: 1_000), isWhole: true)
+        let faults = walk.violations + walk.faults(of: history.row)
+        #expect(faults.isEmpty == history.isLegal, "\(faults)")
+    }
+
+    /// What a file has trimmed is not known: the walk begins with the first event that says all.
+    @Test func aHistoryWithoutItsBeginningIsJudged() {
+        let walk = LegalWalk(Array(Self.events[2...]), nil, isWhole: false)
+        #expect(walk.violations.isEmpty && walk.faults(of: row()).isEmpty)
+        #expect(!walk.faults(of: row { $0.state = "half-open" }).isEmpty)
+    }
+
+    private static func changed(_ change: (inout [StoreFile.Event]) -> Void) -> [StoreFile.Event] {
+        var events = Self.events
+        change(&events)
+        return events
+    }
+}
+
+private func event(
+    _ kind: String, _ at: Int64, _ was: String?, _ becomes: String?, by who: String? = nil
+) -> StoreFile.Event {
+    .init(id: at, circuit: "api", kind: kind, at: at, was: was, becomes: becomes, reason: nil, worker: 1, by: who)
+}
+
+/// The row to which the history of `LegalWalkTests` leads.
+private func row(_ change: (inout StoreFile.Circuit) -> Void = { _ in }) -> StoreFile.Circuit {
+    var row = StoreFile.Circuit(
+        name: "api", state: "closed", epoch: 70, stretch: 7, openUntil: nil, hold: "open",
+        rules: .init(failures: 3, recovery: 20, lease: 1_000),
+        kinds: ["tripped": 1, "probing": 2, "reopened": 1, "closed": 1, "held": 1])
+    change(&row)
+    return row
+}

@@ -133,7 +133,7 @@ final class CountsKills {
     /// Holds the board, and what the library says, against the logs of all processes.
     private func judge(_ log: CountsLog) throws {
         let path = self.directory + "/circuits.db"
-        for problem in Integrity.problems(of: path) { self.report.violated("integrity: \(problem)") }
+        for violation in StoreJudge(StoreFile(path)).violations { self.report.violated(violation) }
         let births = CountsBoard.births(in: path)
         let board = CountsBoard(of: path)
         let store = try CountsCaller.openStore(self.directory)

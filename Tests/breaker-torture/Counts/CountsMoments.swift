@@ -83,6 +83,9 @@ final class CountsMoments {
         case .atOnce: try await self.decideAtOnce(breaker, store)
         case .crashLoop: try await self.crash(name, rule, breaker)
         }
+        for violation in StoreJudge(StoreFile("\(self.directory)/\(name)/circuits.db")).violations {
+            self.report.violated("\(moment): \(violation)")
+        }
     }
 
     private func ask(_ peers: [Int], _ command: String) async throws {

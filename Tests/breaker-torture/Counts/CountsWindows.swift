@@ -62,6 +62,9 @@ final class CountsWindows {
         logs[0].isOver = true
         for process in processes { await process.finish() }
         store.close()
+        for violation in StoreJudge(StoreFile(self.directory + "/circuits.db")).violations {
+            self.report.violated(violation)
+        }
     }
 
     /// Waits until nobody calls; false if that takes too long.

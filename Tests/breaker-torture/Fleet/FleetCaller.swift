@@ -14,18 +14,19 @@ import Darwin
 
 /// A host's workers: threads that call a service without end, and an operator who does what the input's lines say.
 ///
-/// Each failure and each probe is written down before the service answers, so before anybody can have counted it.
+/// Each failure and each probe is noted before the service answers, so before anybody can have counted it.
 final class FleetCaller: Sendable {
     private struct Down: Error {}
 
-    private static let threads = 2
+    static let threads = 2
 
     private let place: FleetPlace
     private let host: Int
     private let numbers: SharedNumbers
     private let store: CircuitStore
     private let breaker: CircuitBreaker
-    private let log: Int32
+    /// One of each thread.
+    private let logs: [CallLog]
 
     /// `<directory> <host>`.
     static func run(_ arguments: [String]) -> Int32 {
@@ -34,7 +35,7 @@ final class FleetCaller: Sendable {
         else { return 64 }
         // Nothing stays behind, whatever becomes of the torture.
         alarm(600)
-        for _ in 0..<self.threads { Thread.detachNewThread { caller.call() } }
+        for log in caller.logs { Thread.detachNewThread { caller.call(log) } }
         while let line = readLine() {
             var answer: String
             do {
@@ -57,42 +58,42 @@ final class FleetCaller: Sendable {
         configuration.clock = OtherHostClock(number: host)
         self.store = try CircuitStore(path: place.file(of: host), configuration: configuration)
         self.breaker = try self.store.breaker(FleetPlace.config)
-        self.log = unsafe open(place.calls(of: host), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard self.log >= 0 else { throw SystemError("open \(place.calls(of: host))") }
+        self.logs = try place.logs(of: host)
     }
 
     // MARK: - Calls
 
-    private func call() {
+    private func call(_ log: CallLog) {
         while true {
             if self.numbers[FleetPlace.isIdle(self.host)] == 0 {
                 // A call that was let through by a closed circuit is no probe, whatever becomes of the circuit then.
                 let before = self.breaker.state
                 let start = FleetPlace.now
-                try? self.breaker.run { () throws in try self.answer(mayProbe: before != .closed) }
+                try? self.breaker.run { () throws in try self.answer(mayProbe: before != .closed, log) }
                 self.numbers.raise(FleetPlace.slowest, to: FleetPlace.now - start)
             }
             Thread.sleep(forTimeInterval: 0.02)
         }
     }
 
-    private func answer(mayProbe: Bool) throws {
+    private func answer(mayProbe: Bool, _ log: CallLog) throws {
         let isProbe = mayProbe && self.breaker.state == .halfOpen
         if isProbe {
-            self.note(.probeBegan)
+            let number = self.begin(.admit, log)
             Thread.sleep(forTimeInterval: 0.03)
-            self.note(.probeEnded)
+            log.end(number, .ran, clock: FleetPlace.now)
         }
         if self.numbers[FleetPlace.isDown] != 0 {
-            if !isProbe { self.note(.failed) }
+            if !isProbe { log.end(self.begin(.record, log), .done, clock: FleetPlace.now) }
             throw Down()
         }
     }
 
-    /// One write, so that lines don't mix.
-    private func note(_ what: FleetCall.Kind) {
-        let bytes = Array("\(what.rawValue) \(FleetPlace.now)\n".utf8)
-        _ = unsafe write(self.log, bytes, bytes.count)
+    /// - Parameter what: a probe, or a failure.
+    private func begin(_ what: CallLog.What, _ log: CallLog) -> Int {
+        let now = FleetPlace.now
+        let argument = what == .record ? CallEnding.failure.rawValue : 0
+        return log.begin(CallLog.Record(what: what, circuit: 0, argument: argument, clock: now...now))
     }
 
     // MARK: - The operator

@@ -16,10 +16,16 @@ struct FleetJudge {
     private struct Host {
         var number: Int
         var name: String { "h\(self.number)" }
-        var events: [KillLoop.File.Event] = []
-        var walk = FleetWalk([])
+        var events: [StoreFile.Event] = []
+        var walk: LegalWalk?
+        /// What the host's store time is ahead of the time since this machine booted.
+        var lead: Int64 = 0
         var failures: [Int64] = []
         var probes: [Range<Int64>] = []
+
+        func isOpenByItself(at time: Int64) -> Bool {
+            self.walk?.period(at: time + self.lead).isOwnTrip ?? false
+        }
     }
 
     /// Two clocks of this machine never differ by more, if nobody sets one.
@@ -42,7 +48,7 @@ struct FleetJudge {
     init(
         _ place: FleetPlace, hosts: Int, _ entries: [FleetRegisterLog.Entry], clock: Int64, drift: Int64,
         _ troubles: [Trouble]
-    ) {
+    ) throws {
         self.troubles = troubles
         self.lateness = FleetLateness.read(place.lateness)
         self.entries = entries.map { entry in
@@ -52,7 +58,7 @@ struct FleetJudge {
             entry.leaseEnds = entry.leaseEnds.map { $0 - clock }
             return entry
         }
-        for number in 0..<hosts { self.take(number, place) }
+        for number in 0..<hosts { try self.take(number, place) }
         self.story += self.entries.map { ($0.at, "register: \($0)") }
         if drift < Self.slack {
             self.checkRegister()
@@ -63,33 +69,49 @@ struct FleetJudge {
         self.checkProbes()
     }
 
-    private mutating func take(_ number: Int, _ place: FleetPlace) {
+    private mutating func take(_ number: Int, _ place: FleetPlace) throws {
         var host = Host(number: number)
-        let file = KillLoop.File(place.file(of: number))
-        for problem in file.problems { self.violations.append("\(host.name): SQLite says: \(problem)") }
-        let lead = Int64(OtherHostClock.lead(of: number) / .microseconds(1)) + file.offset
+        let file = StoreFile(place.file(of: number))
+        // A store is degraded where a process was halted while it held the file's lock.
+        let judge = StoreJudge(file, isLinked: true, strays: ["degraded", "restored"])
+        self.violations += judge.violations.map { "\(host.name): \($0)" }
+        host.walk = judge.walks[FleetPlace.circuit]
+        host.lead = Int64(OtherHostClock.lead(of: number) / .microseconds(1)) + file.offset
         for var event in file.events {
-            event.at -= lead
+            event.at -= host.lead
             if event.circuit == FleetPlace.circuit {
                 host.events.append(event)
-            } else if ["degraded", "restored"].contains(event.kind) {
-                // A process was halted while it held the file's lock.
+                if event.by == nil, !Self.isOwn(event) {
+                    self.violations.append("\(host.name): nobody is said to have done \(event)")
+                }
+            } else if event.circuit == nil {
                 self.counts["events \(event.kind)", default: 0] += 1
             } else {
                 self.violations.append("\(host.name): an event that should not be: \(event)")
             }
         }
-        host.walk = FleetWalk(host.events)
-        self.violations += host.walk.violations.map { "\(host.name): \($0)" }
         self.story += host.events.map { event in
             let who = event.by.map { " by \($0)" } ?? ""
             return (event.at, "\(host.name): \(event.kind)\(who)\(event.reason.map { ": \($0)" } ?? "")")
         }
-        let calls = FleetCall.read(place.calls(of: number))
-        host.failures = calls.filter { $0.kind == .failed }.map(\.at)
-        host.probes = FleetCall.probes(in: calls)
+        for record in try place.logs(of: number).flatMap(\.records) {
+            let begin = record.clock.lowerBound
+            // A probe whose process was killed ends where it began.
+            let end = record.end == 0 ? begin : record.clock.upperBound
+            if record.ending == .failure { host.failures.append(begin) }
+            if record.what == .admit { host.probes.append(begin..<max(begin + 1, end)) }
+        }
         self.counts["probes", default: 0] += host.probes.count
         self.hosts.append(host)
+    }
+
+    /// Whether a circuit does such a thing by itself.
+    private static func isOwn(_ event: StoreFile.Event) -> Bool {
+        switch event.kind {
+        case "tripped", "probing", "probeExpired", "reopened", "closed": true
+        case "released": event.reason == LegalWalk.timeIsOver
+        default: false
+        }
     }
 
     // MARK: - The register
@@ -243,8 +265,7 @@ struct FleetJudge {
     }
 
     private mutating func take(_ host: Host, _ probe: Range<Int64>, _ other: Host, _ another: Range<Int64>) {
-        let isOwn =
-            host.walk.period(at: probe.lowerBound).isOwnTrip || other.walk.period(at: another.lowerBound).isOwnTrip
+        let isOwn = host.isOpenByItself(at: probe.lowerBound) || other.isOpenByItself(at: another.lowerBound)
         let time = max(probe.lowerBound, another.lowerBound)
         if isOwn {
             self.counts["two probes at once: own trips", default: 0] += 1

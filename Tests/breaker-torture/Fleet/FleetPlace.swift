@@ -29,8 +29,10 @@ struct FleetPlace: Sendable {
 
     func folder(of host: Int) -> String { "\(self.directory)/h\(host)" }
     func file(of host: Int) -> String { self.folder(of: host) + "/circuits.db" }
-    /// What the host's callers have seen.
-    func calls(of host: Int) -> String { self.folder(of: host) + "/calls" }
+    /// What the host's callers have seen, one log for each of their threads.
+    func logs(of host: Int) throws -> [CallLog] {
+        try (0..<FleetCaller.threads).map { try CallLog(self.folder(of: host), $0, most: 1 << 15) }
+    }
 
     /// When processes did not run though they wanted to.
     var lateness: String { self.directory + "/lateness" }

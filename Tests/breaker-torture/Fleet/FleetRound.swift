@@ -319,7 +319,7 @@ final class FleetRound {
     private func judge() throws {
         let drift = abs(Self.clock - self.clockAtFirst)
         let entries = try FleetRegisterLog.read(self.database.connect())
-        let judge = FleetJudge(
+        let judge = try FleetJudge(
             self.place, hosts: self.plan.hosts, entries, clock: self.clockAtFirst, drift: drift, self.troubles)
         self.violations += judge.violations
         for outage in self.unsaved {

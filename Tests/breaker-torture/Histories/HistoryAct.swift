@@ -1,11 +1,11 @@
 /// What a caller does next.
 enum HistoryAct {
     case admit(circuit: Int)
-    case run(circuit: Int, HistoryEvent.Ending)
+    case run(circuit: Int, CallEnding)
     /// The place of the permit, and whether the caller waits for the commit.
-    case report(permit: Int, HistoryEvent.Ending, isLater: Bool)
-    case record(circuit: Int, HistoryEvent.Ending)
-    case operate(circuit: Int, HistoryLog.What)
+    case report(permit: Int, CallEnding, isLater: Bool)
+    case record(circuit: Int, CallEnding)
+    case operate(circuit: Int, CallLog.What)
     case look(circuit: Int)
     case ask(circuit: Int)
     case restart
@@ -15,7 +15,7 @@ enum HistoryAct {
         _ random: inout SeededRandom, circuits: Int, permits: Int, mayRestart: Bool
     ) -> HistoryAct {
         let circuit = Int.random(in: 0..<circuits, using: &random)
-        let ending: HistoryEvent.Ending = Int.random(in: 0..<10, using: &random) < 7 ? .failure : .success
+        let ending: CallEnding = Int.random(in: 0..<10, using: &random) < 7 ? .failure : .success
         if permits > 0, Int.random(in: 0..<10, using: &random) < 4 {
             let permit = Int.random(in: 0..<permits, using: &random)
             switch Int.random(in: 0..<10, using: &random) {

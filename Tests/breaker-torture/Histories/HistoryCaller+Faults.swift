@@ -41,7 +41,7 @@ extension HistoryCaller {
 
     /// Does something else than to report the end of a call, if that is the fault.
     mutating func reportsWrongly(
-        _ circuit: Int, _ permit: CallPermit, _ ending: HistoryEvent.Ending
+        _ circuit: Int, _ permit: CallPermit, _ ending: CallEnding
     ) -> Bool {
         guard ending == .failure else { return false }
         if self.losesFailure() {

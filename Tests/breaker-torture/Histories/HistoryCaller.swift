@@ -26,7 +26,7 @@ struct HistoryCaller {
     }
 
     let plan: HistoryPlan
-    let log: HistoryLog
+    let log: CallLog
     let lane: Int
     let fault: HistoryFault?
     private let clock: SharedClock?
@@ -37,8 +37,8 @@ struct HistoryCaller {
     var permits: [Held] = []
     private var phase: Int64 = 0
     /// What a faulty caller was told before, by circuit.
-    var looks: [Int: (HistoryLog.Answer, Int64)] = [:]
-    var refusals: [Int: (HistoryLog.Answer, Int64)] = [:]
+    var looks: [Int: (CallLog.Answer, Int64)] = [:]
+    var refusals: [Int: (CallLog.Answer, Int64)] = [:]
     /// The failures that a faulty caller keeps to itself.
     var lost: [CallPermit] = []
 
@@ -96,7 +96,7 @@ struct HistoryCaller {
         self.store = store
         self.mayRestart = mayRestart
         self.random = SeededRandom(seed: seed)
-        self.log = try HistoryLog(plan.directory, lane)
+        self.log = try CallLog(plan.directory, lane)
         self.clock = plan.isSystemClock ? nil : try SharedClock(path: plan.clock)
     }
 
@@ -199,31 +199,31 @@ struct HistoryCaller {
     // MARK: - Writing down
 
     func begin(
-        _ what: HistoryLog.What, _ circuit: Int, argument: Int64 = 0, admission: Int = -1
+        _ what: CallLog.What, _ circuit: Int, argument: Int64 = 0, admission: Int = -1
     ) -> Begun {
         let uptime = self.uptime
-        let record = HistoryLog.Record(
+        let record = CallLog.Record(
             what: what, phase: self.phase, circuit: circuit, begin: 0, argument: argument, admission: admission,
             clock: uptime...uptime)
         return Begun(number: self.log.begin(record), wasHealthy: self.store.health.isHealthy)
     }
 
-    func end(_ begun: Begun, _ answer: HistoryLog.Answer, _ value: Int64 = HistoryLog.noValue) {
+    func end(_ begun: Begun, _ answer: CallLog.Answer, _ value: Int64 = CallLog.noValue) {
         let isHealthy = self.store.health.isHealthy && begun.wasHealthy
         self.log.end(begun.number, answer, value, clock: self.uptime, isHealthy: isHealthy)
     }
 
-    private func answer(_ refusal: CircuitOpenError) -> (HistoryLog.Answer, Int64) {
-        let left = refusal.retryAfter?.saturatingMicroseconds ?? HistoryLog.noValue
+    private func answer(_ refusal: CircuitOpenError) -> (CallLog.Answer, Int64) {
+        let left = refusal.retryAfter?.saturatingMicroseconds ?? CallLog.noValue
         switch refusal.cause {
         case .open: return (.open, left)
         case .held: return (.held, left)
-        case .probing: return (.probing, HistoryLog.noValue)
+        case .probing: return (.probing, CallLog.noValue)
         }
     }
 
-    private func answer(_ snapshot: CircuitSnapshot?) -> (HistoryLog.Answer, Int64) {
-        guard let snapshot else { return (.nobody, HistoryLog.noValue) }
+    private func answer(_ snapshot: CircuitSnapshot?) -> (CallLog.Answer, Int64) {
+        guard let snapshot else { return (.nobody, CallLog.noValue) }
         let word: HistoryCircuit.Look.Word =
             switch snapshot.state {
             case .closed: .closed
@@ -237,7 +237,7 @@ struct HistoryCaller {
         return (.done, look.packed)
     }
 
-    func answer(to error: BreakerStoreError) -> HistoryLog.Answer {
+    func answer(to error: BreakerStoreError) -> CallLog.Answer {
         error.code == .noSuchCircuit ? .nobody : .failed
     }
 
@@ -348,7 +348,7 @@ struct HistoryCaller {
     /// Closes the store and opens it again, as a process does that ends in order.
     private mutating func restart() {
         for held in self.permits {
-            let ending = HistoryEvent.Ending.ignored.rawValue
+            let ending = CallEnding.ignored.rawValue
             let begun = self.begin(.report, held.circuit, argument: ending, admission: held.admission)
             held.permit.discard()
             self.end(begun, .later)
@@ -364,7 +364,7 @@ struct HistoryCaller {
     }
 }
 
-extension HistoryEvent.Ending {
+extension CallEnding {
     /// Ends a call so.
     func perform() throws {
         switch self {

@@ -20,7 +20,7 @@ struct HistoryChaos {
     private(set) var deaths: [HistoryReading.Death] = []
     private(set) var words: [HistoryOperators.Word] = []
     private(set) var times: [Int64]
-    let begin = HistoryLog.now
+    let begin = CallLog.now
     /// When the file went away, if it did.
     private(set) var lossBegin: Int64?
     /// Each lane's number of records before.
@@ -89,11 +89,11 @@ struct HistoryChaos {
     private mutating func kill() async throws {
         let lane = self.era.lanes.randomElement(using: &self.random) ?? 0
         let process = lane / 2
-        let begin = HistoryLog.now
+        let begin = CallLog.now
         await self.era.processes[process]?.die()
         let counts = self.era.logs.filter { $0.key / 2 == process }.mapValues(\.count)
         self.deaths.append(
-            .init(process: process, begin: begin, end: HistoryLog.now, clock: self.uptime, counts: counts))
+            .init(process: process, begin: begin, end: CallLog.now, clock: self.uptime, counts: counts))
         try self.era.start(process)
         self.report.add(1, "kills")
     }
@@ -111,7 +111,7 @@ struct HistoryChaos {
     /// The directory, or the database alone, goes away and comes back.
     private mutating func loseFile() async throws {
         let path = self.chance(2) ? self.plan.home : self.plan.store
-        self.lossBegin = HistoryLog.now
+        self.lossBegin = CallLog.now
         guard unsafe rename(path, path + ".away") == 0 else { throw SystemError("move \(path)") }
         try await Task.sleep(for: .microseconds(self.number(100...40_000)))
         guard unsafe rename(path + ".away", path) == 0 else { throw SystemError("move \(path) back") }

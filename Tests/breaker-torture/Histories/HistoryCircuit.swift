@@ -83,11 +83,6 @@ struct HistoryCircuit: Hashable {
 
 /// What happened to a circuit, and what was answered.
 struct HistoryEvent {
-    enum Ending: Int64 {
-        case success = 1
-        case failure, ignored
-    }
-
     enum Admission: Equatable {
         case ran
         /// The time after which a call may be let through; nil if there is none, or it is not judged.
@@ -108,9 +103,9 @@ struct HistoryEvent {
         /// A program that can't probe was told that the circuit is closed.
         case counted(Int)
         /// `isKnown` is whether the admission's answer is.
-        case reported(of: Int, Ending, isKnown: Bool)
+        case reported(of: Int, CallEnding, isKnown: Bool)
         /// Of a call without an admission.
-        case recorded(Ending)
+        case recorded(CallEnding)
         /// `found` is whether the circuit was there; nil if that is not known.
         case operated(Action, found: Bool?)
         case looked(HistoryCircuit.Look?)

@@ -18,7 +18,7 @@ final class HistoryEra {
     /// Nil where the store goes by the system's clock.
     let clock: SharedClock?
     let lanes: [Int]
-    let logs: [Int: HistoryLog]
+    let logs: [Int: CallLog]
     var random: SeededRandom
     var processes: [Int: HistoryProcess] = [:]
     var operators: HistoryOperators?
@@ -40,7 +40,7 @@ final class HistoryEra {
         self.clock = self.plan.isSystemClock ? nil : try SharedClock(path: self.plan.clock)
         let count = Int.random(in: 3...HistoryPlan.processes, using: &self.random)
         self.lanes = (0..<count).flatMap { HistoryPlan.hasTask($0) ? [2 * $0, 2 * $0 + 1] : [2 * $0] }
-        self.logs = try Dictionary(uniqueKeysWithValues: self.lanes.map { ($0, try HistoryLog(directory, $0)) })
+        self.logs = try Dictionary(uniqueKeysWithValues: self.lanes.map { ($0, try CallLog(directory, $0)) })
         try self.plan.openStore(.readWrite).close()
     }
 
@@ -60,6 +60,9 @@ final class HistoryEra {
     func end() async {
         self.operators?.clear()
         for process in self.processes.values { await process.end() }
+        // The program in Python does not count its events.
+        let judge = StoreJudge(StoreFile(self.plan.store), countsKinds: self.plan.isSystemClock)
+        for violation in judge.violations { self.report.violated(violation) }
         Directory.remove(self.plan.directory)
     }
 

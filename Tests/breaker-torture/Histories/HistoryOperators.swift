@@ -49,10 +49,10 @@ final class HistoryOperators: Sendable {
         let name = HistoryPlan.name(circuit, in: phase)
         let choice = Int.random(in: 0..<(self.python == nil ? 6 : 8), using: &random)
         let before = self.uptime
-        let begin = HistoryLog.now
+        let begin = CallLog.now
         let (whats, isCertain) =
             if let python { try await Self.ask(python, name, choice) } else { try await self.run(name, choice) }
-        let end = HistoryLog.now
+        let end = CallLog.now
         return Word(
             circuit: circuit, begin: begin, end: end, clock: before...max(before, self.uptime), whats: whats,
             isCertain: isCertain)

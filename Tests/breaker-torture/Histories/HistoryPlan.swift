@@ -113,14 +113,13 @@ final class HistoryPlan: Sendable {
         var configuration = CircuitStore.Configuration()
         configuration.busyTimeout = .seconds(30)
         configuration.firstRetry = .milliseconds(1)
-        configuration.eventsKept = 10
         configuration.access = access
         if !self.isSystemClock { configuration.clock = try SharedClock(path: self.clock) }
         if let process {
             configuration.onHealth = { health in
                 switch health {
-                case .healthy: self[.restored, process] = HistoryLog.now
-                case .degraded: self[.degraded, process] = HistoryLog.now
+                case .healthy: self[.restored, process] = CallLog.now
+                case .degraded: self[.degraded, process] = CallLog.now
                 case .closed: break
                 }
             }

@@ -20,7 +20,7 @@ struct HistoryReading {
 
     let rules: HistoryRules
     let judgesTime: Bool
-    let records: [Int: [(number: Int, record: HistoryLog.Record)]]
+    let records: [Int: [(number: Int, record: CallLog.Record)]]
     let words: [HistoryOperators.Word]
     let deaths: [Death]
     let troubles: [Int: Trouble]
@@ -69,7 +69,7 @@ struct HistoryReading {
     // MARK: - Callers
 
     private mutating func add(
-        _ record: HistoryLog.Record, _ number: Int, of lane: Int, to calls: inout [Call],
+        _ record: CallLog.Record, _ number: Int, of lane: Int, to calls: inout [Call],
         _ admissions: inout [Int: (index: Int, isKnown: Bool)]
     ) {
         let process = lane / 2
@@ -103,7 +103,7 @@ struct HistoryReading {
     }
 
     /// Whether the caller could see that its store had lost the file.
-    private func wasTroubled(_ record: HistoryLog.Record, _ process: Int) -> Bool {
+    private func wasTroubled(_ record: CallLog.Record, _ process: Int) -> Bool {
         if record.end != 0, !record.isHealthy { return true }
         guard let trouble = self.troubles[process] else { return false }
         return record.begin <= trouble.end && (record.end == 0 || record.end >= trouble.begin)
@@ -111,10 +111,10 @@ struct HistoryReading {
 
     /// Nil for what changes nothing and whose answer is not known.
     private func what(
-        _ record: HistoryLog.Record, _ process: Int, of index: Int, isCertain: Bool,
+        _ record: CallLog.Record, _ process: Int, of index: Int, isCertain: Bool,
         _ admission: (index: Int, isKnown: Bool)?
     ) -> HistoryEvent.What? {
-        let ending = HistoryEvent.Ending(rawValue: record.argument) ?? .ignored
+        let ending = CallEnding(rawValue: record.argument) ?? .ignored
         let found: Bool? = isCertain ? record.answer == .done : nil
         let time = record.argument == 0 ? nil : record.argument
         switch record.what {
@@ -138,8 +138,8 @@ struct HistoryReading {
         }
     }
 
-    private func admission(_ record: HistoryLog.Record) -> HistoryEvent.Admission {
-        let left = self.judgesTime && record.value != HistoryLog.noValue ? record.value : nil
+    private func admission(_ record: CallLog.Record) -> HistoryEvent.Admission {
+        let left = self.judgesTime && record.value != CallLog.noValue ? record.value : nil
         return switch record.answer {
         case .open: .open(retryAfter: left)
         case .held: .held(retryAfter: left)

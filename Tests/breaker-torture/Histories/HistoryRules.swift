@@ -120,7 +120,7 @@ struct HistoryRules {
     // MARK: - Ends of calls
 
     private func states(
-        afterReportOf admission: Int, _ ending: HistoryEvent.Ending, _ isKnown: Bool, from circuit: HistoryCircuit,
+        afterReportOf admission: Int, _ ending: CallEnding, _ isKnown: Bool, from circuit: HistoryCircuit,
         _ moment: Moment
     ) -> [HistoryCircuit] {
         var next = circuit
@@ -142,7 +142,7 @@ struct HistoryRules {
         return probe.isDead ? [without, next] : [next]
     }
 
-    private func record(_ ending: HistoryEvent.Ending, in circuit: inout HistoryCircuit, _ moment: Moment) {
+    private func record(_ ending: CallEnding, in circuit: inout HistoryCircuit, _ moment: Moment) {
         // No admission has this number.
         let number = -1
         guard self.admit(number, number, &circuit, at: moment.now) == .ran else { return }
@@ -153,7 +153,7 @@ struct HistoryRules {
     }
 
     /// A call ended that a closed circuit has let through.
-    private func callEnded(_ ending: HistoryEvent.Ending, in circuit: inout HistoryCircuit, _ moment: Moment) {
+    private func callEnded(_ ending: CallEnding, in circuit: inout HistoryCircuit, _ moment: Moment) {
         switch ending {
         case .ignored: return
         case .success:
@@ -168,7 +168,7 @@ struct HistoryRules {
         }
     }
 
-    private func probeEnded(_ ending: HistoryEvent.Ending, in circuit: inout HistoryCircuit, at now: Int64) {
+    private func probeEnded(_ ending: CallEnding, in circuit: inout HistoryCircuit, at now: Int64) {
         guard case .halfOpen(let successes) = circuit.state else { return }
         switch ending {
         case .ignored: return

@@ -138,7 +138,7 @@ struct BlockCuts {
             try await disk.mountCopy(number)
             let files = Self.files(in: disk.place + "/store")
             if kept == nil || Bool.random(using: &random) {
-                kept = PowerRemainder(files: files, isBroken: round.isBroken(files))
+                kept = round.remainder(of: files)
             }
             let copied = PowerCopy(
                 directory: disk.place + "/store", files: files, begun: round.number(ofByte: copy.begun),

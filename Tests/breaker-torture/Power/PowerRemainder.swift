@@ -3,4 +3,6 @@ struct PowerRemainder {
     let files: [String: [UInt8]]
     /// Whether the database is one that had to be set aside before the power went, and has not been yet.
     let isBroken: Bool
+    /// How often the host has booted by then.
+    let boots: Int
 }

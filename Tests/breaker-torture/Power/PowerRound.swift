@@ -29,6 +29,8 @@ struct PowerRound {
     private(set) var remainder: PowerRemainder?
     /// The database with which the run begins, if that must be set aside.
     private var broken: [UInt8]?
+    /// The boot of the host in which the run is.
+    private var boots = 1
 
     /// Where the processes have their files.
     private let store: String
@@ -92,6 +94,11 @@ struct PowerRound {
         self.broken != nil && FileBytes.areEqual(files["a.db"], self.broken)
     }
 
+    /// What a cut has left, for a later run.
+    func remainder(of files: [String: [UInt8]]) -> PowerRemainder {
+        PowerRemainder(files: files, isBroken: self.isBroken(files), boots: self.boots)
+    }
+
     /// How many records there are in so many bytes.
     func number(ofByte bytes: Int) -> Int { self.bytes.prefix { $0 <= bytes }.count }
 
@@ -110,6 +117,7 @@ struct PowerRound {
 
     private mutating func prepare(_ remainder: PowerRemainder?) throws {
         try self.makeFiles(remainder)
+        self.boots = (remainder?.boots ?? 0) + 1
         guard self.plan.scene == .quarantine || remainder?.isBroken ?? false else { return }
         self.broken = FileBytes.read(self.store + "/a.db")
     }
@@ -120,7 +128,7 @@ struct PowerRound {
         switch self.plan.scene {
         case .creation, .full, .again: return
         case .migration:
-            guard KillLoop.File.makeOld(path) else { throw SystemError("make an old store") }
+            guard StoreFile.makeOld(path) else { throw SystemError("make an old store") }
         case .calls, .quarantine:
             try Self.makeStore(path)
             if self.plan.scene == .quarantine {
@@ -153,7 +161,9 @@ struct PowerRound {
         let record = self.directory + "/record"
         let clock = self.directory + "/clock"
         for path in [record, clock] { unsafe unlink(path) }
-        _ = try SharedClock(path: clock)
+        let shared = try SharedClock(path: clock)
+        // A host whose power went boots anew. In the same boot its clock would go back.
+        for _ in 1..<self.boots { shared.reboot(downFor: .seconds(60)) }
         let workers = try (0..<self.plan.workers).map { number in
             try WorkerProcess(
                 program: "breaker-torture",
@@ -242,7 +252,7 @@ struct PowerRound {
             try FileBytes.write(Array(description.utf8), to: Self.note(in: self.directory))
             let left = disk.left(by: &cut)
             let isBroken = self.isBroken(left)
-            if place == kept { self.remainder = PowerRemainder(files: left, isBroken: isBroken) }
+            if place == kept { self.remainder = self.remainder(of: left) }
             // A hang is as bad as a death.
             alarm(60)
             for fault in try self.faults(of: left, references, place, isBroken) {

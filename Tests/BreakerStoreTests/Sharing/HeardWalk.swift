@@ -1,7 +1,7 @@
 import BreakerStore
 
-/// Follows each circuit through its history, along the table of the state machine.
-struct LegalWalk {
+/// Follows each circuit through the events that a process has heard, along the table of the state machine.
+struct HeardWalk {
     struct Place {
         /// As the history names it.
         var word = "closed"

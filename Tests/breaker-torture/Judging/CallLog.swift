@@ -9,8 +9,16 @@ import Musl
 import Darwin
 #endif
 
+/// How a call ended, as far as the circuit is told.
+enum CallEnding: Int64 {
+    case success = 1
+    case failure, ignored
+}
+
 /// What one caller asked and was told, in memory that outlives its process.
-final class HistoryLog: Sendable {
+///
+/// A call counts as begun, or as returned, with the last word that is written of that: a kill leaves all or nothing.
+final class CallLog: Sendable {
     enum What: Int64 {
         case register = 1
         case admit, report, record, reset, holdOpen, holdClosed, release, probe, forget, look, permitted, close
@@ -25,9 +33,10 @@ final class HistoryLog: Sendable {
 
     struct Record {
         var what: What
-        var phase: Int64
+        var phase: Int64 = 0
         var circuit: Int
-        var begin: Int64
+        /// In nanoseconds, by a clock that is the same for all processes.
+        var begin: Int64 = 0
         /// Zero where the caller was killed before.
         var end: Int64 = 0
         var answer: Answer?
@@ -36,10 +45,27 @@ final class HistoryLog: Sendable {
         var argument: Int64 = 0
         /// The record of the admission whose end is reported.
         var admission = -1
-        /// What the clock showed before and after.
+        /// What the store's clock showed before and after.
         var clock: ClosedRange<Int64>
         /// Whether the store was healthy before and after.
         var isHealthy = true
+
+        /// The ending that the caller told, if it told one.
+        var ending: CallEnding? { self.ending(of: .report) ?? self.ending(of: .record) }
+
+        func ending(of what: What) -> CallEnding? {
+            self.what == what && (what == .report || what == .record) ? CallEnding(rawValue: self.argument) : nil
+        }
+    }
+
+    /// What a process says of itself: each is zero until then.
+    enum Fact: Int {
+        /// The id under which the file knows it.
+        case worker = 1
+        /// The number of the SQLite with which it has opened the store.
+        case version
+        /// Where it is about to kill itself.
+        case place
     }
 
     private enum Field: Int {
@@ -47,26 +73,34 @@ final class HistoryLog: Sendable {
     }
 
     static let noValue = Int64.min
-    private static let most = 1 << 12
     private static let (header, size) = (8, 16)
 
     private let numbers: SharedNumbers
+    private let most: Int
 
-    init(_ directory: String, _ lane: Int) throws {
-        self.numbers = try SharedNumbers(
-            path: "\(directory)/history-\(lane)", count: Self.header + Self.most * Self.size)
+    /// - Parameter most: for how many calls there is room.
+    init(_ directory: String, _ lane: Int, most: Int = 1 << 12) throws {
+        self.most = most
+        self.numbers = try SharedNumbers(path: Self.path(directory, lane), count: Self.header + most * Self.size)
     }
+
+    static func path(_ directory: String, _ lane: Int) -> String { "\(directory)/calls-\(lane)" }
 
     /// In nanoseconds, the same for all processes.
     static var now: Int64 { ts_now(CLOCK_MONOTONIC) }
 
     var count: Int { Int(self.numbers[0]) }
-    var isNearlyFull: Bool { self.count > Self.most * 3 / 4 }
+    var isNearlyFull: Bool { self.count > self.most * 3 / 4 }
+
+    subscript(fact: Fact) -> Int64 {
+        get { self.numbers[fact.rawValue] }
+        set { self.numbers[fact.rawValue] = newValue }
+    }
 
     /// Writes down that a call is about to begin; returns its number.
     func begin(_ record: Record) -> Int {
         let number = self.count
-        guard number < Self.most else { return Self.most - 1 }
+        guard number < self.most else { return self.most - 1 }
         self[number, .phase] = record.phase
         self[number, .circuit] = Int64(record.circuit)
         self[number, .argument] = record.argument
@@ -79,7 +113,7 @@ final class HistoryLog: Sendable {
     }
 
     /// Writes down what the caller was told; the last word makes it count.
-    func end(_ number: Int, _ answer: Answer, _ value: Int64, clock: Int64, isHealthy: Bool) {
+    func end(_ number: Int, _ answer: Answer, _ value: Int64 = CallLog.noValue, clock: Int64, isHealthy: Bool = true) {
         let end = Self.now
         self[number, .answer] = answer.rawValue
         self[number, .value] = value
@@ -100,26 +134,11 @@ final class HistoryLog: Sendable {
             isHealthy: end != 0 && self[number, .isHealthy] == 1)
     }
 
+    /// All of them, in the order of their begins.
+    var records: [Record] { (0..<min(self.count, self.most)).compactMap { self.record($0) } }
+
     private subscript(number: Int, field: Field) -> Int64 {
         get { self.numbers[Self.header + number * Self.size + field.rawValue] }
         set { self.numbers[Self.header + number * Self.size + field.rawValue] = newValue }
-    }
-}
-
-/// What is told of a circuit, as one number of a log.
-extension HistoryCircuit.Look {
-    private static let step: Int64 = 10_000
-
-    var packed: Int64 {
-        [self.failures, self.probes, self.trips].reduce(self.word?.rawValue ?? 0) {
-            $0 * Self.step + min(Int64($1), Self.step - 1)
-        }
-    }
-
-    init(packed: Int64) {
-        let (trips, rest) = (packed % Self.step, packed / Self.step)
-        self.init(
-            word: Word(rawValue: rest / Self.step / Self.step), failures: Int(rest / Self.step % Self.step),
-            probes: Int(rest % Self.step), trips: Int(trips))
     }
 }

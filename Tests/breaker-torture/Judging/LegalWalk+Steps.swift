@@ -1,0 +1,141 @@
+import BreakerStore
+
+/// The steps, and where they must lead.
+extension LegalWalk {
+    /// The reason of a release that no operator asked for.
+    static let timeIsOver = "its time is over"
+
+    mutating func take(_ event: StoreFile.Event, seenFrom: Int64) {
+        let before = self.last
+        var next = before
+        next.start = event.at
+        next.isSeenFrom = seenFrom
+        next.event = event
+        next.isGone = false
+        let isLegal = self.makeStep(event, from: before, to: &next)
+        if next.base != before.base { next.since = event.at }
+        let leadsThere = event.kind == "forgotten" ? event.becomes == nil : event.becomes == next.word
+        if !isLegal || !leadsThere || event.was != before.word || event.at < before.start {
+            let openUntil = before.openUntil.map { ", open until \($0)" } ?? ""
+            self.violations.append("an illegal step from \(before.word)\(openUntil), since \(before.start): \(event)")
+        }
+        self.periods[self.periods.count - 1].end = event.at
+        self.periods.append(next)
+        self.count(event)
+    }
+
+    /// Changes what the event changes; returns whether it may come then.
+    private mutating func makeStep(_ event: StoreFile.Event, from before: Period, to next: inout Period) -> Bool {
+        let isOfFleet = LinkOrder.isOfFleet(event.by)
+        let isOwn = event.by == nil
+        let isFree = isOwn && before.hold == nil
+        switch event.kind {
+        case "tripped":
+            self.open(&next, at: event.at, isOwn: isOwn)
+            self.trips[before.counting] = event
+            next.isOwnTrip = isOwn
+            return before.base == .closed && (isOfFleet || isFree)
+        case "probing":
+            next.base = .halfOpen
+            return before.base == .open && isFree && before.openUntil.map { event.at >= $0 } ?? true
+        case "probeExpired":
+            let lease = self.rules?.lease ?? 0
+            return before.base == .halfOpen && isOwn && (before.since == .min || event.at - before.since >= lease)
+        case "reopened":
+            self.open(&next, at: event.at, isOwn: isOwn)
+            return before.base == .halfOpen && isFree || isOfFleet && before.base != .closed
+        case "closed":
+            self.close(&next)
+            return before.base == .halfOpen && isFree || isOfFleet && before.base != .closed && !before.isOwnTrip
+        case "reset":
+            self.close(&next)
+            // A hold that was said later stays over the reset of another host.
+            if !isOfFleet || event.becomes == next.base.rawValue { next.hold = nil }
+            return true
+        case "held":
+            next.hold = event.becomes?.split(separator: "-").last.map(String.init)
+            if before.base == .halfOpen { (next.base, next.openUntil) = (.open, self.isLinked ? nil : event.at) }
+            return true
+        case "released":
+            next.hold = nil
+            return before.hold != nil
+        case "probeAllowed":
+            next.openUntil = self.isLinked ? nil : event.at
+            return before.base == .open && before.hold == nil && !isOfFleet
+                && before.openUntil.map { event.at < $0 } ?? true
+        case "configured": return true
+        case "forgotten":
+            next = Period(
+                start: event.at, isSeenFrom: next.isSeenFrom, base: .closed, counting: before.counting + 1,
+                isGone: true, event: event)
+            return true
+        default: return false
+        }
+    }
+
+    private func open(_ next: inout Period, at time: Int64, isOwn: Bool) {
+        next.base = .open
+        next.openUntil = nil
+        if isOwn, !self.isLinked, let rules = self.rules, let trips = next.tripsInARow {
+            next.openUntil = time + rules.recovery(afterTrips: trips)
+        }
+        next.tripsInARow = next.tripsInARow.map { $0 + 1 }
+    }
+
+    private func close(_ next: inout Period) {
+        next.base = .closed
+        next.openUntil = nil
+        next.tripsInARow = 0
+        next.counting += 1
+    }
+
+    private mutating func count(_ event: StoreFile.Event) {
+        switch event.kind {
+        case "forgotten":
+            (self.epochs, self.changes, self.kinds, self.wasForgotten) = (nil, 0, [:], true)
+            return
+        case "probeExpired", "configured": break
+        case "released" where event.reason == Self.timeIsOver: break
+        default:
+            self.changes += 1
+            if let epochs = self.epochs {
+                let most = epochs.upperBound == .max ? .max : max(epochs.upperBound + 1, event.at)
+                self.epochs = max(epochs.lowerBound + 1, event.at)...most
+            } else {
+                // The circuit began its first epoch when it was made, unless others had been forgotten.
+                self.epochs = event.at...(self.wasForgotten || !self.isWhole ? .max : event.at + 1)
+            }
+        }
+        self.kinds[event.kind, default: 0] += 1
+    }
+
+    // MARK: - The end
+
+    /// What of a circuit's row is not what the history leads to.
+    ///
+    /// - Parameter countsKinds: whether all programs count the events that they write.
+    func faults(of row: StoreFile.Circuit?, countsKinds: Bool = true) -> [String] {
+        let last = self.last
+        guard let row else {
+            return last.isGone || last.event == nil ? [] : ["there is no row, but the history ends with \(last)"]
+        }
+        // Of what happened before the kept events nothing is known.
+        if !self.isWhole, last.event == nil { return [] }
+        var faults: [String] = []
+        let isDue = last.base != .open || last.openUntil == nil || row.openUntil == last.openUntil
+        if row.state != last.base.rawValue || row.hold != last.hold || !isDue && !self.isLinked {
+            faults.append("the history ends with \(last), the row is \(row)")
+        }
+        if let epochs = self.epochs, !self.isLinked, !epochs.contains(row.epoch) {
+            faults.append("the history leads to epochs \(epochs), the row has \(row.epoch)")
+        }
+        guard self.isWhole else { return faults }
+        if !self.isLinked, row.stretch != 1 + self.changes {
+            faults.append("the history has \(self.changes) changes, the row \(row.stretch - 1)")
+        }
+        if countsKinds, row.kinds != self.kinds {
+            faults.append("the history has \(self.kinds), the file counts \(row.kinds)")
+        }
+        return faults
+    }
+}
