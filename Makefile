@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fleet demo demo-fleet test test-fleet trait-check prometheus browser torture mutants upgrade versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet
+.PHONY: help setup fleet demo demo-fleet test test-fleet trait-check prometheus browser torture mutants upgrade versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet nightly
 
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
@@ -148,6 +148,13 @@ api: docs ## write the public declarations into docs/api.txt
 
 api-check: docs ## hold the public declarations against docs/api.txt
 	@scripts/api.py
+
+# Which parts: `make nightly PARTS="tsan upgrade"`; `scripts/nightly.sh --list` names them.
+PARTS :=
+
+nightly: setup ## run all that .ci/run has no time for, which takes hours; as root, for some of it
+	@scripts/setup.sh fleet-build
+	@scripts/nightly.sh $(PARTS)
 
 clean: ## remove all build products
 	@rm -rf .build Benchmarks/.build

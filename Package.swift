@@ -179,8 +179,9 @@ if Context.environment["BREAKERSTORE_FUZZ"] != nil {
 }
 
 // Builds the library and its own tests alone, with the one program that most of these run. `make mutants` sets this: it
-// builds once for each fault, and whatever holds the library would be linked anew each time.
-if Context.environment["BREAKERSTORE_MUTANTS"] != nil {
+// builds once for each fault, and whatever holds the library would be linked anew each time. So does .ci/run for the
+// thread sanitizer, under which it runs tests of the library alone.
+if Context.environment["BREAKERSTORE_LIBRARY_ALONE"] != nil {
     let kept: Set = [
         "BreakerStore", "BreakerStoreMigrations", "BreakerStoreTests", "BreakerTestSupport", "CBreakerStore", "CFaults",
         "CSQLite", "CTestSupport", "breaker-worker",

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the tests, runs all of them, and says how long each took.
-# usage: [ORDER=--no-parallel] [SKIP=PATTERN] scripts/test.sh [option of both `swift build` and `swift test`]...
+# usage: [ORDER=--no-parallel] [SKIP=PATTERN] [ONLY=PATTERN] scripts/test.sh [option of both `swift build` and `swift test`]...
 set -eu
 
 started=$(date +%s)
@@ -15,7 +15,7 @@ fi
 
 status=0
 # shellcheck disable=SC2086 # an option and its value, or nothing
-swift test --skip-build "${ORDER:---parallel}" $width ${SKIP:+--skip "$SKIP"} "$@" || status=$?
+swift test --skip-build "${ORDER:---parallel}" $width ${SKIP:+--skip "$SKIP"} ${ONLY:+--filter "$ONLY"} "$@" || status=$?
 ended=$(date +%s)
 
 echo "built in $((built - started)) s, tested in $((ended - built)) s"
