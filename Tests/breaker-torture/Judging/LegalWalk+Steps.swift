@@ -92,7 +92,7 @@ extension LegalWalk {
     private mutating func count(_ event: StoreFile.Event) {
         switch event.kind {
         case "forgotten":
-            (self.epochs, self.changes, self.kinds, self.wasForgotten) = (nil, 0, [:], true)
+            (self.epochs, self.changes, self.kinds) = (nil, 0, [:])
             return
         case "probeExpired", "configured": break
         case "released" where event.reason == Self.timeIsOver: break
@@ -102,8 +102,8 @@ extension LegalWalk {
                 let most = epochs.upperBound == .max ? .max : max(epochs.upperBound + 1, event.at)
                 self.epochs = max(epochs.lowerBound + 1, event.at)...most
             } else {
-                // The circuit began its first epoch when it was made, unless others had been forgotten.
-                self.epochs = event.at...(self.wasForgotten || !self.isWhole ? .max : event.at + 1)
+                // The circuit began its first epoch when it was made, or above those of circuits that were forgotten.
+                self.epochs = event.at...(self.isWhole ? max(event.at, self.epochFloor) + 1 : .max)
             }
         }
         self.kinds[event.kind, default: 0] += 1

@@ -57,6 +57,8 @@ struct LegalWalk {
     let isLinked: Bool
     /// Whether the first event of the circuit is known: a file may keep only the newest.
     let isWhole: Bool
+    /// No circuit that was made by now began with a later epoch, unless its time was later.
+    let epochFloor: Int64
     var periods: [Period]
     /// The event by which each counting tripped, if it did.
     var trips: [Int: StoreFile.Event] = [:]
@@ -66,7 +68,6 @@ struct LegalWalk {
     var changes: Int64 = 0
     /// How many events of each kind there are since then.
     var kinds: [String: Int] = [:]
-    var wasForgotten = false
     var violations: [String] = []
 
     /// - Parameters:
@@ -74,12 +75,13 @@ struct LegalWalk {
     ///   - seenFrom: when an event is surely committed.
     init(
         _ events: [StoreFile.Event], _ rules: Rules?, isWhole: Bool = true, isLinked: Bool = false,
-        seenFrom: (StoreFile.Event) -> Int64 = { $0.at }
+        epochFloor: Int64 = 0, seenFrom: (StoreFile.Event) -> Int64 = { $0.at }
     ) {
         let wasConfigured = events.contains { $0.kind == "configured" }
         self.rules = wasConfigured ? nil : rules
         self.isLinked = isLinked
         self.isWhole = isWhole
+        self.epochFloor = epochFloor
         self.periods = [Period(start: .min, base: .closed)]
         var events = events[...]
         if !isWhole {

@@ -34,6 +34,8 @@ struct StoreFile {
 
     private(set) var problems: [String] = []
     private(set) var offset: Int64 = 0
+    /// Above the epochs of all circuits that were forgotten.
+    private(set) var epochFloor: Int64 = 0
     private(set) var events: [Event] = []
     private(set) var circuits: [String: Circuit] = [:]
     private(set) var failures: [Failure] = []
@@ -49,7 +51,8 @@ struct StoreFile {
         func number(_ text: String?) -> Int64 { text.flatMap { Int64($0) } ?? 0 }
         // All of one commit.
         _ = database.fields("BEGIN")
-        self.offset = number(database.fields("SELECT offset FROM clock").first?[0])
+        let clock = database.fields("SELECT offset, epoch_floor FROM clock").first
+        (self.offset, self.epochFloor) = (number(clock?[0]), number(clock?[1]))
         self.events = database.fields(
             "SELECT id, circuit, kind, at, was, becomes, reason, worker, operator FROM event ORDER BY id"
         ).map {

@@ -26,7 +26,8 @@ struct StoreJudge {
         for name in Set(events.keys).union(file.circuits.keys) where !name.isEmpty {
             let causes = calls.map { Dictionary(grouping: $0[name] ?? [], by: \.worker) }
             walks[name] = LegalWalk(
-                events[name] ?? [], file.circuits[name]?.rules, isWhole: isWhole, isLinked: isLinked
+                events[name] ?? [], file.circuits[name]?.rules, isWhole: isWhole, isLinked: isLinked,
+                epochFloor: file.epochFloor
             ) { event in
                 guard let causes else { return event.at }
                 let ends = (causes[event.worker] ?? []).filter { $0.start <= event.at && event.at <= $0.end }.map(\.end)
