@@ -41,7 +41,7 @@ AT_MOST = {"Header": 12}
 FOLDERS = {
     "Circuit": (
         ["Circuit/*.swift", "Circuit/Words/*.swift"],
-        "Circuit(Table|Rule|Share|Probe|Outage|Extremes|Order)Tests|RulesTests|CircuitNameTests",
+        "Circuit(Table|Rule|Share|Outage|Extremes|Order)Tests|RulesTests|CircuitNameTests",
         "CircuitPropertyTests|EndedHoldTests|HoldTests|LateProbeTests|LinkedCircuitTests|MemoryGuardTests|NoVerdictTests"
         "|OutageTests|PermitTests|RandomWalkTests|RateRuleTests|RecoveryTests|ReporterTests|StampTests|StateTests"
         "|WindowTests",

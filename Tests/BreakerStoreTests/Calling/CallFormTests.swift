@@ -75,15 +75,6 @@ import Testing
         #expect(try await breaker.run({ 0 }, fallback: { $0 is CircuitOpenError ? 2 : 0 }) == 2)
     }
 
-    @Test func aFailedFallbackCountsNothing() async throws {
-        let fixture = try StoreFixture()
-        let breaker = try fixture.breaker()
-        await #expect(throws: CallFailure.self) {
-            try await breaker.run({ throw CallFailure() }, fallback: { _ in throw CallFailure() })
-        }
-        #expect(breaker.failureCount == 1)
-    }
-
     @Test func aProbingCircuitRefusesTheRest() async throws {
         let fixture = try StoreFixture()
         let breaker = try await fixture.dueBreaker()

@@ -16,30 +16,6 @@ import Testing
         return drained
     }
 
-    @Test(
-        arguments: [
-            ([], []),
-            ([5], [0]),
-            ([1, 2, 3], [0, 1, 2]),
-            ([3, 2, 1], [2, 1, 0]),
-            ([2, 2, 2, 1, 2], [3, 0, 1, 2, 4]),
-            ([7, 3, 9, 1, 8, 2, 3], [3, 5, 1, 6, 0, 4, 2]),
-        ] as [([Int], [Int])])
-    func theEarliestComesFirstAndOfEqualOnesTheFirst(_ times: [Int], _ order: [Int]) {
-        var heap = Heap()
-        for (index, time) in times.enumerated() { _ = heap.add(index, at: self.time(time)) }
-        #expect(heap.first == times.min().map(self.time))
-        #expect(self.drain(&heap) == order)
-        #expect(heap.first == nil)
-    }
-
-    @Test func nothingComesBeforeItsTime() {
-        var heap = Heap()
-        _ = heap.add(1, at: self.time(5))
-        #expect(heap.removeFirst(dueAt: self.time(5) - .nanoseconds(1)) == nil)
-        #expect(heap.removeFirst(dueAt: self.time(5)) == 1)
-    }
-
     @Test func aKeyNamesItsElementAlone() {
         var heap = Heap()
         let first = heap.add(1, at: self.time(1))

@@ -51,9 +51,15 @@ import Testing
         return [CallPolicy(), timed, retrying]
     }
 
-    @Test(arguments: policies) func operationsRunOnTheCallersActor(_ calls: CallPolicy) async throws {
-        let fixture = try StoreFixture()
-        #expect(try await Caller().callAllForms(of: fixture.breaker(calls: calls)) == 3)
+    /// With the system's clock the calls of a store share a timer; with another clock each call has its own.
+    @Test(.timeLimit(.minutes(10)), arguments: policies, [true, false])
+    func operationsRunOnTheCallersActor(_ calls: CallPolicy, hasSystemClock: Bool) async throws {
+        var configuration = Stores.configuration()
+        if !hasSystemClock { configuration.clock = ManualHostClock() }
+        let store = try CircuitStore.temporary(configuration: configuration)
+        defer { store.close() }
+        let breaker = try store.breaker(.init(name: "a"), calls: calls)
+        #expect(try await Caller().callAllForms(of: breaker) == 3)
     }
 
     @Test(arguments: policies) @MainActor func operationsRunOnTheMainActor(_ calls: CallPolicy) async throws {
@@ -81,45 +87,5 @@ import Testing
         }
         #expect(other.count == 12)
         MainActor.assertIsolated()
-    }
-
-    /// Warnings are errors here: if the synchronous form were taken, `await` would be one.
-    @Test(.timeLimit(.minutes(10))) func synchronousWorkTakesTheAsyncFormInAsyncCode() async throws {
-        let fixture = try StoreFixture()
-        let breaker = try fixture.breaker()
-        func work() throws -> Int { 1 }
-        #expect(try await breaker.run { try work() } == 1)
-        #expect(try await breaker.run({ try work() }, failingWhen: { $0 == 0 }) == 1)
-        await (try await breaker.admit()).succeed()
-        await (try await breaker.admit()).fail()
-        await breaker.recordSuccess()
-        await breaker.recordFailure()
-        #expect(breaker.failureCount == 2)
-    }
-
-    /// With a timeout the async form runs its operation in a child task; the synchronous form knows no timeout.
-    @Test func theTimeoutTellsTheFormsApart() async throws {
-        let fixture = try StoreFixture()
-        var calls = CallPolicy()
-        calls.timeout = .seconds(30)
-        let breaker = try fixture.breaker(calls: calls)
-        func work() throws -> Int? { unsafe withUnsafeCurrentTask { unsafe $0?.hashValue } }
-        let caller = try work()
-        #expect(try await breaker.run { try work() } != caller)
-        #expect(try { try breaker.run { try work() } }() == caller)
-    }
-
-    /// Synchronous code, where nothing can be awaited.
-    @Test func synchronousCodeTakesTheSynchronousForms() throws {
-        let fixture = try StoreFixture()
-        let breaker = try fixture.breaker()
-        let counter = Counter()
-        #expect(try breaker.run { counter } === counter)
-        #expect(try breaker.run({ counter }, failingWhen: { $0.count > 0 }) === counter)
-        try breaker.admit().succeed()
-        try breaker.admit().fail(CallFailure())
-        breaker.recordSuccess()
-        breaker.recordFailure(CallFailure())
-        #expect(breaker.failureCount == 2)
     }
 }

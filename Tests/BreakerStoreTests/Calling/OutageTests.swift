@@ -95,14 +95,6 @@ import Testing
         #expect(ran == 1)
     }
 
-    @Test func oneWorkerAloneIsAnOrdinaryFailureWhereTwoAreAsked() async throws {
-        let config = CircuitBreaker.Config(name: "two", minimumReporters: 2)
-        let breaker = try self.fixture.store.breaker(config, calls: self.policy(.seconds(90)))
-        await #expect(throws: CallFailure.self) { try await breaker.run { throw CallFailure() } }
-        #expect(breaker.state == .closed)
-        #expect(breaker.failureCount == 1)
-    }
-
     /// Memory opens its circuit at once, and the file learns what is left of the time.
     @Test func whileTheFileCanNotBeUsed() async throws {
         let clock = ManualHostClock()

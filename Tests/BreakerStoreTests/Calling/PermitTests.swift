@@ -98,35 +98,6 @@ import Testing
         #expect(breaker.failureCount == 0)
     }
 
-    @Test func theLimitOfProbesHolds() async throws {
-        let breaker = try await self.fixture.dueBreaker(probes: ProbeRule(limit: 2, successesToClose: 2))
-        let first = try await breaker.admit()
-        let second = try await breaker.admit()
-        await #expect(throws: CircuitOpenError.self) { try await breaker.admit() }
-        await first.succeed()
-        #expect(breaker.state == .halfOpen)
-        await second.succeed()
-        #expect(breaker.state == .closed)
-    }
-
-    @Test func aProbeThatFailsOpensAgain() async throws {
-        let breaker = try await self.fixture.dueBreaker()
-        await (try await breaker.admit()).fail(CallFailure())
-        let error = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
-        #expect(error?.cause == .open)
-        #expect(error?.retryAfter == .seconds(30))
-    }
-
-    @Test func aProbeBeyondItsLeaseIsStale() async throws {
-        let breaker = try await self.fixture.dueBreaker()
-        let permit = try await breaker.admit()
-        self.fixture.clock.advance(by: .seconds(30))
-        await permit.succeed()
-        #expect(breaker.state == .halfOpen)
-        try await breaker.run {}
-        #expect(breaker.state == .closed)
-    }
-
     /// Sixteen tasks at once for one slot.
     @Test func onlyOneOfManyGetsTheSlot() async throws {
         let breaker = try await self.fixture.dueBreaker()

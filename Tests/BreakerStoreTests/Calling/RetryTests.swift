@@ -111,54 +111,28 @@ import Testing
         #expect(try await self.fixture.store.circuit(named: "a")?.lastError == "1")
     }
 
-    @Test func triesAsOftenAsAllowed() async throws {
+    @Test(arguments: [true, false]) func triesAsOftenAsAllowed(isAsync: Bool) async throws {
         let breaker = try self.breaker(retries: 3)
         var attempts = 0
-        await #expect(throws: CallFailure(number: 4)) {
-            try await breaker.run {
-                attempts += 1
-                throw CallFailure(number: attempts)
-            }
+        func fail() throws {
+            attempts += 1
+            throw CallFailure(number: attempts)
+        }
+        if isAsync {
+            await #expect(throws: CallFailure(number: 4)) { try await breaker.run { try fail() } }
+        } else {
+            #expect(throws: CallFailure(number: 4)) { try synchronously { try breaker.run { try fail() } } }
         }
         #expect(attempts == 4)
         #expect(breaker.failureCount == 4)
         #expect(self.log.results == [.failed, .failed, .failed, .failed])
     }
 
-    @Test func synchronousCallsRetryToo() throws {
-        let breaker = try self.breaker(retries: 2)
-        var attempts = 0
-        #expect(throws: CallFailure(number: 3)) {
-            try breaker.run {
-                attempts += 1
-                throw CallFailure(number: attempts)
-            }
-        }
-        #expect(breaker.failureCount == 3)
-    }
-
-    @Test func endsWithTheFirstSuccess() async throws {
-        let breaker = try self.breaker(retries: 5)
-        var attempts = 0
-        let value = try await breaker.run {
-            attempts += 1
-            if attempts < 3 { throw CallFailure() }
-            return attempts
-        }
-        #expect(value == 3)
-        #expect(self.log.results == [.failed, .failed, .succeeded])
-    }
-
-    @Test func anIgnoredErrorEndsIt() async throws {
-        let breaker = try self.breaker(retries: 5) { _ in .ignored }
+    @Test(arguments: [(.ignored, .ignored), (.success, .succeeded)] as [(Verdict, CallOutcome.Result)])
+    func anErrorThatIsNoFailureEndsIt(_ verdict: Verdict, _ result: CallOutcome.Result) async throws {
+        let breaker = try self.breaker(retries: 5) { _ in verdict }
         await #expect(throws: CallFailure.self) { try await breaker.run { throw CallFailure() } }
-        #expect(self.log.results == [.ignored])
-    }
-
-    @Test func anErrorThatIsASuccessEndsIt() async throws {
-        let breaker = try self.breaker(retries: 5) { _ in .success }
-        await #expect(throws: CallFailure.self) { try await breaker.run { throw CallFailure() } }
-        #expect(self.log.results == [.succeeded])
+        #expect(self.log.results == [result])
     }
 
     @Test func aValueThatCountsAsAFailureIsTriedAgain() async throws {
@@ -175,24 +149,23 @@ import Testing
         #expect(self.log.results == [.failed, .succeeded, .failed, .failed, .failed])
     }
 
-    /// The delay would outlast the test: when the circuit opens, there is nothing to wait for.
-    @Test(arguments: [Duration.zero, .seconds(3_600)])
-    func stopsWhenTheCircuitOpens(_ delay: Duration) async throws {
-        let breaker = try self.breaker(retries: 5, delay: delay, trip: .consecutiveFailures(delay == .zero ? 2 : 1))
+    /// The longer delay would outlast the test: when the circuit opens, there is nothing to wait for.
+    @Test(arguments: [Duration.zero, .seconds(3_600)], [true, false])
+    func stopsWhenTheCircuitOpens(_ delay: Duration, isAsync: Bool) async throws {
+        let failures = delay == .zero ? 2 : 1
+        let breaker = try self.breaker(retries: 5, delay: delay, trip: .consecutiveFailures(failures))
         var attempts = 0
-        await #expect(throws: CallFailure.self) {
-            try await breaker.run {
-                attempts += 1
-                throw CallFailure(number: attempts)
-            }
+        func fail() throws {
+            attempts += 1
+            throw CallFailure(number: attempts)
         }
-        #expect(attempts == (delay == .zero ? 2 : 1))
+        if isAsync {
+            await #expect(throws: CallFailure.self) { try await breaker.run { try fail() } }
+        } else {
+            #expect(throws: CallFailure.self) { try synchronously { try breaker.run { try fail() } } }
+        }
+        #expect(attempts == failures)
         await #expect(throws: CircuitOpenError.self) { try await breaker.run { attempts += 1 } }
-    }
-
-    @Test func stopsInSynchronousCodeWhenTheCircuitOpens() throws {
-        let breaker = try self.breaker(retries: 5, delay: .seconds(3_600), trip: .consecutiveFailures(1))
-        #expect(throws: CallFailure.self) { try breaker.run { throw CallFailure() } }
     }
 
     @Test func aRefusedFirstAttemptIsNotTriedAgain() async throws {
@@ -202,20 +175,10 @@ import Testing
         #expect(self.log.results == [.failed, .refused])
     }
 
-    @Test func cancellationEndsTheDelayWithTheOperationsError() async throws {
-        let breaker = try self.breaker(retries: 5, delay: .seconds(3_600))
-        let task = Task {
-            try await breaker.run { throw CallFailure(number: 7) }
-        }
-        #expect(await eventually { self.log.results == [.failed] })
-        task.cancel()
-        await #expect(throws: CallFailure(number: 7)) { try await task.value }
-        #expect(breaker.failureCount == 1)
-    }
-
-    /// The longest delay that the rule allows.
-    @Test func aVeryLongDelayIsWaitedFor() async throws {
-        let breaker = try self.breaker(retries: 5, delay: .seconds(3_155_760_000))
+    /// The caller gives up during the delay; the second one is the longest that the rule allows.
+    @Test(arguments: [Duration.seconds(3_600), .seconds(3_155_760_000)])
+    func cancellationEndsTheDelayWithTheOperationsError(_ delay: Duration) async throws {
+        let breaker = try self.breaker(retries: 5, delay: delay)
         let task = Task {
             try await breaker.run { throw CallFailure(number: 7) }
         }
@@ -224,5 +187,6 @@ import Testing
         #expect(self.log.results == [.failed])
         task.cancel()
         await #expect(throws: CallFailure(number: 7)) { try await task.value }
+        #expect(breaker.failureCount == 1)
     }
 }

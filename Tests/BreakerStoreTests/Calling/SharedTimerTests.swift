@@ -194,32 +194,10 @@ import Testing
         #expect(await eventually { core == nil && timer == nil })
     }
 
-    private actor Caller {
-        /// Not Sendable.
-        private final class Counter {
-            var count = 0
-        }
-
-        private let counter = Counter()
-
-        func call(_ breaker: CircuitBreaker) async throws -> Int {
-            let counter = try await breaker.run {
-                self.assertIsolated()
-                await Task.yield()
-                self.assertIsolated()
-                self.counter.count += 1
-                return self.counter
-            }
-            self.assertIsolated()
-            return counter.count
-        }
-    }
-
     @TaskLocal private static var number = 0
 
     @Test func theOperationIsTheCallers() async throws {
         let breaker = try self.breaker(.seconds(29))
-        #expect(try await Caller().call(breaker) == 1)
         #expect(try await Self.$number.withValue(5) { try await breaker.run { Self.number } } == 5)
         let priority = try await Task(priority: .background) { try await breaker.run { Task.currentPriority } }.value
         #expect(priority >= .background)

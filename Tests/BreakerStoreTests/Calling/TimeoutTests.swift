@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import BreakerStore
@@ -79,40 +78,6 @@ import Testing
         }
         #expect(error?.timeout == .seconds(end))
         #expect(try await self.fixture.store.history(of: "a").first?.kind == .reopened)
-    }
-
-    @Test func theCallersCancellationIsNoVerdict() async throws {
-        let breaker = try self.breaker(.seconds(30), trip: .consecutiveFailures(1))
-        let began = Atomic(false)
-        let task = Task {
-            try await breaker.run {
-                began.store(true, ordering: .relaxed)
-                try await Task.sleep(for: .seconds(3_600))
-            }
-        }
-        #expect(await eventually { began.load(ordering: .relaxed) })
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(breaker.failureCount == 0)
-        #expect(self.log.results == [.ignored])
-    }
-
-    @Test func timeoutsAreTriedAgain() async throws {
-        var calls = CallPolicy()
-        calls.timeout = .seconds(1)
-        calls.retry = .constant(maxRetries: 1, delay: .seconds(5))
-        let breaker = try self.fixture.breaker(calls: calls)
-        // Two time-outs, and the delay between them.
-        self.fixture.pass(.seconds(5), times: 3)
-        var attempts = 0
-        await #expect(throws: CallTimeoutError.self) {
-            try await breaker.run {
-                attempts += 1
-                try await Task.sleep(for: .seconds(3_600))
-            }
-        }
-        #expect(attempts == 2)
-        #expect(breaker.failureCount == 2)
     }
 
     @Test func aTimeoutBeyondTheLeaseIsRefused() throws {

@@ -62,35 +62,4 @@ import Testing
         _ = try await self.breaker.run({ nil as Int? }, failingWhen: { _ in true })
         #expect(try self.lastError == "nil")
     }
-
-    @Test func aSynchronousFallbackComesInAsynchronousAndSynchronousCode() async throws {
-        func work() throws -> Int { throw CallFailure(number: 3) }
-        // This form of the call must suspend, not block: the compiler would warn that nothing is awaited.
-        #expect(
-            try await self.breaker.run {
-                try work()
-            } fallback: { _ in
-                2
-            } == 2)
-        #expect(
-            try synchronously {
-                try self.breaker.run {
-                    try work()
-                } fallback: { _ in
-                    4
-                }
-            } == 4)
-        #expect(
-            throws: CallFailure(number: 5),
-            performing: {
-                try synchronously {
-                    try self.breaker.run {
-                        try work()
-                    } fallback: { _ in
-                        throw CallFailure(number: 5)
-                    }
-                }
-            })
-        #expect(self.breaker.failureCount == 3)
-    }
 }

@@ -106,12 +106,6 @@ import Testing
         }
     }
 
-    @Test func anEpochAtItsEndStaysThere() {
-        var circuit = TestCircuit(rules: .forTests(), state: .closed, since: StoreTime(0), epoch: .max)
-        circuit.reset(at: StoreTime(1), reason: nil)
-        #expect(circuit.epoch == .max)
-    }
-
     @Test func aNewCircuitStartsAboveThoseThatWereForgotten() {
         #expect(TestCircuit(rules: .forTests(), at: StoreTime(5), epochFloor: 9).epoch == 9)
         #expect(TestCircuit(rules: .forTests(), at: StoreTime(5), epochFloor: 2).epoch == 5)

@@ -95,17 +95,6 @@ import Testing
         #expect(self.fail(&circuit, self.report(Outage(time: 300), by: 1), at: 100) == .tripped)
     }
 
-    @Test func underTheConsecutiveRuleToo() {
-        var circuit = self.circuit { $0.trip = .consecutiveFailures(9) }
-        #expect(self.fail(&circuit, self.report(Outage(time: 300)), at: 100) == .tripped)
-    }
-
-    @Test func ofAnEarlierEpochItChangesNothing() {
-        var circuit = self.circuit()
-        #expect(self.fail(&circuit, self.report(Outage(time: 300), epoch: -1), at: 100) == .stale)
-        #expect(circuit.circuit.state == .closed)
-    }
-
     @Test(arguments: [(2_000, 2_200), (nil, 1_200), (0, 200), (20_000, 10_200)] as [(Int64?, Int64)])
     func aProbeReopensForTheTime(_ time: Int64?, _ due: Int64) {
         var circuit = TestCircuit(

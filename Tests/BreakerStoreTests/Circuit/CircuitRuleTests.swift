@@ -69,14 +69,6 @@ import Testing
         #expect(circuit.fail(at: 10, 3) == .tripped)
     }
 
-    @Test func aSuccessChangesNothingUnderTheWindowRule() {
-        var circuit = TestCircuit(rules: .forTests(), at: StoreTime(0))
-        _ = circuit.fail(at: 10, 1)
-        let before = circuit
-        #expect(circuit.succeed(at: 20) == .unchanged)
-        #expect(circuit == before)
-    }
-
     // MARK: - Reporters
 
     @Test func oneNoisyWorkerNeitherTripsNorHidesTheOthers() {
@@ -116,27 +108,6 @@ import Testing
     }
 
     // MARK: - Recovery
-
-    @Test func eachTripInARowWaitsLongerUntilTheCap() {
-        var rules = Rules.forTests(.failures(1, window: 10))
-        rules.cap = 1_800
-        var circuit = TestCircuit(rules: rules, at: StoreTime(0))
-        #expect(circuit.fail(at: 0, 1) == .tripped)
-        var now: Int64 = 0
-        for wait in [500, 1_000, 1_800, 1_800] as [Int64] {
-            #expect(circuit.state == .open(until: StoreTime(now + wait)))
-            #expect(circuit.arrive(at: now + wait - 1, token: 1) == .refuse(.open, until: StoreTime(now + wait)))
-            now += wait
-            guard case .probe(1, let epoch) = circuit.arrive(at: now, token: 1) else {
-                Issue.record("no probe at \(now)")
-                return
-            }
-            #expect(circuit.probeFailed(token: 1, epoch: epoch, error: "E", at: Moment(now)) == .reopened)
-        }
-        circuit.reset(at: StoreTime(now), reason: nil)
-        #expect(circuit.fail(at: now, 2) == .tripped)
-        #expect(circuit.state == .open(until: StoreTime(now + 500)), "a reset forgets the trips")
-    }
 
     @Test(arguments: [(0, 500), (0.5, 625), (0.999, 749)] as [(Double, Int64)])
     func jitterAddsUpToItsShare(draw: Double, wait: Int64) {

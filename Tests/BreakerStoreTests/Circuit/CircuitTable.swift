@@ -53,6 +53,16 @@ struct Pair: CustomTestStringConvertible {
     var effect: Effect
 
     var testDescription: String { "\(self.happening) in \(self.situation)" }
+
+    /// The error that the circuit tells afterwards: a failure that counts leaves its own, and closing forgets it.
+    func lastError(after before: String?) -> String? {
+        switch self.happening {
+        case .callFailed, .callFailedTwice, .recordedFailure, .probeFailed:
+            self.effect.failures == nil && self.effect.state == nil ? before : "E"
+        default:
+            self.effect.state == .closed ? nil : before
+        }
+    }
 }
 
 enum CircuitTable {

@@ -22,6 +22,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     func circuit(epoch: Int64) -> TestCircuit {
         let now = StoreTime(Self.now)
         var circuit = TestCircuit(rules: .forTests(), state: .closed, since: StoreTime(8_000), epoch: epoch)
+        circuit.lastError = "an earlier error"
         let failures = [
             Circuit.Failure(at: now.adding(-20), worker: 1, sequence: 1),
             Circuit.Failure(at: now.adding(-10), worker: 2, sequence: 1),

@@ -27,6 +27,7 @@ import Testing
         #expect(circuit.tripsInARow == effect.trips ?? before.tripsInARow)
         #expect(circuit.probes.map(\.token) == effect.probes ?? before.probes.map(\.token))
         #expect(circuit.rules == effect.rules ?? before.rules)
+        #expect(circuit.lastError == pair.lastError(after: before.lastError))
         switch effect.hold {
         case nil:
             #expect(circuit.hold(at: now) == before.hold(at: now))

@@ -14,19 +14,6 @@ import Darwin
 
 /// The file `<db>-board`: found, made, grown, replaced.
 @Suite(.timeLimit(.minutes(10))) struct BoardTests {
-    @Test func twoMappingsAreOneBoard() throws {
-        try BoardPlace.withBoard { place, one in
-            let other = try place.open()
-            #expect(one.number == other.number)
-            let lanes = Lanes()
-            lanes.add(.succeeded)
-            try place.counter(one, 11).publish(lanes) { 20_000_000 }
-            try place.counter(other, 11).count(BadEnd(isFailed: true, isSlow: true)) { 20_000_000 }
-            #expect(try place.counter(one, 11).totals == CellTotals(succeeded: 1, failed: 1, slow: 1))
-            #expect(try place.counter(other, 12).totals == CellTotals())
-        }
-    }
-
     @Test func lateEndsAreInTheTotalsAndInNoWindow() throws {
         try BoardPlace.withBoard { place, board in
             let counter = try place.counter(board, 11)
@@ -196,17 +183,6 @@ import Darwin
             let segments = try #require(BoardReader(at: place.path)).header.segments
             let size = segments.reduce(BoardHeader.size) { $0 + $1.size }
             #expect(Directory.allocatedBytes(of: place.path) >= Int64(size))
-        }
-    }
-
-    /// A process publishes before it counts: what it counted before its first failure counts beside it.
-    @Test func goodCallsFromBeforeTheFirstFailureCount() throws {
-        try BoardPlace.withBoard { place, board in
-            let counter = try place.counter(board, 11)
-            let lanes = Lanes()
-            for _ in 0..<100 { lanes.add(.succeeded) }
-            counter.count(.failed, lanes: lanes) { 20_000_000 }
-            #expect(counter.sums(at: 20_000_000).failed?.good == 100)
         }
     }
 }

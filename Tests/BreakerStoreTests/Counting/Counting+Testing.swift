@@ -89,3 +89,8 @@ extension CountingRules {
 
     init(slowWindow: Int64) { self.init(slowWindow: slowWindow, measuresDurations: false) }
 }
+
+extension Foreign {
+    /// The first value of the first row, where it is a number.
+    static func number(_ path: String, _ sql: String) -> Int64? { Self.value(path, sql).flatMap { Int64($0) } }
+}

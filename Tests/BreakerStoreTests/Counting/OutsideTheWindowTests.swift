@@ -4,8 +4,6 @@ import Testing
 
 /// Calls that go well and are in no window of a rule, as no closed circuit let them through.
 @Suite(.timeLimit(.minutes(10))) struct OutsideTheWindowTests {
-    private struct Failure: Error {}
-
     private let fixture: StoreFixture
     private var store: CircuitStore { self.fixture.store }
 
@@ -24,7 +22,7 @@ import Testing
     }
 
     private func call(_ breaker: CircuitBreaker, _ times: Int, fail: Bool = false) async {
-        for _ in 0..<times { try? await breaker.run { if fail { throw Failure() } } }
+        for _ in 0..<times { try? await breaker.run { if fail { throw CallFailure() } } }
     }
 
     /// The hold is over by itself: nobody has made a new epoch.
@@ -75,9 +73,9 @@ import Testing
         try await self.store.reset("a")
         let board = try #require(core.counting.board)
         let path = self.store.backend.file.path
-        let birth = try #require(Foreign.value(path, "SELECT birth FROM circuit").flatMap { Int64($0) })
-        let id = try #require(Foreign.value(path, "SELECT id FROM circuit").flatMap { Int64($0) })
-        let stretch = try #require(Foreign.value(path, "SELECT stretch FROM circuit").flatMap { Int64($0) })
+        let birth = try #require(Foreign.number(path, "SELECT birth FROM circuit"))
+        let id = try #require(Foreign.number(path, "SELECT id FROM circuit"))
+        let stretch = try #require(Foreign.number(path, "SELECT stretch FROM circuit"))
         // Another program knows the slow rule alone.
         let other = try CircuitCells(
             ofID: id, birth: birth, CountingRules(slowWindow: 60_000_000), on: board,

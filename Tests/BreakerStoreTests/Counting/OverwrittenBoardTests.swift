@@ -5,8 +5,6 @@ import Testing
 
 /// Somebody, or a bad disk, writes over the cells of a board whose header stays whole.
 @Suite(.timeLimit(.minutes(10))) struct OverwrittenBoardTests {
-    private struct Failure: Error {}
-
     /// What the words of the cells become.
     enum Damage: CaseIterable {
         case none
@@ -73,27 +71,26 @@ import Testing
             _ = (board.totals(), board.degraded())
         }
         let a = try breaker("a")
-        for _ in 0..<3 { try? await a.run { throw Failure() } }
+        for _ in 0..<3 { try? await a.run { throw CallFailure() } }
         for _ in 0..<3 { try await a.run {} }
         core.publishAllCounts()
         let board = try #require(core.counting.board)
         board.setDegraded(1 << 40, since: 5, isAlive: { _ in true })
         try Self.write(
             damage, to: board,
-            stretch: try #require(
-                Foreign.value(store.backend.file.path, "SELECT stretch FROM circuit").flatMap { Int64($0) }),
+            stretch: try #require(Foreign.number(store.backend.file.path, "SELECT stretch FROM circuit")),
             uptime: core.clock.uptime)
         try await look()
         for second in 1...40 {
             for _ in 0..<2 { try? await a.run {} }
             try? await a.run { fixture.clock.advance(by: .milliseconds(1_100)) }
-            if second % 3 == 0 { try? await a.run { throw Failure() } }
+            if second % 3 == 0 { try? await a.run { throw CallFailure() } }
             core.publishAllCounts()
             core.saveTalliesIfDue()
             board.setDegraded(1 << 41, since: Int64(second), isAlive: { _ in false })
             // Circuits that come meanwhile.
             let other = try breaker("circuit-\(second)")
-            try? await other.run { throw Failure() }
+            try? await other.run { throw CallFailure() }
             try await look()
         }
         // Whatever the damage has led to is over: the circuit lets calls through, and trips when it must.
@@ -106,9 +103,9 @@ import Testing
         core.publishAllCounts()
         fixture.clock.advance(by: .seconds(31))
         #expect(a.state == .closed)
-        for _ in 0..<9 { try? await a.run { throw Failure() } }
+        for _ in 0..<9 { try? await a.run { throw CallFailure() } }
         #expect(a.state == .closed, "the least number of calls is ten")
-        for _ in 0..<12 { try? await a.run { throw Failure() } }
+        for _ in 0..<12 { try? await a.run { throw CallFailure() } }
         #expect(a.state.isOpen)
         #expect(fixture.isHealthy)
     }

@@ -13,8 +13,6 @@ import Darwin
 
 /// What was counted comes into the file, whoever dies or fails meanwhile.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct TellingTests {
-    private struct Failure: Error {}
-
     private static let rules = Rules(
         CircuitBreaker.Config(name: "a", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(16))))
 
@@ -134,11 +132,10 @@ import Darwin
         let path = fixture.store.backend.file.path
         for name in ["left", "used"] { _ = try fixture.breaker(name) }
         let used = try fixture.breaker("used")
-        await used.recordFailure(Failure())
+        await used.recordFailure(CallFailure())
         let board = try #require(core.counting.board)
-        let birth = try #require(
-            Foreign.value(path, "SELECT birth FROM circuit WHERE name = 'left'").flatMap { Int64($0) })
-        let id = try #require(Foreign.value(path, "SELECT id FROM circuit WHERE name = 'left'").flatMap { Int64($0) })
+        let birth = try #require(Foreign.number(path, "SELECT birth FROM circuit WHERE name = 'left'"))
+        let id = try #require(Foreign.number(path, "SELECT id FROM circuit WHERE name = 'left'"))
         let dead = try CircuitCells(
             ofID: id, birth: birth, CountingRules(measuresDurations: true), on: board, making: .alone)
         dead.addToTotals(.failed)
@@ -183,7 +180,7 @@ import Darwin
             trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(600)),
             calls: CallPolicy(describe: { _ in "the first" }))
         #expect(await eventually { fixture.isHealthy })
-        try? await breaker.run { throw Failure() }
+        try? await breaker.run { throw CallFailure() }
         let lock = try WriteLock(fixture.store)
         let hasFailed = await eventually {
             core.saveTalliesIfDue()
@@ -260,7 +257,7 @@ import Darwin
         try await worker.ask("fail users 3")
         #expect(await isTold(3))
         worker.stop()
-        let id = try #require(Foreign.value(place.store, "SELECT id FROM worker").flatMap { Int64($0) })
+        let id = try #require(Foreign.number(place.store, "SELECT id FROM worker"))
         do {
             let connection = try Connection(path: place.store, access: .readWrite)
             try connection.configureForSharing()

@@ -13,8 +13,6 @@ import Darwin
 
 /// How many calls there were, of all processes, as long as the circuit is in the file.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct TotalsTests {
-    private struct Failure: Error {}
-
     private static func open(_ path: String, clock: ManualHostClock = ManualHostClock()) throws -> CircuitStore {
         var configuration = CircuitStore.Configuration()
         configuration.clock = clock
@@ -24,7 +22,7 @@ import Darwin
 
     private static func use(_ breaker: CircuitBreaker) async {
         for _ in 0..<5 { try? await breaker.run {} }
-        for _ in 0..<2 { try? await breaker.run { throw Failure() } }
+        for _ in 0..<2 { try? await breaker.run { throw CallFailure() } }
         try? await breaker.run { throw CancellationError() }
         await breaker.recordFailure()
         await breaker.recordSuccess()
@@ -45,13 +43,13 @@ import Darwin
             // The failures come last.
             for _ in 0..<6 { try? await breaker.run {} }
             try? await breaker.run { throw CancellationError() }
-            for _ in 0..<3 { try? await breaker.run { throw Failure() } }
+            for _ in 0..<3 { try? await breaker.run { throw CallFailure() } }
             for _ in 0..<2 { try? await breaker.run {} }
         } else if trip.window == nil {
             for _ in 0..<5 { try? await breaker.run {} }
             await breaker.recordSuccess()
             try? await breaker.run { throw CancellationError() }
-            for _ in 0..<2 { try? await breaker.run { throw Failure() } }
+            for _ in 0..<2 { try? await breaker.run { throw CallFailure() } }
             await breaker.recordFailure()
             for _ in 0..<2 { try? await breaker.run {} }
         } else {
@@ -114,8 +112,8 @@ import Darwin
         #expect(Set(told).count == told.count)
         // The store's own thread may have looked meanwhile, and have told the file a piece.
         let all = await eventually {
-            let inFile = Foreign.value(path, "SELECT count(DISTINCT circuit) FROM tally").flatMap { Int($0) }
-            return told.count + (inFile ?? 0) >= count
+            let inFile = Foreign.number(path, "SELECT count(DISTINCT circuit) FROM tally") ?? 0
+            return told.count + Int(inFile) >= count
         }
         #expect(all)
         // Nothing is left, once the store's own thread has noted what it has told.
@@ -140,7 +138,7 @@ import Darwin
         defer { store.close() }
         for (name, failures) in zip(names, [3, 2]) {
             let breaker = try store.breaker(.init(name: name, trip: rule, slow: slow))
-            for _ in 0..<failures { try? await breaker.run { throw Failure() } }
+            for _ in 0..<failures { try? await breaker.run { throw CallFailure() } }
             #expect(breaker.totals.failed == UInt64(failures))
             let recent = try await store.circuit(named: name)?.recent
             #expect(recent?.failed == UInt64(failures) && recent?.slowCalls == UInt64(failures))
@@ -166,7 +164,7 @@ import Darwin
         let failing = try store.breaker(.init(name: "b"), calls: calls)
         try? await failing.run {
             clock.advance(by: .milliseconds(3))
-            throw Failure()
+            throw CallFailure()
         }
         #expect(failing.totals.durations?.sum == .milliseconds(3))
     }
@@ -179,7 +177,7 @@ import Darwin
                 name: "a", trip: .failureRate(0.9, minimumCalls: 50, within: .seconds(10)),
                 slow: SlowCallRule(longerThan: .seconds(1))))
         for _ in 0..<3 { try? await breaker.run {} }
-        try? await breaker.run { throw Failure() }
+        try? await breaker.run { throw CallFailure() }
         let recent = try await store.circuit(named: "a")?.recent
         #expect(recent == CallRates(calls: 4, failed: 1, window: .seconds(10), slowCalls: 4, slowWindow: .seconds(60)))
         _ = try store.breaker(.init(name: "b"))
@@ -195,7 +193,7 @@ import Darwin
         let breaker = try store.breaker(
             .init(name: "a", trip: .failureRate(0.5, minimumCalls: 4, within: .seconds(10))))
         for _ in 0..<2 { try? await breaker.run {} }
-        for _ in 0..<2 { try? await breaker.run { throw Failure() } }
+        for _ in 0..<2 { try? await breaker.run { throw CallFailure() } }
         #expect(breaker.state.isOpen)
         #expect(try await store.facts().countsPrivately)
         #expect(store.health.isHealthy)
@@ -241,7 +239,7 @@ import Darwin
             let breaker = try store.breaker(
                 .init(name: "a", slow: SlowCallRule(longerThan: .seconds(1))))
             for _ in 0..<2 { try? await breaker.run {} }
-            try? await breaker.run { throw Failure() }
+            try? await breaker.run { throw CallFailure() }
             store.close()
         }
         let store = try Self.open(path)
@@ -275,7 +273,7 @@ import Darwin
     @Test func aWorkerThatHasReopenedTheFileIsNotDegraded() async throws {
         let fixture = try StoreFixture()
         let store = fixture.store
-        synchronously { try? fixture.breaker().run { throw Failure() } }
+        synchronously { try? fixture.breaker().run { throw CallFailure() } }
         let path = store.backend.file.path
         #expect(unsafe unlink(path + "-shm") == 0)
         #expect(throws: BreakerStoreError.self) { try { try store.hold("a", .open) }() }
@@ -292,7 +290,7 @@ import Darwin
         let fixture = try StoreFixture(busyTimeout: .milliseconds(1))
         let store = fixture.store
         _ = try fixture.breaker()
-        synchronously { try? fixture.breaker().run { throw Failure() } }
+        synchronously { try? fixture.breaker().run { throw CallFailure() } }
         #expect(try await store.workers().first?.degradedSince == nil)
         let lock = try WriteLock(store)
         #expect(throws: BreakerStoreError.self) { try { try store.hold("a", .open) }() }

@@ -63,30 +63,6 @@ import Testing
         }
     }
 
-    /// Work that never ends must not let the log grow without end.
-    @Test func aCheckpointIsMadeBetweenTwoRounds() {
-        var life = DrivenLife()
-        _ = life.happen(.submitted(1, by: .task, deadline: 900), at: 1)
-        _ = life.happen(.fileLocked, at: 1)
-        _ = life.happen(.commitEnded(isLost: false, frames: 200), at: 2)
-        _ = life.happen(.submitted(2, by: .task, deadline: 900), at: 2)
-        #expect(life.happen(.threadEndedRound, at: 2).decision == "goes on")
-        #expect(life.happen(.checkpointBegan, at: 2).decision == "copies")
-    }
-
-    /// A sync takes long on some disks: threads go on, tasks are the thread's next work.
-    @Test func threadsWaitForNoSync() {
-        var life = DrivenLife()
-        _ = life.happen(.commitEnded(isLost: false, frames: 200), at: 1)
-        #expect(life.happen(.threadIsFree, at: 1).decision == "syncs the log")
-        #expect(life.happen(.submitted(1, by: .task, deadline: 900), at: 2).decision == "waits")
-        #expect(life.happen(.submitted(2, by: .thread, deadline: 900), at: 2).decision == "leads")
-        #expect(life.happen(.fileLocked, at: 2).decision == "takes [1, 2]")
-        _ = life.happen(.leadEnded, at: 3)
-        #expect(life.happen(.threadIsFree, at: 3).decision == "leads")
-        #expect(life.happen(.checkpointBegan, at: 3).decision == "copies")
-    }
-
     @Test(arguments: LifeTable.leads) func eachEventHasItsEffect(under leader: LifeTable.Column) {
         for (event, expected) in leader.effects {
             let effect = Self.effect(of: event, on: Self.life(ledBy: leader.name))

@@ -125,6 +125,7 @@ import Testing
         _ = try self.fixture.breaker()
         try self.store.reset("a", by: "ann")
         _ = try self.store.forget([.named("a")], evenIfInUse: true)
+        #expect(Foreign.value(self.store.path, "SELECT count(*) FROM word") == "0")
         _ = try self.store.breaker(Stores.config("a", maxFailures: 7))
         let seen = try self.seen()
         #expect(seen.transition == nil)
@@ -197,42 +198,6 @@ import Testing
         #expect(throws: BreakerStoreError.self) { try names(String(repeating: "*", count: 60_000)) }
         self.store.close()
         #expect(throws: BreakerStoreError.self) { try names("*") }
-    }
-
-    /// The figure is printed for whoever looks for it; that there are few statements is what counts.
-    @Test func aThousandCircuits() throws {
-        let trips: [TripRule] = [
-            .failures(5, within: .seconds(60)), .consecutiveFailures(5),
-            .failureRate(0.5, minimumCalls: 10, within: .seconds(10)),
-        ]
-        let breakers = try self.store.breakers(
-            (0..<1_000).map { CircuitBreaker.Config(name: "c\($0)", trip: trips[$0 % 3]) })
-        for (number, breaker) in breakers.enumerated() where number % 3 < 2 {
-            for _ in 0..<3 { breaker.recordFailure() }
-        }
-        // A full history each.
-        Foreign.run(
-            self.store.path,
-            """
-            WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100)
-            INSERT INTO event (circuit, kind, at, reason, worker, worker_name, pid)
-            SELECT name, iif(n % 2, 'probing', 'reopened'), 1, 'a reason of some length, as such a row has one', 5000000000,
-            'worker', 1 FROM numbers, circuit
-            """)
-        let clock = ContinuousClock()
-        var times: [Duration] = []
-        var seen: [LinkedCircuit] = []
-        for _ in 0..<10 { times.append(try clock.measure { seen = try self.store.linkedCircuits(matching: "*") }) }
-        print("1,000 circuits, each with 100 events: median \(times.sorted()[5]), least \(times.min() ?? .zero)")
-        let newest = try self.store.linkedCircuits(matching: "*", eventsAfter: 0).newestEvent
-        times = try (0..<10).map { _ in
-            try clock.measure { _ = try self.store.linkedCircuits(matching: "*", eventsAfter: newest) }
-        }
-        print("without what was told before: median \(times.sorted()[5]), least \(times.min() ?? .zero)")
-        #expect(seen.count == 1_000)
-        #expect(seen.map(\.name) == (0..<1_000).map { "c\($0)" })
-        #expect(seen.enumerated().allSatisfy { $1.failures.count == ($0 % 3 < 2 ? 3 : 0) })
-        #expect(seen.allSatisfy { $0.transition?.kind == .reopened })
     }
 
     /// Somebody's login may be `fleet`: what that person says goes to the other hosts as everybody's word does.

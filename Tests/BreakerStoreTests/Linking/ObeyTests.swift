@@ -166,18 +166,6 @@ import Testing
         #expect(LinkOrder.isOfFleet(event.by))
     }
 
-    @Test func theHoldOfAnOperatorStaysOverAnOrder() async throws {
-        let worker = try await self.place.openWorker()
-        try await worker.ask("breaker users failures=1 recovery=30")
-        try await self.store.hold("users", .closed, by: "ann")
-        try self.obey(.open(for: 10_000_000, trips: 1))
-        #expect(try await worker.ask("call users").number("ran") == 1)
-        try self.obey(.close)
-        let seen = try #require(try await self.store.circuit(named: "users"))
-        #expect(seen.hold?.by == "ann")
-        #expect(seen.beneath == .closed)
-    }
-
     /// A change of state survives a power loss as an operator's does; an extension need not.
     ///
     /// In a process of its own, where nobody else syncs.

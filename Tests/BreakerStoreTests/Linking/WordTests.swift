@@ -63,12 +63,6 @@ import Testing
         #expect(try self.word(.reset)?.by == "ann" && self.word(.reset)?.age == 86_400_000_000)
     }
 
-    @Test func aForgottenCircuitHasNoWords() throws {
-        try self.store.reset("a")
-        _ = try self.store.forget([.named("a")], evenIfInUse: true)
-        #expect(Foreign.value(self.store.path, "SELECT count(*) FROM word") == "0")
-    }
-
     // MARK: - Stamps
 
     @Test func stampsRiseAsTheWordsWereSaid() throws {

@@ -149,13 +149,4 @@ import Testing
         #expect(runs.count == 16 * 20)
         #expect(await eventually { self.fixture.isHealthy })
     }
-
-    @Test func inMemoryTheCircuitTripsToo() async throws {
-        let breaker = try self.fixture.breaker()
-        let writer = try WriteLock(self.fixture.store)
-        for _ in 0..<5 { _ = try? await breaker.run { throw CallFailure() } }
-        await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
-        try writer.release()
-        #expect(await eventually { self.fixture.isHealthy })
-    }
 }

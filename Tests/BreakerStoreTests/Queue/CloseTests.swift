@@ -45,7 +45,7 @@ import Testing
             }
         }
         await permit.fail()
-        breaker.recordFailureSynchronously()
+        synchronously { breaker.recordFailure() }
         #expect(self.isClosed(store))
     }
 
@@ -175,8 +175,4 @@ import Testing
         #expect(second.failureCount == 0)
         #expect(fixture.isHealthy)
     }
-}
-
-extension CircuitBreaker {
-    fileprivate func recordFailureSynchronously() { self.recordFailure() }
 }

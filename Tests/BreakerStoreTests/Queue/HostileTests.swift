@@ -21,21 +21,6 @@ import Testing
         #expect(breaker.failureCount == 401)
     }
 
-    /// The store's thread is stuck, in a sync of the log say: a task waits no longer than it said.
-    @Test func aTaskWaitsNoLongerThanItSaid() async throws {
-        let fixture = try StoreFixture(busyTimeout: .milliseconds(300))
-        let breaker = try fixture.breaker()
-        let locks = HeldLocks(.lead, of: try #require(fixture.core))
-        let ended = Tally()
-        let task = Task {
-            await breaker.recordFailure()
-            ended.add()
-        }
-        #expect(await eventually { ended.count == 1 })
-        locks.letGo()
-        await task.value
-    }
-
     @Test func aProbesSlotThatWasDiscardedWhileTheFileWasAwayIsFree() async throws {
         let fixture = try StoreFixture(busyTimeout: .milliseconds(300))
         let breaker = try fixture.breaker()

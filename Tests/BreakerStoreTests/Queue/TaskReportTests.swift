@@ -5,15 +5,6 @@ import Testing
 
 /// The reports of tasks are committed by the store's thread: no thread of the pool waits for a disk or another process.
 @Suite(.timeLimit(.minutes(10))) struct TaskReportTests {
-    @Test func storesThreadMakesTheChange() async throws {
-        let fixture = try StoreFixture()
-        let core = try #require(fixture.core)
-        let isThreads = try await Task.detached {
-            try await core.commit(until: Deadline(after: .seconds(60))) { _ in core.isThreadLeading }
-        }.value
-        #expect(isThreads)
-    }
-
     @Test func rowThatCantBeReadIsHealed() async throws {
         let fixture = try StoreFixture()
         let breaker = try fixture.breaker(trip: .failures(3, within: .seconds(60)))
