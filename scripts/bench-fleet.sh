@@ -1,6 +1,7 @@
 #!/bin/sh
-# Prints what a fleet costs: 50 idle hosts of 100 circuits, a storm of failures, and probes under traffic. Fails when
-# there are more statements or probes at once than is promised; times and memory are printed only.
+# Prints what a fleet costs: 50 idle hosts of 100 circuits, a storm of failures, probes under traffic, how fast a trip is
+# everywhere, and what calls pay for a link. Fails when there are more statements or probes at once than is promised;
+# times and memory are printed only.
 # usage: scripts/bench-fleet.sh [SECONDS]    for how long the idle links are watched, 60 by default
 set -eu
 
@@ -17,7 +18,8 @@ bench=$(swift build $flags --show-bin-path)/breaker-fleet-bench
 bin=$(find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1 | xargs -r dirname)
 [ -n "$bin" ] || bin=$(dirname "$(command -v initdb)")
 folder=$(mktemp -d)
-mkdir "$folder/server" "$folder/idle" "$folder/storm" "$folder/words" "$folder/probes"
+mkdir "$folder/server" "$folder/idle" "$folder/storm" "$folder/words" "$folder/probes" \
+    "$folder/trips" "$folder/beats" "$folder/calls"
 server=
 clear() {
     [ -z "$server" ] || { kill -QUIT "$server" && wait "$server" || true; }
@@ -59,6 +61,9 @@ idle=$(connection idle)
 storm=$(connection storm)
 words=$(connection words)
 probes=$(connection probes)
+trips=$(connection trips)
+beats=$(connection beats)
+calls=$(connection calls)
 
 echo "$hosts hosts of $circuits circuits"
 "$bench" prepare "$folder/idle" "$hosts" "$circuits"
@@ -68,3 +73,9 @@ echo "$hosts hosts of $circuits circuits"
 "$bench" prepare "$folder/words" 2 2000
 "$bench" words "$folder/words" 2 "$words"
 "$bench" probes "$folder/probes" "$hosts" "$probes"
+echo 'with NOTIFY:'
+"$bench" trips "$folder/trips" 3 "$trips"
+echo 'by the heartbeat alone:'
+"$bench" beats "$folder/beats" 3 "$beats"
+"$bench" calls "$folder/calls" 1 "$calls"
+"$bench" away "$folder/calls" 1 'host=127.0.0.1 port=1'

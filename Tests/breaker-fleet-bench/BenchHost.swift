@@ -12,11 +12,12 @@ struct BenchHost: Sendable {
     let store: CircuitStore
     let link: FleetLink
 
-    init(_ number: Int, in folder: String, _ connection: String) throws {
+    init(_ number: Int, in folder: String, _ connection: String, listens: Bool = true) throws {
         self.name = "h\(number)"
         self.store = try CircuitStore(path: Self.path(number, in: folder))
         var configuration = FleetLink.Configuration()
         configuration.host = self.name
+        configuration.listens = listens
         self.link = try FleetLink(store: self.store, connection: connection, configuration: configuration)
         Task { [link] in try await link.run() }
     }

@@ -16,6 +16,8 @@ import Darwin
 /// - `storm FOLDER HOSTS CONNECTION`: each host has one failure at the same moment.
 /// - `words FOLDER HOSTS CONNECTION`: a hold of all circuits of prepared files; a word beside a link that was away.
 /// - `probes FOLDER HOSTS CONNECTION`: all hosts call a service that breaks and comes back.
+/// - `trips FOLDER HOSTS CONNECTION`, `beats …`: trips, one after the other; `beats` without NOTIFY.
+/// - `calls FOLDER 1 CONNECTION`, `away …`: calls beside a link; `away` with a connection that leads nowhere.
 @main enum Program {
     static func main() async {
         do {
@@ -46,6 +48,13 @@ import Darwin
         case ("probes", 4):
             let hosts = try (0..<count).map { try BenchHost($0, in: folder, words[3]) }
             try await ProbeFigures(hosts: hosts).tell()
+        case ("trips", 4), ("beats", 4):
+            let listens = words[0] == "trips"
+            let hosts = try (0..<count).map { try BenchHost($0, in: folder, words[3], listens: listens) }
+            try await TripFigures(hosts: hosts, rounds: listens ? 30 : 6).tell()
+        case ("calls", 4), ("away", 4):
+            let host = try BenchHost(0, in: folder, words[3])
+            try await CallFigures(host: host).tell(isServerThere: words[0] == "calls")
         default: throw BenchError.usage
         }
     }

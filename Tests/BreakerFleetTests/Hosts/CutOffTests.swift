@@ -120,10 +120,7 @@ import Testing
         let hosts = try (0..<2).map { try FleetHost($0, proxy.connection(to: database)) }
         try await Fleet.ending(hosts) {
             try await Fleet.wait("both are joined") { hosts.allSatisfy(\.isJoined) }
-            hosts[0].fail(3)
-            hosts[1].fail(2)
-            let opened = try await Fleet.wait("both are open") { hosts.allSatisfy(\.isOpen) }
-            print("both were open after \(opened) s")
+            try await Fleet.trip(hosts)
             try await Fleet.close(hosts)
             for host in hosts {
                 #expect(!host.wasCutOff)
@@ -135,11 +132,8 @@ import Testing
     @Test func aServerThatCantBeWrittenToIsNone() async throws {
         try await Fleet.with(2) { hosts, database in
             let owner = try database.connect()
-            let cut =
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
-                + "AND pid <> pg_backend_pid()"
             try owner.run("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
-            try owner.run(cut)
+            try owner.endOthers()
             try await Fleet.wait("both are cut off") { hosts.allSatisfy(\.isCutOff) }
             try owner.run("ALTER DATABASE \(database.name) RESET default_transaction_read_only")
             try await Fleet.wait("both are joined") { hosts.allSatisfy(\.isJoined) }

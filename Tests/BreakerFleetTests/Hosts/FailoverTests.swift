@@ -21,10 +21,10 @@ import Testing
 
         /// All connections end, and what the links come back to is that past.
         func failOver() throws {
+            try self.owner.run("BEGIN")
+            try self.owner.run("LOCK TABLE fleet.circuit, fleet.failure")
+            try self.owner.endOthers()
             for statement in [
-                "BEGIN", "LOCK TABLE fleet.circuit, fleet.failure",
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
-                    + "AND pid <> pg_backend_pid()",
                 "DELETE FROM fleet.circuit", "DELETE FROM fleet.failure",
                 "INSERT INTO fleet.circuit SELECT * FROM public.circuit",
                 "INSERT INTO fleet.failure SELECT * FROM public.failure", "COMMIT",

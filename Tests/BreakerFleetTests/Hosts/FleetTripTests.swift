@@ -31,6 +31,16 @@ import Testing
         }
     }
 
+    /// Without notifications the beats tell of it.
+    @Test func hostsThatDoNotListenTripToo() async throws {
+        let beatsAlone: @Sendable (inout FleetLink.Configuration) -> Void = { $0.listens = false }
+        try await Fleet.with(3, beatsAlone) { hosts, _ in
+            try await Fleet.trip(hosts)
+            try await Fleet.close(hosts)
+            for host in hosts { #expect(try host.events(.tripped).map(\.by) == ["fleet"]) }
+        }
+    }
+
     @Test func oneHostOpensNoOther() async throws {
         try await Fleet.with(2) { hosts, database in
             hosts[0].fail(5)
@@ -46,9 +56,7 @@ import Testing
 
     @Test func oneProbeClosesAll() async throws {
         try await Fleet.with(4) { hosts, _ in
-            hosts[0].fail(3)
-            hosts[1].fail(2)
-            try await Fleet.wait("all are open") { hosts.allSatisfy(\.isOpen) }
+            try await Fleet.trip(hosts)
             let probes = Locked(0)
             try await Fleet.wait("all are closed") {
                 for host in hosts where host.isOpen {
@@ -59,25 +67,6 @@ import Testing
             }
             #expect(probes.withLock { $0 } == 1)
             for host in hosts { #expect(try host.events(.closed).count == 1) }
-        }
-    }
-
-    @Test func anOperatorsWordReachesAll() async throws {
-        try await Fleet.with(3) { hosts, _ in
-            let store = hosts[1].store
-            try synchronously { try store.hold("api", .open, by: "ann", reason: "maintenance") }
-            try await Fleet.wait("all are held") { hosts.allSatisfy { $0.isHeld } }
-            let held = try hosts[2].events(.held)
-            #expect(held.map(\.by) == ["fleet: ann"])
-            #expect(held.map(\.reason) == ["maintenance"])
-            try synchronously { try hosts[2].store.release("api", by: "bob") }
-            try await Fleet.wait("all are released") { hosts.allSatisfy { !$0.isHeld } }
-            hosts[0].fail(3)
-            hosts[1].fail(2)
-            try await Fleet.wait("all are open") { hosts.allSatisfy(\.isOpen) }
-            try synchronously { try hosts[0].store.reset("api", by: "ann") }
-            try await Fleet.wait("all are closed") { hosts.allSatisfy { !$0.isOpen } }
-            #expect(try hosts[2].events(.reset).map(\.by) == ["fleet: ann"])
         }
     }
 }

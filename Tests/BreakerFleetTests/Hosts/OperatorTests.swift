@@ -103,6 +103,7 @@ import Testing
             try await waitForCalls(8)
             try synchronously { try hosts[1].store.reset("api", by: "ann") }
             try await Fleet.wait("both are reset") { try hosts.allSatisfy { try $0.events(.reset).count == 1 } }
+            #expect(try hosts[0].events(.reset).map(\.by) == ["fleet: ann"])
             try await waitForCalls(0)
             for host in hosts { host.fail(4) }
             try await waitForCalls(8)
@@ -122,11 +123,7 @@ import Testing
             }
             hosts[0].fail(5)
             #expect(hosts[0].isOpen)
-            try database.connect().run(
-                """
-                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE datname = current_database() AND pid <> pg_backend_pid()
-                """)
+            try database.connect().endOthers()
             try await Fleet.wait("both were cut off") { hosts.allSatisfy(\.wasCutOff) }
             try await Fleet.wait("both are joined") { hosts.allSatisfy(\.isJoined) }
             try synchronously { try hosts[1].store.hold("api", .open, by: "ann") }

@@ -15,6 +15,17 @@ extension TestDatabase {
     }
 }
 
+extension ServerConnection {
+    /// Ends all other connections to this one's database.
+    func endOthers() throws {
+        try self.run(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """)
+    }
+}
+
 extension Registers {
     /// A register that is there, as everybody sees it.
     func one(_ name: String) throws -> Register? { try self.read([name]).registers.first }
