@@ -99,21 +99,6 @@ import Testing
         #expect(closed.reason == "a probe of b succeeded")
     }
 
-    @Test func theProberThatFrozeIsTooLate() async throws {
-        let database = try await TestDatabase()
-        let (a, b) = (try database.registers(host: "a"), try database.registers(host: "b"))
-        let generation = try a.makeOpen("x", for: 0)
-        #expect(try a.perform(.elect(generation: generation), on: "x") != .refused)
-        try a.set("lease_ends = fleet.now()", of: "x")
-        #expect(try b.perform(.elect(generation: generation), on: "x") != .refused)
-        for isElected in [true, false] {
-            let verdict = Request.verdict(generation: generation, .closed, isElected: isElected)
-            #expect(try a.perform(verdict, on: "x") == .refused)
-        }
-        #expect(try a.perform(.renew(generation: generation), on: "x") == .refused)
-        #expect(try b.perform(.verdict(generation: generation, .closed, isElected: true), on: "x") != .refused)
-    }
-
     @Test func anOfferKeepsItsGeneration() async throws {
         let database = try await TestDatabase()
         let (a, b) = (try database.registers(host: "a"), try database.registers(host: "b"))
@@ -172,19 +157,14 @@ import Testing
 
     // MARK: - Races
 
-    @Test func ofTwoThatRaceOneTrips() async throws {
+    @Test(arguments: [true, false]) func ofEightThatRaceOneIsAccepted(isTrip: Bool) async throws {
         let database = try await TestDatabase()
-        let generation = try database.registers(host: "a").make("x")
-        let requests = Array(
-            repeating: Request.trip(generation: generation, openFor: 60_000_000, reason: "race"), count: 8)
+        let registers = try database.registers(host: "a")
+        let generation = try isTrip ? registers.make("x") : registers.makeOpen("x", for: 0)
+        let trip = Request.trip(generation: generation, openFor: 60_000_000, reason: "race")
+        let requests = Array(repeating: isTrip ? trip : .elect(generation: generation), count: 8)
         #expect(try await self.race(requests, on: database) == 1)
-        #expect(try database.registers(host: "a").one("x")?.trips == 1)
-    }
-
-    @Test func ofTwoThatRaceOneIsElected() async throws {
-        let database = try await TestDatabase()
-        let generation = try database.registers(host: "a").makeOpen("x", for: 0)
-        #expect(try await self.race(Array(repeating: .elect(generation: generation), count: 8), on: database) == 1)
+        #expect(try registers.one("x")?.trips == 1)
     }
 
     /// How many hosts of those that each make a request at once are accepted.

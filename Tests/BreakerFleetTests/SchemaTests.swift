@@ -26,46 +26,6 @@ import Testing
         #expect(refusal()?.code == .wrongSchema)
     }
 
-    /// The grants are those of the documentation of `FleetSchema`.
-    @Test func aLinkNeedsNoDDL() async throws {
-        let database = try await TestDatabase()
-        let owner = try database.connect()
-        for statement in [
-            "DO $$ BEGIN CREATE ROLE breaker LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$",
-            "GRANT USAGE ON SCHEMA fleet TO breaker", "GRANT SELECT ON fleet.meta TO breaker",
-            """
-            GRANT SELECT, INSERT, UPDATE, DELETE ON fleet.circuit, fleet.failure, fleet.rate, fleet.link
-            TO breaker
-            """, "REVOKE ALL ON FUNCTION fleet.now() FROM PUBLIC", "GRANT EXECUTE ON FUNCTION fleet.now() TO breaker",
-        ] { try owner.run(statement) }
-        let registers = try database.registers(host: "a", as: "breaker")
-        try registers.checkSchema()
-        try registers.listen()
-        let link = Registers.Link(session: 1, file: "f", program: "p")
-        _ = try registers.beat(link, rules: ["x": "r"], reading: ["x"])
-        _ = try registers.differingRules()
-        let generation = try registers.makeOpen("x", for: 0)
-        try registers.push(new: [.init(circuit: "x", failure: .init(key: .init(worker: 1, number: 1), age: 0))])
-        try registers.push(sums: [.init(circuit: "x")])
-        _ = try registers.count([.init(circuit: "x")])
-        for request in [
-            Request.elect(generation: generation), .renew(generation: generation), .yield(generation: generation),
-            .verdict(generation: generation, .closed, isElected: false),
-            .tell(try registers.word(.reset)), .tell(try registers.word(.hold(.open, for: 5))),
-            .offer(Register(name: "x", generation: 1 << 52, state: .closed, age: 0)),
-        ] { #expect(try registers.perform(request, on: "x") != .refused) }
-        try registers.sweep(having: ["x"], longestWindow: 1, forgetIdleAfter: 1)
-        try registers.leave(link)
-        for statement in [
-            "CREATE TABLE fleet.more (a int)", "DROP TABLE fleet.rate", "ALTER TABLE fleet.rate ADD a int",
-            "UPDATE fleet.meta SET version = 2000",
-            "CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql AS 'SELECT 1'",
-        ] {
-            let error = #expect(throws: FleetError.self) { try registers.connection.run(statement) }
-            #expect(error?.code == .refused)
-        }
-    }
-
     // MARK: - Links
 
     @Test func oneFileHasAHostsName() async throws {

@@ -64,11 +64,10 @@ import Testing
     }
 
     /// What can't ever work is refused at once, in words that repeat nothing of the connection string.
-    @Test(arguments: ["host=a password='s3cret", "postgresql://u:s3cret@[", "s3cret"])
-    func refusesBadStrings(connection: String) throws {
+    @Test func refusesBadStrings() throws {
         let store = try CircuitStore.temporary()
         defer { store.close() }
-        let error = #expect(throws: FleetError.self) { try FleetLink(store: store, connection: connection) }
+        let error = #expect(throws: FleetError.self) { try FleetLink(store: store, connection: "password='s3cret") }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.description.contains("s3cret") == false)
     }

@@ -68,9 +68,13 @@ import Testing
         #expect(check.output == "the schema fleet is there\nmissing: USAGE on schema fleet\n")
         try owner.run("GRANT USAGE ON SCHEMA fleet TO \(role)")
         #expect(try FleetServer(connection: connection).missingRights().isEmpty)
+        try Self.expectAll(of: database.registers(host: "a", as: role))
         let link = try database.connect(as: role)
         for statement in [
-            "CREATE TABLE fleet.more (a int)", "CREATE SCHEMA mine", "CREATE TABLE public.mine (a int)",
+            "CREATE TABLE fleet.more (a int)", "DROP TABLE fleet.rate", "ALTER TABLE fleet.rate ADD a int",
+            "UPDATE fleet.meta SET version = 2000",
+            "CREATE OR REPLACE FUNCTION fleet.now() RETURNS bigint LANGUAGE sql AS 'SELECT 1'", "CREATE SCHEMA mine",
+            "CREATE TABLE public.mine (a int)",
             "SELECT * FROM shop.card", "SELECT * FROM public.card", "DROP SCHEMA fleet CASCADE",
             "TRUNCATE fleet.circuit", "ALTER TABLE fleet.circuit OWNER TO \(role)",
             "SELECT pg_read_file('/etc/passwd')",
@@ -88,6 +92,27 @@ import Testing
         }
         try owner.run("DROP OWNED BY \(role)")
         try owner.run("DROP ROLE \(role)")
+    }
+
+    /// All that a link asks of the server, for which it needs no right to change the schema.
+    private static func expectAll(of registers: Registers) throws {
+        try registers.checkSchema()
+        try registers.listen()
+        let link = Registers.Link(session: 1, file: "f", program: "p")
+        _ = try registers.beat(link, rules: ["x": "r"], reading: ["x"])
+        _ = try registers.differingRules()
+        let generation = try registers.makeOpen("x", for: 0)
+        try registers.push(new: [.init(circuit: "x", failure: .init(key: .init(worker: 1, number: 1), age: 0))])
+        try registers.push(sums: [.init(circuit: "x")])
+        _ = try registers.count([.init(circuit: "x")])
+        for request in [
+            Request.elect(generation: generation), .renew(generation: generation), .yield(generation: generation),
+            .verdict(generation: generation, .closed, isElected: false),
+            .tell(try registers.word(.reset)), .tell(try registers.word(.hold(.open, for: 5))),
+            .offer(Register(name: "x", generation: 1 << 52, state: .closed, age: 0)),
+        ] { #expect(try registers.perform(request, on: "x") != .refused) }
+        try registers.sweep(having: ["x"], longestWindow: 1, forgetIdleAfter: 1)
+        try registers.leave(link)
     }
 
     @Test func onlyTheRightServerIsSpokenTo() async throws {
