@@ -49,7 +49,6 @@ import Testing
         let database = try await TestDatabase(withSchema: false)
         // The server's own deadline, which leaves the connection.
         let connection = try database.connect(manner: .init(timeout: .milliseconds(800)))
-        let started = ContinuousClock.now
         let late = #expect(throws: FleetError.self) { try connection.run("SELECT pg_sleep(60)") }
         #expect(late?.code == .timedOut)
         #expect(connection.isOpen)
@@ -58,7 +57,6 @@ import Testing
         let closed = #expect(throws: FleetError.self) { try lent.run("SELECT pg_sleep(60)") }
         #expect(closed?.code == .timedOut)
         #expect(!lent.isOpen)
-        #expect(ContinuousClock.now - started < .seconds(20))
         #expect(#expect(throws: FleetError.self) { try lent.run("SELECT 1") }?.code == .unreachable)
     }
 
