@@ -40,6 +40,8 @@ import Testing
             talk: "a pattern has 50000 bytes at most, not 50001\nhint: give several shorter ones"),
         .init(line: ["check", "a", String(repeating: "?", count: 60_000)], talk: "at most, not 60000\n"),
         .init(line: ["reset", "--yes", String(repeating: "[a]", count: 20_000)], talk: "at most, not 60000\n"),
+        .init(line: ["show", "a", "--limit", "0"], talk: "option '--limit' takes a number above zero, not '0'\n"),
+        .init(line: ["hold", "opne", "a"], talk: "hint: did you mean 'open'?"),
         .init(line: ["help", "a", "b"], talk: "'help' takes one verb\n"),
         .init(line: ["help", "rest"], talk: "unknown verb 'rest'\nhint: did you mean 'reset'?"),
     ]
@@ -53,6 +55,27 @@ import Testing
         #expect(console.talk.hasPrefix("breaker-inspect: "))
         #expect(console.talk.contains(wrong.talk))
         #expect(console.talk.split(separator: "\n").count == 2)
+    }
+
+    static let unreadable = [
+        "history --limit 0", "history --limit x", "history --since 1", "history --since h", "history --since -1h",
+        "history --since 0s", "history --since 1e9d", "history --since infs", "history a b", "history --after x",
+        "history --after -1", "history --after 1 --follow --limit 2", "show a --limit x", "show a --limit -1",
+        "hold", "hold a", "hold open", "hold open a --for x", "hold open a --all", "wait a", "wait --for open",
+        "wait a b --for open", "wait a --for opne", "wait a --for", "wait a --for open --timeout 5", "list --watch=0",
+        "list --watch=x", "list --watch=-1", "list --watch=inf", "list --watch=nan", "list --watch=1s", "metrics a",
+        "metrics --json", "metrics --max-circuits -1", "metrics --max-circuits many", "metrics --store =/x",
+        "metrics --store x=", "metrics --store /x --store /x", "metrics --store a=/x --store a=/y",
+    ]
+
+    /// There is no store either: a line that the verb takes would end with another code.
+    @Test(arguments: Self.unreadable) func isRefusedBeforeAStoreIsLookedFor(line: String) {
+        let console = RecordingConsole()
+        let words = line.split(separator: " ").map { String($0) }
+        #expect(run(arguments: words, environment: ["BREAKER_STORE": "/nowhere/x.db"], console: console) == .usage)
+        #expect(console.output.isEmpty)
+        let talk = console.talk.split(separator: "\n")
+        #expect(talk.count == 2 && talk.last?.hasPrefix("hint: ") == true, "\(talk)")
     }
 
     @Test func takesOptionsInAnyPlace() throws {

@@ -1,10 +1,10 @@
 import BreakerTestSupport
+import Foundation
 import Testing
 
 /// The kept inputs of the fuzzers, and those that they begin with.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct CorpusTests {
-    private static let corpus =
-        #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Fuzzing/corpus"
+    private static let corpus = Package.root.path + "/Tests/Fuzzing/corpus"
 
     @Test(arguments: TargetName.allCases) func keepsItsPromises(of name: TargetName) throws {
         let target = try name.make(in: Scratch(in: Workplace.here.directory))

@@ -160,18 +160,6 @@ import Testing
         #expect(shop.inspect("history", "nobody").code == .noSuchCircuit)
     }
 
-    @Test(arguments: [
-        ["--limit", "0"], ["--limit", "x"], ["--since", "1"], ["--since", "h"], ["--since", "-1h"], ["--since", "0s"],
-        ["--since", "1e9d"], ["--since", "infs"], ["a", "b"], ["--after", "x"],
-        ["--after", "-1"], ["--after", "1", "--follow", "--limit", "2"],
-    ])
-    func refusesWhatItCannotRead(operands: [String]) {
-        let console = RecordingConsole()
-        let code = run(arguments: ["history"] + operands, environment: [:], console: console)
-        #expect(code == .usage)
-        #expect(console.talk.split(separator: "\n").count == 2)
-    }
-
     @Test(arguments: [("90s", 90_000), ("1.5h", 5_400_000), ("2d", 172_800_000), ("20ms", 20), ("5m", 300_000)])
     func readsDurations(text: String, milliseconds: Int64) throws {
         #expect(try DurationArgument.parse(text, for: HistoryVerb.since) == .milliseconds(milliseconds))

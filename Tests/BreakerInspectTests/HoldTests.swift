@@ -23,9 +23,7 @@ import Testing
     @Test func holdsClosedAndAsksAboutPatterns() throws {
         let shop = try Shop()
         let breaker = try shop.circuit("a", failures: 2)
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["y"]
+        let console = RecordingConsole(answering: ["y"])
         let result = shop.inspect("hold", "closed", "--all", on: console)
         #expect(
             result.talk
@@ -40,9 +38,7 @@ import Testing
         let clock = ManualHostClock()
         let shop = try Shop(clock: clock)
         try shop.circuit("a")
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["y"]
+        let console = RecordingConsole(answering: ["y"])
         console.whileAsked = { clock.advance(by: .seconds(10)) }
         let result = shop.inspect("hold", "open", "*", "--for", "90s", on: console)
         #expect(result.talk.contains("\n  a  closed -> held-open until 2026-01-01 00:01:30Z\n"))
@@ -51,18 +47,5 @@ import Testing
         #expect(json.contains(#""to":"held-closed","until":"2026-01-01T00:01:10.000Z","untilMs":1767225670000}"#))
         let endless = shop.inspect("hold", "open", "a", "--json", "--dry-run").output
         #expect(endless.contains(#""to":"held-open","until":null,"untilMs":null}"#))
-    }
-
-    @Test func suggestsTheState() {
-        let console = RecordingConsole()
-        #expect(run(arguments: ["hold", "opne", "a"], environment: [:], console: console) == .usage)
-        #expect(console.talk.hasSuffix("hint: did you mean 'open'?\n"))
-    }
-
-    @Test(arguments: [["a"], ["opne", "a"], ["open"], ["open", "a", "--for", "x"], ["open", "a", "--all"], []])
-    func refusesWhatItCannotRead(operands: [String]) {
-        let console = RecordingConsole()
-        #expect(run(arguments: ["hold"] + operands, environment: [:], console: console) == .usage)
-        #expect(console.talk.split(separator: "\n").count == 2)
     }
 }

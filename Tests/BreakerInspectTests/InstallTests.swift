@@ -12,12 +12,9 @@ import Testing
         "share/zsh/site-functions/_breaker-inspect",
     ]
 
-    private let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     private func make(_ target: String, into root: String, _ programs: String = "PROGRAM=\"$0\"") throws -> Child.Result
     {
-        let line = "make -s -C '\(self.package.path)' \(target) \(programs) PREFIX=/opt/x DESTDIR=\"$BREAKER_STORE\""
+        let line = "make -s -C '\(Package.root.path)' \(target) \(programs) PREFIX=/opt/x DESTDIR=\"$BREAKER_STORE\""
         return try Child.shell(line, store: root)
     }
 

@@ -159,15 +159,6 @@ import Testing
         #expect(self.samples(told.output, "breaker_failures", "store=\"shop\"").count == 1)
     }
 
-    @Test(arguments: [
-        ["a"], ["--json"], ["--max-circuits", "-1"], ["--max-circuits", "many"], ["--store", "=/x"],
-        ["--store", "x="], ["--store", "/x", "--store", "/x"], ["--store", "a=/x", "--store", "a=/y"],
-    ])
-    func refusesAWrongCommandLine(arguments: [String]) throws {
-        let told = try Shop().inspect(arguments: ["metrics"] + arguments)
-        #expect(told.code == .usage && told.output.isEmpty && told.talk.contains("hint: "), "\(told)")
-    }
-
     /// A path may have an equals sign in it.
     @Test func onlyANameStandsBeforeTheEqualsSign() throws {
         let shop = try Shop()
@@ -209,8 +200,7 @@ import Testing
 
     /// The table of docs/metrics.md is that of the tool.
     @Test func isDocumented() throws {
-        let root = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
-        let document = try String(contentsOf: root.appendingPathComponent("docs/metrics.md"), encoding: .utf8)
+        let document = try Package.text(of: "docs/metrics.md")
         let known =
             StoreMetrics.families.map { "`\($0.name)` | \($0.kind.rawValue)" }
             + CircuitMetrics.families.map { "`\($0.name)` | \($0.kind.rawValue)" }

@@ -9,18 +9,10 @@ private struct HTTPError: Error {}
 
 /// What the README shows of the tool is what the tool prints, for the circuit whose config the README shows.
 @Suite struct ReadmeTests {
-    private static var readme: String {
-        get throws {
-            let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent()
-            return try String(contentsOf: package.appendingPathComponent("README.md"), encoding: .utf8)
-        }
-    }
-
     /// The commands of the blocks of a shell that begin with the tool's name, each with the lines below it.
-    private static func samples() throws -> [(command: String, output: String)] {
+    private static func samples(of readme: String) -> [(command: String, output: String)] {
         var samples: [(command: String, output: String)] = []
-        for block in try Self.readme.components(separatedBy: "```console\n").dropFirst() {
+        for block in readme.components(separatedBy: "```console\n").dropFirst() {
             let lines = block.components(separatedBy: "```")[0].split(separator: "\n")
             for line in lines {
                 if line.hasPrefix("$ ") {
@@ -39,13 +31,14 @@ private struct HTTPError: Error {}
         let config = #"""
             .init(name: "users", recoveryTimeout: .seconds(30), maxFailures: 5, rollingWindow: .seconds(60))
             """#
-        #expect(try Self.readme.contains(config))
+        let readme = try Package.text(of: "README.md")
+        #expect(readme.contains(config))
         let users = try shop.store.breaker(
             .init(name: "users", recoveryTimeout: .seconds(30), maxFailures: 5, rollingWindow: .seconds(60)))
         _ = try shop.store.breaker(.init(name: "mail"))
         for _ in 0..<5 { users.recordFailure(HTTPError()) }
         clock.advance(by: .seconds(12))
-        let samples = try Self.samples()
+        let samples = Self.samples(of: readme)
         #expect(samples.count >= 4)
         for sample in samples {
             // What stands in quotes is one word.

@@ -8,9 +8,7 @@ import Testing
 /// All JSON that the tool prints meets the schema in docs/.
 @Suite(.timeLimit(.minutes(10))) struct SchemaTests {
     static func schema() throws -> JSONSchema {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try JSONSchema(contentsOf: root.appendingPathComponent("docs/breaker-inspect.schema.json"))
+        try JSONSchema(contentsOf: Package.root.appendingPathComponent("docs/breaker-inspect.schema.json"))
     }
 
     /// Circuits of all states, one with all there is, and workers.
@@ -64,12 +62,11 @@ import Testing
                 clock.advance(by: .seconds(1))
                 return .isOver
             }
-            _ = run(
-                arguments: line + ["--json"], environment: ["BREAKER_STORE": shop.path], console: console, clock: clock)
-            #expect(console.output.hasSuffix("\n") && console.output.count { $0 == "\n" } == 1, "\(line)")
-            #expect(schema.complaints(about: console.output, as: definition) == [], "\(line)")
-            #expect(schema.complaints(about: console.output) == [], "\(line)")
-            #expect(try Self.isSorted(console.output), "\(line)")
+            let output = shop.inspect(arguments: line + ["--json"], on: console).output
+            #expect(output.hasSuffix("\n") && output.count { $0 == "\n" } == 1, "\(line)")
+            #expect(schema.complaints(about: output, as: definition) == [], "\(line)")
+            #expect(schema.complaints(about: output) == [], "\(line)")
+            #expect(try Self.isSorted(output), "\(line)")
         }
         // No verb is left out, but for those whose output is of another kind, and the one that takes the file away.
         let verbs = Set(Self.lines.compactMap { $0.line.first }).union([

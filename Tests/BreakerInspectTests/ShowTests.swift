@@ -80,8 +80,7 @@ import Testing
     @Test func fitsATerminal() throws {
         let shop = try Shop()
         try shop.circuit("a", failures: 2, error: String(repeating: "long ", count: 40))
-        let console = RecordingConsole()
-        (console.outputIsTerminal, console.width) = (true, 80)
+        let console = RecordingConsole(width: 80)
         let lines = shop.inspect("show", "a", "--color=never", on: console).output.split(separator: "\n")
         #expect(lines.allSatisfy { String($0).displayWidth <= 80 })
         // Nothing is lost.
@@ -124,15 +123,6 @@ import Testing
         let output = try Child.terminal("\"$0\" show \(name) --color never", store: shop.path, columns: 80).output
         let rows = output.split(separator: "\n", omittingEmptySubsequences: false).map { max(1, ($0.count + 79) / 80) }
         #expect(rows.reduce(0, +) <= 24, "\(output)")
-    }
-
-    @Test(arguments: ["0", "x", "-1"])
-    func refusesALimit(text: String) throws {
-        let shop = try Shop()
-        try shop.circuit("a")
-        let (code, _, talk) = shop.inspect("show", "a", "--limit", text)
-        #expect(code == .usage)
-        #expect(talk.contains("option '--limit' takes a number above zero"))
     }
 
     /// What tripped it stays to be seen when it no longer counts, and under a hold.

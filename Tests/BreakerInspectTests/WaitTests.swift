@@ -98,14 +98,4 @@ import Testing
         let console = self.console(clock, [{ try shop.store.forget("payments") }])
         #expect(shop.inspect("wait", "payments", "--for", "closed", on: console).code == .noSuchCircuit)
     }
-
-    @Test(arguments: [
-        ["a"], ["--for", "open"], ["a", "b", "--for", "open"], ["a", "--for", "opne"], ["a", "--for"],
-        ["a", "--for", "open", "--timeout", "5"],
-    ])
-    func refusesWhatItCannotRead(operands: [String]) {
-        let console = RecordingConsole()
-        #expect(run(arguments: ["wait"] + operands, environment: [:], console: console) == .usage)
-        #expect(console.talk.split(separator: "\n").count == 2)
-    }
 }

@@ -142,8 +142,7 @@ import Testing
     func neverHasMoreLinesThanTheTerminal(height: Int) throws {
         let shop = try Shop()
         for number in 0..<9 { try shop.circuit("circuit \(number)") }
-        let console = RecordingConsole()
-        (console.outputIsTerminal, console.width, console.height) = (true, 40, height)
+        let console = RecordingConsole(width: 40, height: height)
         let output = shop.inspect("list", "--watch", "--color=never", on: console).output
         let lines = output.matches(of: #/\x1B\[(\d+);1H/#).compactMap { Int($0.1) }
         #expect(lines == Array(1...height))
@@ -158,13 +157,6 @@ import Testing
         let gone = "a     forgotten       -      -         -        -         -         -      -        -  -\n"
         #expect(output.hasSuffix(gone))
         #expect(shop.inspect("list", "x", "--watch").code == .noSuchCircuit)
-    }
-
-    @Test(arguments: ["0", "x", "-1", "inf", "nan", "1s"])
-    func refusesWhatItCannotRead(seconds: String) {
-        let console = RecordingConsole()
-        #expect(run(arguments: ["list", "--watch=\(seconds)"], environment: [:], console: console) == .usage)
-        #expect(console.talk.split(separator: "\n").count == 2)
     }
 
     /// While the file stays as it is, nothing is read.

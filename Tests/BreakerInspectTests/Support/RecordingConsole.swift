@@ -16,6 +16,20 @@ final class RecordingConsole: Console {
     private(set) var output = ""
     private(set) var talk = ""
 
+    init() {}
+
+    /// A terminal on which somebody gives these answers.
+    convenience init(answering answers: [String]) {
+        self.init()
+        (self.canAsk, self.answers) = (true, answers)
+    }
+
+    /// A terminal of that size.
+    convenience init(width: Int?, height: Int? = nil) {
+        self.init()
+        (self.outputIsTerminal, self.width, self.height) = (true, width, height)
+    }
+
     func write(_ text: String) { self.output += text }
     func writeError(_ text: String) { self.talk += text }
 

@@ -2,6 +2,7 @@ import BreakerStore
 import BreakerTestSupport
 import BreakerTool
 import Foundation
+import Testing
 
 @testable import breaker_inspect
 
@@ -91,6 +92,14 @@ final class Shop {
         _ arguments: String..., on console: RecordingConsole = RecordingConsole()
     ) -> (code: ExitCode, output: String, talk: String) {
         self.inspect(arguments: arguments, on: console)
+    }
+
+    /// The row of a circuit in the list, by the titles of the columns.
+    func row(_ name: String) throws -> [String: String] {
+        let lines = self.inspect("list").output.split(separator: "\n")
+        let titles = try #require(lines.first).split(separator: " ").map { String($0) }
+        let cells = try #require(lines.first { $0.hasPrefix("\(name) ") }).split(separator: #/ {2,}/#)
+        return Dictionary(zip(titles, cells.map { String($0) })) { first, _ in first }
     }
 
     func inspect(
