@@ -89,8 +89,7 @@ import Testing
         let table = #/^NAME +PID +SINCE +VERSION +DEGRADED +PROBING\n.* 7 s ago +[0-9.]+ +7 s ago +-\n/#
         #expect(output.contains(table), "\(output)")
         #expect(shop.inspect("workers", "--json").output.contains(#""degradedSince":"2026-01-01T00:00:00"#))
-        let console = RecordingConsole()
-        (console.outputIsTerminal, console.width, console.height) = (true, 120, 24)
+        let console = RecordingConsole(width: 120, height: 24)
         let screen = shop.inspect("list", "--watch", "--color=never", on: console).output
         #expect(screen.contains("1 circuit: all closed, 1 worker degraded"), "\(screen)")
         _ = lock.pid

@@ -22,13 +22,10 @@ import Testing
     func failsWhereNothingFits(operands: [String]) throws {
         let shop = try Shop()
         try shop.circuit("a")
-        let console = RecordingConsole()
-        let code = run(
-            arguments: ["check"] + operands, environment: ["BREAKER_STORE": shop.path], console: console,
-            clock: shop.clock)
+        let (code, output, talk) = shop.inspect(arguments: ["check"] + operands)
         #expect(code == .noSuchCircuit)
-        #expect(console.output.isEmpty)
-        #expect(console.talk.split(separator: "\n").count == 2)
+        #expect(output.isEmpty)
+        #expect(talk.split(separator: "\n").count == 2)
     }
 
     @Test func tellsItInJSON() throws {

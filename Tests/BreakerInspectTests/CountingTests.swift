@@ -20,32 +20,25 @@ import Testing
         return shop
     }
 
-    /// The cells of the only circuit, by their titles.
-    private func row(_ shop: Shop) throws -> [String: String] {
-        let lines = shop.inspect("list").output.split(separator: "\n")
-        try #require(lines.count == 2)
-        let cells = lines[1].split(separator: #/ {2,}/#).map { String($0) }
-        return Dictionary(uniqueKeysWithValues: zip(lines[0].split(separator: " ").map { String($0) }, cells))
-    }
-
     @Test func listsRates() throws {
-        let row = try self.row(try self.shop(succeeded: 10, failed: 14))
+        let row = try self.shop(succeeded: 10, failed: 14).row("payments")
         #expect(row["CALLS/S"] == "2.4" && row["FAILED-%"] == "58.3 %" && row["FAILURES"] == "14/24", "\(row)")
-        let busy = try self.row(try self.shop(succeeded: 995, failed: 5))
+        let busy = try self.shop(succeeded: 995, failed: 5).row("payments")
         #expect(busy["CALLS/S"] == "100" && busy["FAILED-%"] == "0.5 %", "\(busy)")
-        let idle = try self.row(try self.shop(succeeded: 0, failed: 0))
+        let idle = try self.shop(succeeded: 0, failed: 0).row("payments")
         #expect(idle["CALLS/S"] == "0" && idle["FAILED-%"] == "-" && idle["FAILURES"] == "0/0", "\(idle)")
     }
 
     @Test func listsNoRateThatNobodyCounts() throws {
-        let row = try self.row(try self.shop(succeeded: 3, failed: 1, trip: .failures(5, within: .seconds(60))))
+        let row = try self.shop(succeeded: 3, failed: 1, trip: .failures(5, within: .seconds(60))).row("payments")
         #expect(row["CALLS/S"] == "-" && row["FAILED-%"] == "-" && row["FAILURES"] == "1/5", "\(row)")
         // A slow rule alone counts calls, and no share of failures.
-        let slow = try self.row(
-            try self.shop(succeeded: 59, failed: 1, trip: .failures(5, within: .seconds(60)), slow: Self.slow))
+        let slow = try self.shop(
+            succeeded: 59, failed: 1, trip: .failures(5, within: .seconds(60)), slow: Self.slow
+        ).row("payments")
         #expect(slow["CALLS/S"] != "-" && slow["FAILED-%"] == "-" && slow["FAILURES"] == "1/5", "\(slow)")
         // What has tripped it is in the history: the window began anew.
-        let open = try self.row(try self.shop(succeeded: 8, failed: 12))
+        let open = try self.shop(succeeded: 8, failed: 12).row("payments")
         #expect(open["STATE"] == "open" && open["FAILURES"] == "-", "\(open)")
     }
 
@@ -53,8 +46,7 @@ import Testing
     @Test(arguments: [(80, false), (200, true)])
     func listsRatesWhereThereIsRoom(width: Int, isShown: Bool) throws {
         func heading(_ shop: Shop) throws -> Substring {
-            let console = RecordingConsole()
-            (console.outputIsTerminal, console.width) = (true, width)
+            let console = RecordingConsole(width: width)
             return try #require(shop.inspect("list", "--color=never", on: console).output.split(separator: "\n").first)
         }
         let shop = try self.shop(succeeded: 10, failed: 14)
@@ -70,8 +62,7 @@ import Testing
         let shop = try Shop(clock: clock)
         let breaker = try shop.store.breaker(
             .init(name: "a", trip: .failureRate(0.6, minimumCalls: 1_000, within: .seconds(10))))
-        let console = RecordingConsole()
-        (console.outputIsTerminal, console.width, console.height) = (true, 120, 24)
+        let console = RecordingConsole(width: 120, height: 24)
         console.inPauses = [
             {
                 for _ in 0..<20 { breaker.recordFailure(Boom()) }

@@ -16,9 +16,7 @@ import Testing
     @Test(arguments: [("b open", "y", ExitCode.done), ("b open", "n", .declined), ("[ab]*", "y", .done)])
     func asksAboutNamesToo(operand: String, answer: String, code: ExitCode) throws {
         let shop = try self.closedShop()
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = [answer]
+        let console = RecordingConsole(answering: [answer])
         let result = shop.inspect("forget", operand, "--reason", "moved", on: console)
         #expect(result.code == code)
         let isPattern = operand != "b open"
@@ -67,9 +65,7 @@ import Testing
         let shop = try self.closedShop()
         let late = try CircuitStore(path: shop.path, configuration: shop.configuration)
         defer { late.close() }
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["y"]
+        let console = RecordingConsole(answering: ["y"])
         console.whileAsked = {
             _ = try? late.breaker(
                 .init(name: "b open", recoveryTimeout: .seconds(30), maxFailures: 2, rollingWindow: .seconds(60)))

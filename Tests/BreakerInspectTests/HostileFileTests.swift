@@ -15,27 +15,21 @@ import Testing
 
     @Test(arguments: Self.lines)
     func textOfTheSchemaIsNotRun(line: String) throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let path = directory.appendingPathComponent("x.db").path
-        let canary = directory.appendingPathComponent("canary").path
-        let store = try CircuitStore(path: path)
-        _ = try store.breaker(.init(name: "a"))
-        store.close()
+        let shop = try Shop(clock: SystemHostClock())
+        try shop.circuit("a")
+        shop.store.close()
+        let canary = shop.directory.appendingPathComponent("canary").path
         try Shop.sqlite(
-            path,
+            shop.path,
             """
             PRAGMA writable_schema = ON;
             UPDATE sqlite_schema SET sql = sql || '; VACUUM INTO ''\(canary)''' WHERE name IN ('worker', 'circuit');
             """)
-        let console = RecordingConsole()
-        let code = run(
-            arguments: line.split(separator: " ").map { String($0) } + ["--store", path], environment: [:],
-            console: console)
+        let (code, output, talk) = shop.inspect(arguments: line.split(separator: " ").map { String($0) })
         #expect(!FileManager.default.fileExists(atPath: canary))
         #expect(code == .failed)
-        #expect((console.talk + console.output).contains("is not as this library makes it"))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).allSatisfy { $0.hasPrefix("x.db") })
+        #expect((talk + output).contains("is not as this library makes it"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: shop.directory.path)
+        #expect(names.allSatisfy { $0.hasPrefix("shop.db") })
     }
 }

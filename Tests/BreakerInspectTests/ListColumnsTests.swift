@@ -8,15 +8,6 @@ import Testing
 
 /// What `list` tells of an outage, and on which terminals.
 @Suite(.timeLimit(.minutes(10))) struct ListColumnsTests {
-    /// The row of a circuit, by the titles of the columns.
-    private func row(_ name: String, _ shop: Shop) throws -> [String: String] {
-        let lines = shop.inspect("list").output.split(separator: "\n")
-        let titles = try #require(lines.first).split(separator: " ")
-        let row = try #require(lines.first { $0.hasPrefix(name) })
-        let cells = row.split(separator: #/ {2,}/#)
-        return Dictionary(zip(titles.map { String($0) }, cells.map { String($0) })) { first, _ in first }
-    }
-
     /// A circuit that tripped and whose probe failed a minute later.
     private func reopened() throws -> Shop {
         let clock = ManualHostClock()
@@ -33,21 +24,21 @@ import Testing
         let shop = try self.reopened()
         // Of the failures none is within the window any more.
         #expect(try shop.store.circuit(named: "a")?.failureCount == 0)
-        let row = try self.row("a", shop)
+        let row = try shop.row("a")
         #expect(row["OUTAGE"] == "71 s" && row["SINCE"] == "10 s")
         #expect(row["FAILURES"] == "2/2" && row["RETRY-IN"] == "20 s")
         #expect(row["TRIPS"] == "2")
         try shop.store.hold("a", .open)
-        #expect(try self.row("a", shop)["FAILURES"] == "2/2")
+        #expect(try shop.row("a")["FAILURES"] == "2/2")
         try shop.store.reset("a")
-        #expect(try self.row("a", shop)["FAILURES"] == "0/2")
+        #expect(try shop.row("a")["FAILURES"] == "0/2")
     }
 
     @Test func saysNothingThatNobodyKnows() throws {
         let shop = try self.reopened()
         shop.store.close()
         try Shop.sqlite(shop.path, "DELETE FROM event; UPDATE circuit SET outage_since = NULL")
-        let row = try self.row("a", shop)
+        let row = try shop.row("a")
         #expect(row["OUTAGE"] == "-" && row["FAILURES"] == "-" && row["TRIPS"] == "2")
     }
 
@@ -56,7 +47,7 @@ import Testing
         let breaker = try shop.circuit("a", failures: 2)
         for _ in 0..<3 { #expect(throws: CircuitOpenError.self) { try breaker.run { 1 } } }
         shop.store.close()
-        #expect(try self.row("a", shop)["REFUSED"] == "3")
+        #expect(try shop.row("a")["REFUSED"] == "3")
     }
 
     static let widths: [(columns: Int, titles: [String])] = [

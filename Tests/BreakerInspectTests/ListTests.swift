@@ -25,26 +25,11 @@ import Testing
                 """)
     }
 
-    @Test func cutsOnANarrowTerminalOnly() throws {
-        let shop = try Shop()
-        try shop.circuit("a", failures: 2, error: String(repeating: "long ", count: 30))
-        let console = RecordingConsole()
-        console.outputIsTerminal = true
-        console.width = 80
-        let (_, output, _) = shop.inspect("list", "--color=never", on: console)
-        let lines = output.split(separator: "\n").map { String($0) }
-        #expect(lines.last?.displayWidth == 80)
-        #expect(lines.last?.hasSuffix("…") == true)
-        #expect(shop.inspect("list").output.contains(String(repeating: "long ", count: 29) + "long"))
-    }
-
     /// The first rows, which are those that matter, have left the screen.
     @Test func sumsUpWhatIsLongerThanTheScreen() throws {
         let shop = try Shop()
         for number in 0..<3 { try shop.circuit("c\(number)", failures: number) }
-        let console = RecordingConsole()
-        console.outputIsTerminal = true
-        (console.width, console.height) = (80, 5)
+        let console = RecordingConsole(width: 80, height: 5)
         #expect(!shop.inspect("list", "--color=never", on: console).output.contains("circuits"))
         console.height = 4
         #expect(shop.inspect("list", on: console).output.hasSuffix("\n3 circuits: 1 open (above)\n"))
@@ -105,12 +90,9 @@ import Testing
     func filters(arguments: [String], names: [String]) throws {
         let shop = try Shop()
         try shop.fillWithStates()
-        let console = RecordingConsole()
-        let code = run(
-            arguments: ["list", "--json"] + arguments, environment: ["BREAKER_STORE": shop.path], console: console,
-            clock: shop.clock)
+        let (code, output, _) = shop.inspect(arguments: ["list", "--json"] + arguments)
         #expect(code == .done)
-        let found = console.output.matches(of: /"name":"([^"]*)"/).map { String($0.1) }
+        let found = output.matches(of: /"name":"([^"]*)"/).map { String($0.1) }
         #expect(found == names)
     }
 

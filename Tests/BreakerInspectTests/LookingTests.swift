@@ -66,11 +66,13 @@ import Darwin
         let sums = "cd \(shop.directory.path) && cksum * && stat -c '%n %i %s %Y' ."
         let before = try Child.shell(sums, store: shop.path).output
         for look in Self.looks {
-            // What goes on for ever ends when its reader does.
-            let line = "{ \"$0\" \(look.line); echo code $? >&2; } | head -n 1"
+            let line = "{ \"$0\" \(look.line); echo code $? >&2; } | head -n 1 >/dev/null; \(sums)"
             let result = try Child.shell(line, store: shop.path)
             #expect(result.talk.hasSuffix("code \(look.code)\n"), "\(look.line): \(result.talk)")
-            #expect(try Child.shell(sums, store: shop.path).output == before, "\(look.line)")
+            // What goes on for ever ends when its reader does, without a word, though nothing more is written.
+            let isEndless = look.line.contains("--watch") || look.line.contains("--follow")
+            #expect(!isEndless || result.talk == "code 0\n", "\(look.line): \(result.talk)")
+            #expect(result.output == before, "\(look.line)")
         }
     }
 

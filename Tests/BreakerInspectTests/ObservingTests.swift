@@ -34,8 +34,7 @@ import Testing
     @Test func isNotTakenForOpenInTheHeadline() throws {
         let shop = try self.shop()
         try shop.circuit("b", failures: 2)
-        let console = RecordingConsole()
-        (console.outputIsTerminal, console.width, console.height) = (true, 120, 24)
+        let console = RecordingConsole(width: 120, height: 24)
         let output = shop.inspect("list", "--watch", "--color=never", on: console).output
         #expect(output.contains("2 circuits: 1 open, 1 observing would refuse"), "\(output)")
         #expect(output.contains(#/a +open \(observing\)/#))

@@ -168,11 +168,10 @@ import Testing
             ["list", "--state", text],
         ]
         for line in lines {
-            let console = RecordingConsole()
-            _ = run(arguments: line, environment: ["BREAKER_STORE": shop.path], console: console, clock: shop.clock)
-            let shown = (console.output + console.talk).unicodeScalars
+            let (_, output, talk) = shop.inspect(arguments: line)
+            let shown = (output + talk).unicodeScalars
             #expect(!shown.contains { $0.isDeceptive && $0 != "\n" }, "\(line)")
-            if line == ["list"] { #expect(console.output.contains(seen)) }
+            if line == ["list"] { #expect(output.contains(seen)) }
         }
     }
 }

@@ -50,9 +50,7 @@ import Testing
     @Test func asksBeforeItTakesAPattern() throws {
         let shop = try Shop()
         try shop.fillWithStates()
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["y"]
+        let console = RecordingConsole(answering: ["y"])
         let (code, output, talk) = shop.inspect("probe", "*open", on: console)
         #expect(code == .done)
         #expect(

@@ -27,9 +27,7 @@ import Testing
     @Test func asksAboutThoseThatAreHeld() throws {
         let shop = try Shop()
         try shop.fillWithStates()
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["y"]
+        let console = RecordingConsole(answering: ["y"])
         let (code, output, talk) = shop.inspect("release", "--all", on: console)
         #expect(code == .done)
         #expect(

@@ -40,9 +40,7 @@ import Testing
     func asksBeforeItTakesAPattern(answer: String?, isYes: Bool) throws {
         let shop = try Shop()
         try shop.fillWithStates()
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = answer.map { [$0] } ?? []
+        let console = RecordingConsole(answering: answer.map { [$0] } ?? [])
         let (code, output, talk) = shop.inspect("reset", "*open", on: console)
         #expect(
             talk.hasPrefix(
@@ -62,9 +60,7 @@ import Testing
     @Test func changesWhatWasConfirmedAndNoMore() throws {
         let shop = try Shop()
         for name in ["a1", "a2"] { try shop.circuit(name, failures: 2) }
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["y"]
+        let console = RecordingConsole(answering: ["y"])
         console.whileAsked = {
             _ = try? shop.circuit("a3", failures: 2)
             try? shop.store.forget("a1")

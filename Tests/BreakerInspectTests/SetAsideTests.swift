@@ -22,9 +22,7 @@ import Testing
     @Test func saysWhyAndAsks() throws {
         let shop = try self.changedShop()
         let before = self.names(in: shop)
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["n"]
+        let console = RecordingConsole(answering: ["n"])
         let refused = shop.inspect("set-aside", on: console)
         #expect(refused.code == .declined)
         #expect(
@@ -49,9 +47,7 @@ import Testing
         let service = try CircuitStore(path: shop.path, configuration: configuration)
         defer { service.close() }
         #expect(!service.health.isHealthy)
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["y"]
+        let console = RecordingConsole(answering: ["y"])
         let (code, output, talk) = shop.inspect("set-aside", on: console)
         #expect(code == .done, "\(talk)")
         let kept = try #require(output.split(separator: "\n").first?.split(separator: " ").last)

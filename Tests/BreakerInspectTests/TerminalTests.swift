@@ -98,17 +98,6 @@ import Darwin
         let shop = try self.shop()
         let line = "\"$0\" wait payments --for held & \"$0\" hold open payments >/dev/null; wait $!; echo code $?"
         #expect(try Child.shell(line, store: shop.path).output == "payments  held-open\ncode 0\n")
-        let late = try Child.shell("\"$0\" wait payments --for closed --timeout 20ms", store: shop.path)
-        #expect(late.code == 124)
-    }
-
-    /// Though nothing more is written.
-    @Test(arguments: ["list --watch", "history --follow", "history --follow --json"])
-    func endsQuietlyWhenItsReaderGoes(line: String) throws {
-        let shop = try self.shop()
-        let result = try Child.shell("{ \"$0\" \(line); echo \"code $?\" >&2; } | head -n 1", store: shop.path)
-        #expect(result.output.split(separator: "\n").count == 1)
-        #expect(result.talk == "code 0\n")
     }
 
     #if os(Linux)

@@ -36,12 +36,10 @@ import Testing
     func showsTheOthers(harm: String, name: String) throws {
         let shop = try self.shop(harm)
         for line in [["list"], ["list", "*"], ["list", name, "a closed", "d*", "e*"]] {
-            let console = RecordingConsole()
-            let code = run(
-                arguments: line, environment: ["BREAKER_STORE": shop.path], console: console, clock: shop.clock)
+            let (code, output, talk) = shop.inspect(arguments: line)
             #expect(code == .failed)
-            #expect(console.output.split(separator: "\n").count == 4, "\(line)")
-            #expect(console.talk == self.says(name))
+            #expect(output.split(separator: "\n").count == 4, "\(line)")
+            #expect(talk == self.says(name))
         }
         let json = shop.inspect("list", "--json")
         #expect(json.code == .failed)
@@ -55,12 +53,10 @@ import Testing
         #expect(shop.inspect("check", "[ab]*", "--json").output.contains(#""isClosed":false"#))
         #expect(shop.inspect("check", "a*").code == .done)
         for line in [["show", name], ["wait", name, "--for", "closed"], ["release", name]] {
-            let console = RecordingConsole()
-            let code = run(
-                arguments: line, environment: ["BREAKER_STORE": shop.path], console: console, clock: shop.clock)
+            let (code, output, talk) = shop.inspect(arguments: line)
             #expect(code == .failed, "\(line)")
-            #expect(console.output.isEmpty)
-            #expect(console.talk == self.says(name), "\(line)")
+            #expect(output.isEmpty)
+            #expect(talk == self.says(name), "\(line)")
         }
         #expect(shop.inspect("history", "b open").code == .done)
         let doctor = shop.inspect("doctor")
@@ -78,24 +74,17 @@ import Testing
         #expect(dry.output.split(separator: "\n").count == (isNoText ? 3 : 4))
         #expect(dry.output.contains("unreadable -> held-open") != isNoText)
         #expect(dry.talk == "dry run: nothing was changed\n" + (isNoText ? self.says(name) : ""))
-        let console = RecordingConsole()
-        console.canAsk = true
-        console.answers = ["y"]
+        let console = RecordingConsole(answering: ["y"])
         let release = shop.inspect("release", "--all", "--json", on: console)
         #expect(release.code == .failed)
         #expect(
             release.output == #"{"changes":[{"from":"held-open","name":"d held open","to":"closed"},"#
                 + #"{"from":"held-closed","name":"e held closed","to":"closed"}],"#
                 + #""dryRun":false,"unreadable":["\#(name)"],"version":1}"# + "\n")
-    }
-
-    @Test(arguments: Self.harms)
-    func doesNotKeepOthersFromBeingReset(harm: String, name: String) throws {
-        guard !self.isNoText(name) else { return }
-        let shop = try self.shop(harm)
-        let (code, output, talk) = shop.inspect("reset", "--all", "--yes")
-        #expect(code == .done)
-        #expect(output.split(separator: "\n").count == 3 && talk.isEmpty, "\(output)\(talk)")
+        guard !isNoText else { return }
+        let reset = shop.inspect("reset", "--all", "--yes")
+        #expect(reset.code == .done)
+        #expect(reset.output.split(separator: "\n").count == 3 && reset.talk.isEmpty, "\(reset)")
         #expect(shop.inspect("list").code == .done)
     }
 
@@ -124,9 +113,7 @@ import Testing
     func canBeForgotten(harm: String, name: String) throws {
         for operand in [name, "b*"] {
             let shop = try self.shop(harm)
-            let console = RecordingConsole()
-            console.canAsk = true
-            console.answers = ["y"]
+            let console = RecordingConsole(answering: ["y"])
             let (code, output, talk) = shop.inspect("forget", operand, "--reason", "broken", on: console)
             #expect(code == .done)
             #expect(output == "\(name)  unreadable -> forgotten\n")
