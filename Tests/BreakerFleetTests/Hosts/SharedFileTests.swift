@@ -125,6 +125,10 @@ import Testing
             hosts[1].fail()
             try await Fleet.wait("all are open") { hosts.allSatisfy(\.isOpen) }
             try synchronously { try hosts[2].store.probe("api", by: "ann") }
+            // A probe that ends before the server has heard of it is told when the fleet's own time is over.
+            try await Fleet.wait("the right to probe is the operator's host's") {
+                try database.number("SELECT count(*) FROM fleet.circuit WHERE lease_host = 'h2'") == 1
+            }
             try await Fleet.wait("the service is found well") { hosts[2].call() }
             try await Fleet.wait("the others are closed") { !hosts[1].isOpen && !hosts[2].isOpen }
             try await Task.sleep(for: .milliseconds(1_200))
