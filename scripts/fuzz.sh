@@ -60,7 +60,7 @@ fuzz() {
     local target=$1 status=0
     local seeds=$scratch/$target new=$work/corpus/$target
     mkdir -p "$seeds" "$new" "$kept/$target"
-    local options=(--target="$target" -timeout=10 -rss_limit_mb=2048 -max_len=16384
+    local options=(--target="$target" -timeout=120 -rss_limit_mb=2048 -max_len=16384
         -artifact_prefix="$work/$target-" -print_final_stats=1)
     [ ! -e "$kept/../$target.dict" ] || options+=(-dict="$kept/../$target.dict")
     cd "$scratch"

@@ -47,14 +47,14 @@ import Testing
 
     @Test func aStatementEndsAtTheDeadline() async throws {
         let database = try await TestDatabase(withSchema: false)
-        // The server's own deadline, which leaves the connection.
+        // The statements sleep for longer than the test may take. The server's own deadline, which leaves the connection.
         let connection = try database.connect(manner: .init(timeout: .milliseconds(800)))
-        let late = #expect(throws: FleetError.self) { try connection.run("SELECT pg_sleep(60)") }
+        let late = #expect(throws: FleetError.self) { try connection.run("SELECT pg_sleep(3600)") }
         #expect(late?.code == .timedOut)
         #expect(connection.isOpen)
         // This end's deadline, which the server does not know of.
         let lent = try database.connect(manner: .init(timeout: .milliseconds(400), hasOwnSession: false))
-        let closed = #expect(throws: FleetError.self) { try lent.run("SELECT pg_sleep(60)") }
+        let closed = #expect(throws: FleetError.self) { try lent.run("SELECT pg_sleep(3600)") }
         #expect(closed?.code == .timedOut)
         #expect(!lent.isOpen)
         #expect(#expect(throws: FleetError.self) { try lent.run("SELECT 1") }?.code == .unreachable)
@@ -62,12 +62,12 @@ import Testing
 
     @Test func anAnswerIsBounded() async throws {
         let database = try await TestDatabase(withSchema: false)
-        let few = try database.connect(manner: .init(timeout: .seconds(20), bounds: .init(rows: 1_000)))
+        let few = try database.connect(manner: .init(timeout: .seconds(120), bounds: .init(rows: 1_000)))
         #expect(try few.run("SELECT generate_series(1, 1000)").count == 1_000)
         let rows = #expect(throws: FleetError.self) { try few.run("SELECT generate_series(1, 1001)") }
         #expect(rows?.code == .unavailable)
         #expect(!few.isOpen)
-        let short = try database.connect(manner: .init(timeout: .seconds(20), bounds: .init(bytes: 1 << 20)))
+        let short = try database.connect(manner: .init(timeout: .seconds(120), bounds: .init(bytes: 1 << 20)))
         #expect(try short.run("SELECT repeat('x', 500000)").first?.text(0)?.utf8.count == 500_000)
         let bytes = #expect(throws: FleetError.self) { try short.run("SELECT repeat('x', 20000000)") }
         #expect(bytes?.code == .unavailable)
@@ -76,23 +76,22 @@ import Testing
 
     @Test func waitsForNotificationsAndForItsOwner() async throws {
         let database = try await TestDatabase(withSchema: false)
-        let listener = try database.connect(manner: .init(timeout: .seconds(20), bounds: .init(notifications: 3)))
+        let listener = try database.connect(manner: .init(timeout: .seconds(120), bounds: .init(notifications: 3)))
         let other = try database.connect()
         let wakeUp = try WakeUp()
         try listener.run("LISTEN fleet")
         try other.run("SELECT pg_notify('fleet', 'a')")
-        #expect(try listener.wait(for: .seconds(20), orWoken: wakeUp) == .server)
+        #expect(try listener.wait(for: .seconds(120), orWoken: wakeUp) == .server)
         #expect(listener.takeNotifications() == ["a"])
         #expect(try listener.wait(for: .milliseconds(1), orWoken: wakeUp) == .time)
         wakeUp.wake()
         wakeUp.wake()
-        #expect(try listener.wait(for: .seconds(20), orWoken: wakeUp) == .owner)
+        #expect(try listener.wait(for: .seconds(120), orWoken: wakeUp) == .owner)
         #expect(try listener.wait(for: .milliseconds(1), orWoken: wakeUp) == .time)
         // Those that come beside an answer are kept, and too many become one that names nothing.
         try other.run("SELECT pg_notify('fleet', number::text) FROM generate_series(1, 9) AS number")
         try listener.run("SELECT 1")
-        while try listener.wait(for: .milliseconds(200), orWoken: wakeUp) == .server, listener.notifications.count < 4 {
-        }
+        while listener.notifications.count < 4, try listener.wait(for: .seconds(120), orWoken: wakeUp) == .server {}
         #expect(listener.takeNotifications() == ["1", "2", "3", ""])
     }
 
@@ -102,7 +101,7 @@ import Testing
         let connection = try ServerConnection(settings, manner: .patient)
         try await server.kill9()
         let error = #expect(throws: FleetError.self) {
-            while true { _ = try connection.wait(for: .seconds(20), orWoken: WakeUp()) }
+            while true { _ = try connection.wait(for: .seconds(120), orWoken: WakeUp()) }
         }
         #expect(error?.code == .unreachable)
         #expect(#expect(throws: FleetError.self) { try ServerConnection(settings) }?.code == .unreachable)

@@ -47,6 +47,6 @@ package struct TestDatabase: Sendable {
 
 extension ServerConnection.Manner {
     /// For tests that are not about time, on a busy machine.
-    package static let patient = Self(timeout: .seconds(20))
+    package static let patient = Self(timeout: .seconds(120))
 }
 #endif

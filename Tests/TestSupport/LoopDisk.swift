@@ -47,12 +47,27 @@ package struct LoopDisk {
 
     package func clear() { unsafe umount2(self.directory, Int32(MNT_DETACH)) }
 
-    /// Freezes the file system for a while: whoever writes there waits.
+    /// Freezes the file system while `body` runs: whoever writes there waits.
     ///
-    /// Returns once it goes on. A process of its own sees to the end, whatever becomes of this one.
-    package func freeze(for seconds: Int) async throws {
-        let script = "fsfreeze -f \"$0\" && sleep \(seconds); fsfreeze -u \"$0\""
-        try await Self.run(["sh", "-c", script, self.directory])
+    /// A process of its own lets it go on when this one is gone, and after four minutes: then `body` has waited for it
+    /// in vain, and an error is thrown.
+    package func freeze(during body: () async throws -> Void) async throws {
+        // `timeout` says 124 when the time is over.
+        let script = """
+            fsfreeze -f "$0" && echo frozen && timeout 240 cat >/dev/null; code=$?; fsfreeze -u "$0"; exit $code
+            """
+        let freezer = try WorkerProcess(program: "/bin/sh", arguments: ["-c", script, self.directory])
+        try await freezer.ask("")
+        do {
+            try await body()
+        } catch {
+            await freezer.quit()
+            throw error
+        }
+        let code = await freezer.quit()
+        guard code == 0 else {
+            throw WorkerProcess.Failure(description: "the file system was not frozen to the end: \(code)")
+        }
     }
 
     /// Copies a file so that both share their blocks: nobody can write to one of them where there is no room.

@@ -33,6 +33,12 @@ package final class SharedClock: HostClock {
         self[.wall] += duration.wholeMicroseconds
     }
 
+    /// Returns once somebody has let so much time pass.
+    package func sleep(for duration: Duration) async throws {
+        let end = self.uptime + duration
+        while self.uptime < end { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
     /// Lets a little time pass, in one step whoever else does; returns the uptime in microseconds that nobody else
     /// gets.
     package func tick(_ microseconds: Int64 = 10) -> Int64 {

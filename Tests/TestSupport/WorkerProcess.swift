@@ -119,8 +119,12 @@ package final class WorkerProcess: Sendable {
     /// Tells the worker to end, as an operator does.
     package func terminate() { self.send(SIGTERM) }
 
-    /// Halts the worker where it is.
-    package func stop() { self.send(SIGSTOP) }
+    /// Halts the worker where it is; returns once it stands still, or is gone.
+    package func stop() {
+        self.send(SIGSTOP)
+        // A signal is only on its way when `kill` returns: the worker may go on for long on a busy machine.
+        while ts_is_halted(self.pid) == 0, !self.state.withLock(\.isSilent) { usleep(500) }
+    }
 
     /// Lets a halted worker go on.
     package func goOn() { self.send(SIGCONT) }

@@ -44,13 +44,10 @@ func feed(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     do {
         let target = Fuzzing.target
         let start = ContinuousClock.now
-        let busyBefore = clock()
         try target.feed(unsafe Array(UnsafeBufferPointer(start: bytes, count: count)))
         let time = ContinuousClock.now - start
-        let busy = Duration.seconds(Double(clock() - busyBefore) / Double(CLOCKS_PER_SEC))
-        // libFuzzer's own time-out looks at the clock every few seconds alone. On a busy machine short work takes long:
-        // what counts is the processor's time, and that nothing waits for ever.
-        try require(busy < .seconds(5) && time < .seconds(60), "that took \(time), \(busy) of it on a processor")
+        // Nothing hangs. libFuzzer's own time-out looks at the clock every few seconds alone.
+        try require(time < .seconds(120), "that took \(time)")
     } catch {
         // libFuzzer takes the signal, and keeps the bytes.
         Fuzzing.say("violated: \(error)\n")

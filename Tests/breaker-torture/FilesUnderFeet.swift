@@ -16,7 +16,7 @@ struct FilesUnderFeet {
     private static let roundsOfAScene = 8
     private static let scenes = 60
     /// How long workers may take to meet again; a machine that is busy with other things is no violation.
-    private static let patience = Duration.seconds(20)
+    private static let patience = Duration.seconds(120)
     private static let promised = Duration.seconds(2)
     /// How long things stay as they are, in milliseconds.
     private static let delays: [Int64] = [0, 0, 1, 3, 10, 50, 200, 600, 1_300]

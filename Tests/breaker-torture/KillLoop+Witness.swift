@@ -33,8 +33,8 @@ extension KillLoop.Worker {
         return 0
     }
 
-    /// In microseconds; some calls end with a sync.
-    static let patience: Int64 = Directory.isSyncSlow ? 2_000_000 : 100_000
+    /// In microseconds; what takes longer hangs.
+    static let patience: Int64 = 120_000_000
 
     /// Complains of what takes too long: without the time in which this process ran, or waited for a processor.
     func inTime<Value>(_ what: String, _ limit: Int64 = Self.patience, _ body: () throws -> Value) rethrows -> Value {

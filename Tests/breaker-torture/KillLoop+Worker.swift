@@ -69,8 +69,8 @@ extension KillLoop {
 
         func open() throws -> (CircuitStore, [CircuitBreaker]) {
             var configuration = CircuitStore.Configuration()
-            // A busy machine is no failure.
-            configuration.busyTimeout = .seconds(20)
+            // Who waits for the dead, waits so long: that is told from a busy machine.
+            configuration.busyTimeout = .seconds(180)
             configuration.eventsKept = 1_000_000
             configuration.workerName = "torture"
             let store = try CircuitStore(path: self.path, configuration: configuration)

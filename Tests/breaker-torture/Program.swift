@@ -33,7 +33,7 @@ enum Program {
             exit(64)
         }
         // Nothing stays behind, whatever becomes of the test that waits for it.
-        if options.isShort { alarm(options.parts.contains(.fleet) ? 580 : 300) }
+        if options.isShort { alarm(580) }
         exit(await Self.run(options) ? 0 : 1)
     }
 

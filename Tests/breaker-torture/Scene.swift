@@ -23,7 +23,7 @@ final class Scene: Sendable {
 
     private static let busyTimeout = Duration.milliseconds(100)
     /// A machine that is busy with other things is no violation.
-    private static let patience = Duration.seconds(20)
+    private static let patience = Duration.seconds(120)
 
     private let directory: String
     private let what: String

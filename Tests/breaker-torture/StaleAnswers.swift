@@ -163,7 +163,7 @@ final class StaleAnswers: Sendable {
         damage.strike(self.board.store)
         self.stage.report.add(1, "breaks")
         self.board.add(.request)
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(120)
         while !(0..<Self.readers).allSatisfy(self.board.hasConfirmed) {
             guard ContinuousClock.now < deadline else {
                 self.stage.report.violated("a reader is not back 30 s after \(damage)")

@@ -12,7 +12,7 @@ import Darwin
 /// Three processes: one that is halted, one that goes on, and one that comes later.
 final class Trio: Sendable {
     /// A machine that is busy with other things is no violation.
-    static let patience = Duration.seconds(20)
+    static let patience = Duration.seconds(120)
     /// What was waited for did not come.
     struct Missing: Error, CustomStringConvertible {
         let description: String

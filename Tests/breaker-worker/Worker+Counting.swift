@@ -124,7 +124,7 @@ extension Worker {
             let own = body()
             child.withLock { $0 = own }
         }
-        guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(30))) else {
+        guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(120))) else {
             throw Missing(what: "a thread")
         }
         return child.withLock { $0 }
@@ -132,7 +132,8 @@ extension Worker {
 
     // MARK: - Time-outs
 
-    /// `hang <circuit> <calls> <milliseconds>`: so many calls that hang until they time out; returns once all run.
+    /// `hang <circuit> <calls> <milliseconds>`: so many calls that hang until they time out by the store's clock;
+    /// returns once all run.
     func hang(_ command: Command) async throws -> String {
         let count = try command.number(1)
         let timeout = Duration.milliseconds(try command.number(2))
@@ -146,7 +147,7 @@ extension Worker {
                 do {
                     try await breaker.run {
                         started.yield()
-                        try await Task.sleep(for: .seconds(60))
+                        try await Task.sleep(for: .seconds(3_600))
                     }
                     return "returned"
                 } catch is CallTimeoutError {

@@ -139,7 +139,7 @@ final class Worker {
         var configuration = CircuitStore.Configuration()
         if let sharedClock { configuration.clock = sharedClock }
         // A busy machine is no failure, unless the test says how long it may take.
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .seconds(120)
         return configuration
     }
 

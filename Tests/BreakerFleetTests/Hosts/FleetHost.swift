@@ -29,6 +29,8 @@ final class FleetHost: Sendable {
         self.ownsDirectory = directory == nil
         var configuration = CircuitStore.Configuration()
         configuration.clock = OtherHostClock(number: number)
+        // A busy machine is no failure.
+        configuration.busyTimeout = .seconds(120)
         self.store = try CircuitStore(path: self.directory + "/circuits.db", configuration: configuration)
         self.breaker = try self.store.breaker(config)
         var fleet = FleetLink.Configuration()
@@ -134,7 +136,7 @@ enum Fleet {
     }
 
     /// Calls all hosts that are open until none is.
-    static func close(_ hosts: [FleetHost], for patience: Duration = .seconds(100)) async throws {
+    static func close(_ hosts: [FleetHost], for patience: Duration = .seconds(120)) async throws {
         try await self.wait("all are closed", for: patience) {
             for host in hosts where host.isOpen { host.call() }
             return hosts.allSatisfy { !$0.isOpen }
@@ -146,7 +148,7 @@ enum Fleet {
     /// Waits until a condition holds; returns after how many seconds.
     @discardableResult
     static func wait(
-        _ what: String, for patience: Duration = .seconds(100), until isTrue: () throws -> Bool
+        _ what: String, for patience: Duration = .seconds(120), until isTrue: () throws -> Bool
     ) async throws -> Double {
         let start = ContinuousClock.now
         while try !isTrue() {

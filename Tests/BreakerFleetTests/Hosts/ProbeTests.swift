@@ -102,7 +102,7 @@ import Testing
                 while !begun.withLock({ $0 }) {
                     frozen.call {
                         begun.withLock { $0 = true }
-                        let patience = ContinuousClock.now + .seconds(20)
+                        let patience = ContinuousClock.now + .seconds(120)
                         while !mayEnd.withLock({ $0 }), ContinuousClock.now < patience { usleep(2_000) }
                         throw FleetHost.Down()
                     }

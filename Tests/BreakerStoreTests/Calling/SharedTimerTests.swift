@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         var configuration = CircuitStore.Configuration()
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         self.store = try CircuitStore.temporary(configuration: configuration)
     }
 
@@ -178,7 +178,7 @@ import Testing
         weak let core: StoreCore?
         weak let timer: SharedTimer?
         do {
-            let store = try CircuitStore.temporary()
+            let store = try CircuitStore.temporary(configuration: Stores.configuration())
             core = store.backend.core
             timer = core?.timer
             var calls = CallPolicy()

@@ -7,14 +7,14 @@ final class StoreFixture: Sendable {
     let clock = ManualHostClock()
     let store: CircuitStore
 
-    init(busyTimeout: Duration = .seconds(20)) throws {
+    init(busyTimeout: Duration = .hangLimit) throws {
         self.store = try Self.makeStore(self.clock, busyTimeout: busyTimeout)
     }
 
     /// A store that is as good on a machine that is busy: no time passes, and nobody's patience ends.
     static func makeStore(
         _ clock: ManualHostClock = ManualHostClock(),
-        busyTimeout: Duration = .seconds(20)
+        busyTimeout: Duration = .hangLimit
     ) throws -> CircuitStore {
         var configuration = CircuitStore.Configuration()
         configuration.clock = clock
@@ -73,7 +73,7 @@ extension CircuitStore {
     /// Does to the file what must not fail, however busy the machine is: through another store, which is patient.
     func patiently(_ body: (CircuitStore) throws -> Void) throws {
         var configuration = self.configuration
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         let other = try CircuitStore(path: self.backend.file.path, configuration: configuration)
         defer { other.close() }
         try body(other)

@@ -111,7 +111,7 @@ import Darwin
             scene.cut()
             let thread = StoreThread()
             expect(thread.start { scene.fail() })
-            expect(thread.waitForEnd(until: Deadline(after: .seconds(20))))
+            expect(thread.waitForEnd(until: Deadline(after: .hangLimit)))
             unsafe pthread_sigmask(SIG_BLOCK, nil, &signals)
             expect(scene.board.isLost)
         }
@@ -132,7 +132,7 @@ import Darwin
                     unsafe pthread_sigmask(SIG_BLOCK, nil, &after)
                     expect(unsafe sigismember(&after, SIGBUS) == 1)
                 })
-            expect(thread.waitForEnd(until: Deadline(after: .seconds(20))))
+            expect(thread.waitForEnd(until: Deadline(after: .hangLimit)))
             expect(scene.board.isLost)
         }
     }

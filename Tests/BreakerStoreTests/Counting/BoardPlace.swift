@@ -29,7 +29,7 @@ struct BoardPlace: Sendable {
     }
 
     func open(birth: Int64 = 7, boot: String = "this boot") throws -> Board {
-        try self.lock.withGuard(until: Deadline(after: .seconds(20))) { () throws(BreakerStoreError) in
+        try self.lock.withGuard(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
             try Board.openOrCreate(
                 at: self.path, of: .init(bootID: boot, birth: birth), mode: 0o600, user: geteuid(), group: getegid())
         }
@@ -43,7 +43,7 @@ struct BoardPlace: Sendable {
     ) throws -> CircuitCells {
         let room = Board.Room(
             alone: { (body) throws(BreakerStoreError) in
-                try self.lock.withGuard(until: Deadline(after: .seconds(20)), body)
+                try self.lock.withGuard(until: Deadline(after: .hangLimit), body)
             }, mayGrow: { true }, births: { births }, failed: {})
         return try CircuitCells(ofID: birth, birth: birth, rules, on: board, making: room)
     }

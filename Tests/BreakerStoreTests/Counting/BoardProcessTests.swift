@@ -184,7 +184,7 @@ import Darwin
                         }
                         return isStarted ? running : nil
                     }
-                    let ends = all.map { $0?.waitForEnd(until: Deadline(after: .seconds(60))) ?? false }
+                    let ends = all.map { $0?.waitForEnd(until: Deadline(after: .hangLimit)) ?? false }
                     return ends.allSatisfy(\.self) && failed.withLock { $0 } == 0 ? 0 : 1
                 } catch {
                     Forked.say("\(error)")

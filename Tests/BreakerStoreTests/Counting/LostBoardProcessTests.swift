@@ -60,7 +60,7 @@ import Darwin
             try await Task.sleep(for: .milliseconds(500))
             harm.end(place.store + "-board")
         }
-        try await during.expectNoWait()
+        try await during.expectOwnEnds()
         try await Self.expectCommonCounts(workers)
         for worker in workers { #expect(await worker.quit() == 0) }
     }

@@ -18,13 +18,14 @@ import Darwin
     func timeOutsOfCallsThatBeganBeforeTheTripOpenNothing(rules: String) async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)
-        try await workers.ask("breaker users \(rules)")
-        #expect(try await workers[0].ask("hang users 200 1500").number("running") == 200)
+        try await workers.ask("breaker users \(rules) recovery=10")
+        #expect(try await workers[0].ask("hang users 200 20000").number("running") == 200)
         #expect(try await workers[1].ask("fail users 5").number("failed") == 5)
         try await workers[1].ask("until users open")
         #expect(try await workers[1].ask("fail users 5").number("refused") == 5)
-        place.clock.advance(by: .seconds(30))
+        place.clock.advance(by: .seconds(10))
         #expect(try await workers[1].ask("call users").number("ran") == 1)
+        place.clock.advance(by: .seconds(10))
         #expect(try await workers[0].ask("hung").number("timed-out") == 200)
         for worker in workers {
             #expect(try await worker.ask("look users")["state"] == "closed")
@@ -198,7 +199,7 @@ import Darwin
         try await other.ask("breaker users rate=0.5 minimum=20 window=60")
         await #expect(processExitsWith: .success) {
             [path = place.store as String, clock = place.clock.path as String] in
-            var configuration = CircuitStore.Configuration()
+            var configuration = Stores.configuration()
             configuration.clock = try SharedClock(path: clock)
             let store = try CircuitStore(path: path, configuration: configuration)
             let breaker = try store.breaker(

@@ -269,7 +269,7 @@ import Testing
             _ = try $0.breaker(
                 .init(name: "a", trip: .failureRate(0.5, minimumCalls: 10, within: .seconds(60))))
         }
-        try await core.commit(until: Deadline(after: .seconds(20))) {
+        try await core.commit(until: Deadline(after: .hangLimit)) {
             (transaction) throws(BreakerStoreError) in
             try core.tripByShare(breaker.circuit, epoch: epoch, error: nil, transaction)
         }

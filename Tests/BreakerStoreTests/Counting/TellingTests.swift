@@ -200,7 +200,7 @@ import Darwin
 
     /// The file is locked for longer than the pause between two tellings: what waits to be told is not taken again.
     @Test func whatWaitsToBeToldIsToldOnce() async throws {
-        let fixture = try StoreFixture(busyTimeout: .seconds(60))
+        let fixture = try StoreFixture(busyTimeout: .hangLimit)
         let core = try #require(fixture.core)
         unsafe mkdir(fixture.store.backend.file.board, 0o700)
         let breaker = try fixture.breaker(trip: .failures(100, within: .seconds(600)))

@@ -16,7 +16,7 @@ import Darwin
     private static func open(_ path: String, clock: ManualHostClock = ManualHostClock()) throws -> CircuitStore {
         var configuration = CircuitStore.Configuration()
         configuration.clock = clock
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         return try CircuitStore(path: path, configuration: configuration)
     }
 
@@ -82,7 +82,7 @@ import Darwin
         try await workers[1].ask("call users 30")
         #expect(await workers[0].quit() == 0)
         await workers[1].die()
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.access = .readOnly
         configuration.clock = place.clock
         let reader = try CircuitStore(path: place.store, configuration: configuration)
@@ -262,7 +262,7 @@ import Darwin
         let fixture = try StoreFixture()
         let path = fixture.store.backend.file.path
         Foreign.run(path, "INSERT INTO worker (id, name, pid, since) VALUES (-5, 'x', 1, 0), (0, 'y', 1, 0)")
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.access = .readOnly
         let reader = try CircuitStore(path: path, configuration: configuration)
         defer { reader.close() }

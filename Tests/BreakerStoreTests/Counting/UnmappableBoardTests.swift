@@ -58,7 +58,7 @@ import Darwin
             let file = try StoreFile(resolving: path)
             let header = try #require(BoardReader(at: file.board)).header
             let lock = try LockFile(path: file.lock, creatingWith: nil, owner: nil)
-            var configuration = CircuitStore.Configuration()
+            var configuration = Stores.configuration()
             // It stands still: nobody tells the file anything now and then, for which the board would be opened.
             configuration.clock = try SharedClock(path: clock)
             let store = try CircuitStore(path: path, configuration: configuration)
@@ -68,7 +68,7 @@ import Darwin
             struct Bad: Error {}
             for _ in 0..<3 { let _: Void? = try? breaker.run { throw Bad() } }
             let error = #expect(throws: BreakerStoreError.self) {
-                try lock.withGuard(until: Deadline(after: .seconds(60))) { () throws(BreakerStoreError) in
+                try lock.withGuard(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
                     _ = try Board.openOrCreate(of: file, header.owner)
                 }
             }

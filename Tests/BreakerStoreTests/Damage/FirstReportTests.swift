@@ -28,7 +28,7 @@ import Testing
         let lock = try LockFile(path: "\(path)-lock", creatingWith: nil, owner: nil)
         var late: CircuitStore?
         var breaker: CircuitBreaker?
-        try lock.withGuard(until: Deadline(after: .seconds(10))) { () throws(BreakerStoreError) in
+        try lock.withGuard(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
             let store = try CircuitStore(path: path, configuration: self.configuration())
             late = store
             let handle = try store.breaker(config)

@@ -43,7 +43,7 @@ import Darwin
     private static var configuration: CircuitStore.Configuration {
         var configuration = CircuitStore.Configuration()
         configuration.whenUnavailable = .degrade
-        configuration.busyTimeout = .seconds(5)
+        configuration.busyTimeout = .hangLimit
         configuration.clock = ManualHostClock()
         configuration.firstRetry = .milliseconds(1)
         return configuration

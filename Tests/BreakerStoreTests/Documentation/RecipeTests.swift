@@ -46,7 +46,7 @@ import Testing
     /// A pager that is started again tells of what happened meanwhile, once.
     @Test func pager() async throws {
         let place = try Workplace.here
-        let store = try CircuitStore(path: place.store)
+        let store = try CircuitStore(path: place.store, configuration: Stores.configuration())
         defer { store.close() }
         let users = try store.breaker(.init(name: "users", trip: .consecutiveFailures(1)))
         await users.recordFailure()
@@ -66,7 +66,7 @@ import Testing
     /// What a pager says that is ended once it has dealt with the newest event.
     private func pages(_ count: Int) async throws -> [String] {
         let place = try Workplace.here
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.access = .readOnly
         let store = try CircuitStore(path: place.store, configuration: configuration)
         let newest = try await store.history(limit: 1).first?.id
@@ -117,7 +117,7 @@ import Testing
         _ install: (inout CircuitStore.Configuration, inout CallPolicy) -> Void
     ) async throws {
         let path = try Workplace.here.store
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         var calls = CallPolicy()
         install(&configuration, &calls)
         let store = try CircuitStore(path: path, configuration: configuration)
@@ -156,7 +156,7 @@ import Testing
         let environment = ["/usr/bin/env", "STATE_DIRECTORY=\(place.directory)"]
         let parent = try place.start("breaker-worker", ["prefork", path], through: environment)
         #expect(await parent.end() == 0)
-        let store = try CircuitStore(path: path)
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { store.close() }
         let users = try #require(try await store.circuit(named: "users"))
         #expect(users.failureCount == 5 && users.beneath?.isOpen == true)

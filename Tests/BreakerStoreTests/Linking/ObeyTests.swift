@@ -12,7 +12,7 @@ import Testing
         self.place = try Workplace.here
         var configuration = CircuitStore.Configuration()
         configuration.clock = self.place.clock
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         self.store = try CircuitStore(path: self.place.store, configuration: configuration)
     }
 

@@ -20,8 +20,8 @@ import Darwin
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory.make()
             defer { TemporaryDirectory.remove(directory) }
-            let store = try CircuitStore(path: directory + "/circuits.db")
-            let closed = try CircuitStore(path: directory + "/closed.db")
+            let store = try CircuitStore(path: directory + "/circuits.db", configuration: Stores.configuration())
+            let closed = try CircuitStore(path: directory + "/closed.db", configuration: Stores.configuration())
             let afterwards = try closed.breaker(.init(name: "closed"))
             closed.close()
             let config = CircuitBreaker.Config(name: "a", trip: .failures(1_000_000, within: .seconds(60)))
@@ -39,7 +39,7 @@ import Darwin
             var forks: [Forked.End] = []
             for _ in 0..<100 { forks.append(Forked.run(underLoad: true) { used.tryAll() }) }
             isOver.withLock { $0 = true }
-            for end in ends { _ = end.waitForEnd(until: Deadline(after: .seconds(30))) }
+            for end in ends { _ = end.waitForEnd(until: Deadline(after: .hangLimit)) }
             store.close()
             let bad = forks.filter { $0 != .exited(0) }
             if !bad.isEmpty { Forked.say("\(bad.count) of \(forks.count): \(bad)") }
@@ -119,7 +119,7 @@ private struct Used: Sendable {
     /// In the child; 0 if all was as it must be.
     func tryAll() -> Int32 {
         // Less than that of the others: a child that waits for ever is told from one that is slow.
-        alarm(20)
+        alarm(120)
         var ran = 0
         func isForked(_ body: () throws -> Void) -> Bool {
             do {

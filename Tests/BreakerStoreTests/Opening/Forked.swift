@@ -67,7 +67,7 @@ enum Forked {
         let work = Work(underLoad, body)
         let thread = StoreThread()
         let isStarted = thread.start { work.child = work.fork() }
-        guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(60))) else { return -1 }
+        guard isStarted, thread.waitForEnd(until: Deadline(after: .hangLimit)) else { return -1 }
         return work.child
     }
 

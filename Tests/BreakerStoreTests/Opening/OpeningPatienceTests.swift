@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerStore
@@ -6,27 +7,33 @@ import Testing
 ///
 /// Real time: the waits for other processes go by it.
 @Suite(.timeLimit(.minutes(10))) struct OpeningPatienceTests {
+    /// Two wait for a lock that is held until the less patient one has given up: the other one has not, and opens.
     @Test func isWhatIsConfigured() throws {
         try Files.withDirectory { directory in
             let path = "\(directory)/a.db"
             try Stores.make(path)
             let other = Foreign(path, keepsLog: true)
             other.run("BEGIN IMMEDIATE")
-            defer { other.run("ROLLBACK") }
-            var configuration = Stores.configuration()
-            configuration.busyTimeout = .milliseconds(10)
-            configuration.openingPatience = .milliseconds(50)
-            var error: BreakerStoreError?
-            let elapsed = ContinuousClock().measure {
-                do throws(BreakerStoreError) {
-                    try CircuitStore(path: path, configuration: configuration).close()
-                } catch let failure {
-                    error = failure
-                }
+            let patient = Locked<Result<Void, BreakerStoreError>?>(nil)
+            let thread = StoreThread()
+            let isStarted = thread.start {
+                let result = Result { () throws(BreakerStoreError) in try Self.open(path, patience: .forEver) }
+                patient.withLock { $0 = result }
             }
+            #expect(isStarted)
+            let error = #expect(throws: BreakerStoreError.self) { try Self.open(path, patience: .milliseconds(50)) }
             #expect(error?.code == .busy)
-            // Far below the ten seconds that are the default.
-            #expect(elapsed < .seconds(9))
+            #expect(patient.withLock { $0 } == nil)
+            other.run("ROLLBACK")
+            #expect(thread.waitForEnd(until: Deadline(after: .hangLimit)))
+            try patient.withLock { try #require($0) }.get()
         }
+    }
+
+    private static func open(_ path: String, patience: Duration) throws(BreakerStoreError) {
+        var configuration = Stores.configuration()
+        configuration.busyTimeout = .milliseconds(10)
+        configuration.openingPatience = patience
+        try CircuitStore(path: path, configuration: configuration).close()
     }
 }

@@ -77,7 +77,7 @@ import Darwin
             var configuration = Stores.configuration()
             configuration.whenUnavailable = .degrade
             // The opening may take so long, however busy the machine is.
-            configuration.busyTimeout = .seconds(20)
+            configuration.busyTimeout = .hangLimit
             let hasFailed = Locked(false)
             Hook.install { name in
                 guard name == "creation.begin", !hasFailed.withLock({ $0 }) else { return }

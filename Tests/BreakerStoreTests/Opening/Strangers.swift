@@ -38,7 +38,7 @@ enum Stores {
     static func configuration(_ access: Access = .readWrite) -> CircuitStore.Configuration {
         var configuration = CircuitStore.Configuration()
         configuration.access = access
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         return configuration
     }
 

@@ -100,7 +100,7 @@ import Testing
         await leader
         for other in others { await other.value }
         await closing
-        let again = try CircuitStore(path: path)
+        let again = try CircuitStore(path: path, configuration: Stores.configuration())
         defer { again.close() }
         await #expect(try again.circuit(named: "a")?.failures.count == 3)
     }
@@ -152,7 +152,7 @@ import Testing
         let path = directory + "/circuits.db"
         weak var core: StoreCore?
         do {
-            let store = try CircuitStore(path: path)
+            let store = try CircuitStore(path: path, configuration: Stores.configuration())
             _ = try store.breaker(.init(name: "a"))
             core = store.backend.core
             #expect(core != nil)

@@ -10,7 +10,7 @@ import Testing
         let core = try #require(fixture.core)
         let log = core.file.log
         let before = try #require(Files.read(log))
-        try core.commit(until: Deadline(after: .seconds(60))) { (transaction) throws(BreakerStoreError) in
+        try core.commit(until: Deadline(after: .hangLimit)) { (transaction) throws(BreakerStoreError) in
             for number in 0..<20_000 { try transaction.register(.init(name: "circuit number \(number)")) }
             let isUntouched = Files.read(log) == before
             #expect(isUntouched)

@@ -38,11 +38,11 @@ import Testing
             @Sendable func isFree(_ lock: LockFile) -> Bool {
                 (try? lock.withGuard(until: Deadline(after: .zero)) {}) != nil
             }
-            try lock.withGuard(until: Deadline(after: .seconds(60))) { () throws(BreakerStoreError) in
+            try lock.withGuard(until: Deadline(after: .hangLimit)) { () throws(BreakerStoreError) in
                 let found = Locked<[Bool]>([])
                 let thread = StoreThread()
                 #expect(thread.start { found.withLock { $0 = [isFree(lock), isFree(other), isFree(lock)] } })
-                #expect(thread.waitForEnd(until: Deadline(after: .seconds(60))))
+                #expect(thread.waitForEnd(until: Deadline(after: .hangLimit)))
                 #expect(found.withLock { $0 } == [false, false, false])
                 #expect(!isFree(other), "after the other thread has asked")
             }

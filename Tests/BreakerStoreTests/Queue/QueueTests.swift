@@ -13,7 +13,7 @@ import Testing
         self.core = try #require(self.fixture.core)
     }
 
-    private var farAway: Deadline { Deadline(after: .seconds(20)) }
+    private var farAway: Deadline { Deadline(after: .hangLimit) }
 
     @Test func everyReportOfTasksAndThreadsCountsOnce() async throws {
         let breaker = try self.fixture.breaker(trip: .failures(10_000, within: .seconds(60)))
@@ -116,7 +116,7 @@ import Testing
         let last = Task {
             try await core.commit(until: deadline) { _ in
                 tries.add()
-                let end = Deadline(after: .seconds(5))
+                let end = Deadline(after: .hangLimit)
                 while told.count == 0, tries.count == 1, !end.isOver { Deadline(after: .milliseconds(1)).sleep() }
                 if told.count == 1 { toldFirst.add() }
             }

@@ -47,7 +47,7 @@ import Testing
         #expect(try self.index(database).pendingFrames > 0)
         let file = try StoreFile(resolving: self.path)
         let reader = try Database.sharing(file, as: FileIdentity(of: file), syncs: syncs)
-        try database.checkpoint(through: reader, until: Deadline(after: .seconds(10)))
+        try database.checkpoint(through: reader, until: Deadline(after: .hangLimit))
         #expect(try self.index(database).pendingFrames == 0)
         #expect(try reader.connection.integer("PRAGMA synchronous") == (syncs ? 1 : 0))
     }

@@ -30,7 +30,7 @@ import Testing
         let place = try Workplace.here
         var configuration = CircuitStore.Configuration()
         configuration.clock = place.clock
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         configuration.durability = .processCrash
         let store = try CircuitStore(path: place.store, configuration: configuration)
         defer { store.close() }

@@ -206,7 +206,7 @@ import Testing
         let place = try Workplace.here
         var configuration = CircuitStore.Configuration()
         configuration.clock = place.clock
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         let store = try CircuitStore(path: place.store, configuration: configuration)
         defer { store.close() }
         let users = try store.breaker(
@@ -288,7 +288,7 @@ import Testing
     }
 
     private func history(in place: Workplace, limit: Int) throws -> [CircuitEvent] {
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.access = .readOnly
         configuration.clock = place.clock
         return try CircuitStore(path: place.store, configuration: configuration).history(of: "users", limit: limit)

@@ -9,7 +9,7 @@ import Testing
         let place = try Workplace.here
         let witness = try await place.openWorker()
         try await witness.ask("breaker users failures=3")
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.clock = place.clock
         let first = try CircuitStore(path: place.store, configuration: configuration)
         let second = try CircuitStore(path: place.store, configuration: configuration)

@@ -71,7 +71,7 @@ import Testing
             #expect(result["thrown"] == "URLError.cancelled")
             #expect(await worker.quit() == 0)
         }
-        let store = try CircuitStore(path: place.store)
+        let store = try CircuitStore(path: place.store, configuration: Stores.configuration())
         defer { store.close() }
         let circuit = try #require(try await store.circuit(named: "service"))
         #expect(circuit.failures.isEmpty)

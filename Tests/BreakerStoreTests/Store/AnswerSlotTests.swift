@@ -60,7 +60,7 @@ import Testing
 
     @Test func aHeldCircuitIsAnsweredFromTheCacheUntilItsTimeIsOver() throws {
         let clock = ManualHostClock()
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.clock = clock
         let store = try CircuitStore.temporary(configuration: configuration)
         defer { store.close() }

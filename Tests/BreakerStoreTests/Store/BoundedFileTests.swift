@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func eachCircuitKeepsItsNewestEvents() throws {
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.eventsKept = 10
         let store = try CircuitStore.temporary(configuration: configuration)
         defer { store.close() }

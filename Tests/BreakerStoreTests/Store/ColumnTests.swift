@@ -82,7 +82,7 @@ import Testing
             change(&changed)
             #expect(changed != base.row.circuit, "\(field)")
             for circuit in [changed, base.row.circuit] {
-                try core.commit(until: Deadline(after: .seconds(20))) { (transaction) throws(BreakerStoreError) in
+                try core.commit(until: Deadline(after: .hangLimit)) { (transaction) throws(BreakerStoreError) in
                     _ = try transaction.change("a") { stored, _, _ in stored = circuit }
                 }
                 #expect(try core.circuit("a")?.row.circuit == circuit, "\(field)")

@@ -10,7 +10,7 @@ import Testing
     private func store(_ path: String, forgetIdleAfter: Duration? = nil) throws -> CircuitStore {
         var configuration = CircuitStore.Configuration()
         configuration.clock = self.clock
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         configuration.forgetIdleAfter = forgetIdleAfter
         return try CircuitStore(path: path, configuration: configuration)
     }
@@ -26,7 +26,7 @@ import Testing
         core.lookAroundSoon()
         let looks = Locked(false)
         // The thread looks around before it leads again.
-        core.post(until: Deadline(after: .seconds(20))) { _ in looks.withLock { $0 = true } }
+        core.post(until: Deadline(after: .hangLimit)) { _ in looks.withLock { $0 = true } }
         #expect(await eventually { looks.withLock { $0 } })
     }
 
@@ -98,7 +98,7 @@ import Testing
         Files.write(Array("no database".utf8), to: path)
         var configuration = CircuitStore.Configuration()
         configuration.clock = self.clock
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         configuration.whenUnavailable = .degrade
         configuration.firstRetry = .milliseconds(10)
         let store = try CircuitStore(path: path, configuration: configuration)

@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: ["hold", "release", "reset"])
     func nobodyIsBlamedForItsEnd(change: String) throws {
         let clock = ManualHostClock()
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.clock = clock
         let store = try CircuitStore.temporary(configuration: configuration)
         defer { store.close() }

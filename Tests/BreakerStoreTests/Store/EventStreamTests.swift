@@ -10,7 +10,7 @@ import Testing
     private func makeStore(telling handler: (@Sendable (CircuitEvent) -> Void)? = nil) throws -> CircuitStore {
         var configuration = CircuitStore.Configuration()
         configuration.clock = ManualHostClock()
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         configuration.durability = .processCrash
         configuration.eventsKept = 10_000
         configuration.onEvent = handler

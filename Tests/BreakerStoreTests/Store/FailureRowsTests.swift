@@ -19,7 +19,7 @@ import Testing
         private var living: Set<Int64> = [1, 2, 3]
         private(set) var trips = 0
 
-        private static let patience = Deadline(after: .seconds(20))
+        private static let patience = Deadline(after: .hangLimit)
 
         init(seed: UInt64, _ fixture: StoreFixture, isBusy: Bool) throws {
             self.fixture = fixture

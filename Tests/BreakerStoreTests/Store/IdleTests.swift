@@ -6,7 +6,7 @@ import Testing
     /// Circuits of stores that have gone; those that are open, held or in use stay.
     @Test func forgetsWhatNobodyUses() async throws {
         let clock = ManualHostClock()
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.clock = clock
         configuration.forgetIdleAfter = .seconds(3_600)
         let directory = try Files.makeDirectory()

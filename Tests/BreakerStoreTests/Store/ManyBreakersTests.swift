@@ -68,7 +68,7 @@ import Testing
         for _ in 0..<3 { breaker.recordFailure() }
         let epoch = try #require(try store.circuit(named: "a")?.epoch)
         let config = breaker.config
-        try core.commit(until: Deadline(after: .seconds(20))) { (transaction) throws(BreakerStoreError) in
+        try core.commit(until: Deadline(after: .hangLimit)) { (transaction) throws(BreakerStoreError) in
             _ = try transaction.forget("a")
             try transaction.register(config)
         }

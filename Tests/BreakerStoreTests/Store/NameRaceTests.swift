@@ -16,7 +16,7 @@ import Testing
         let clock = ManualHostClock()
         var configuration = CircuitStore.Configuration()
         configuration.clock = clock
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         configuration.durability = .processCrash
         configuration.forgetIdleAfter = forgetIdleAfter
         let path = directory + "/a.db"

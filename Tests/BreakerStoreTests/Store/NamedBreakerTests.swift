@@ -41,7 +41,7 @@ import Testing
             let store = try CircuitStore(path: path, configuration: Stores.configuration())
             defer { store.close() }
             let core = try #require(store.backend.core)
-            let config = try #require(try core.noteUse(of: "a", until: Deadline(after: .seconds(60))))
+            let config = try #require(try core.noteUse(of: "a", until: Deadline(after: .hangLimit)))
             #expect(try store.circuit(named: "a")?.workers == 1)
             #expect(try store.breaker(named: "a").config == config)
         }

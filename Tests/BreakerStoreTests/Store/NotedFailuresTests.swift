@@ -121,7 +121,7 @@ import Testing
             CircuitInput.failed(self.breaker.newReport(epoch, Ending(verdict: .failure)))
         }
         let config = Self.config()
-        try self.core.commit(until: Deadline(after: .seconds(60))) { (transaction) throws(BreakerStoreError) in
+        try self.core.commit(until: Deadline(after: .hangLimit)) { (transaction) throws(BreakerStoreError) in
             for input in inputs { try transaction.apply(input, to: "a", registering: config) }
         }
     }
@@ -207,7 +207,7 @@ import Testing
         for mayBeKnown in [false, false, true, true] {
             report.mayBeKnown = mayBeKnown
             let input = CircuitInput.failed(report)
-            try self.core.commit(until: Deadline(after: .seconds(60))) { (transaction) throws(BreakerStoreError) in
+            try self.core.commit(until: Deadline(after: .hangLimit)) { (transaction) throws(BreakerStoreError) in
                 try transaction.apply(input, to: "a", registering: Self.config())
             }
             #expect(try self.noted.count == 41)
@@ -254,7 +254,7 @@ import Testing
             report.at = start.adding(-2)
             return CircuitInput.failed(report)
         }
-        try self.core.commit(until: Deadline(after: .seconds(60))) { (transaction) throws(BreakerStoreError) in
+        try self.core.commit(until: Deadline(after: .hangLimit)) { (transaction) throws(BreakerStoreError) in
             for input in inputs { try transaction.apply(input, to: "a", registering: Self.config()) }
         }
         #expect(self.breaker.failureCount == 0)

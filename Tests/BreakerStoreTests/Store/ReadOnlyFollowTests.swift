@@ -14,7 +14,7 @@ import Testing
     }
 
     private func reader(_ change: (inout CircuitStore.Configuration) -> Void = { _ in }) throws -> CircuitStore {
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.clock = self.fixture.clock
         configuration.access = .readOnly
         change(&configuration)
@@ -64,7 +64,7 @@ import Testing
         let path = directory + "/a.db"
         try CircuitStore(path: path).close()
         let heard = Locked<[Bool]>([])
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.access = .readOnly
         configuration.onHealth = { health in heard.withLock { $0.append(health.isHealthy) } }
         let reader = try CircuitStore(path: path, configuration: configuration)

@@ -14,7 +14,7 @@ import Testing
         #expect(try await workers[0].ask("call users 7").number("refused") == 7)
         #expect(try await workers[1].ask("call users 5").number("refused") == 5)
         #expect(await workers[0].quit() == 0)
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.access = .readOnly
         let reader = try CircuitStore(path: place.store, configuration: configuration)
         // The one that is there tells of its own within seconds of the store's time. This reader is of another boot

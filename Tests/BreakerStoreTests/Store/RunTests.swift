@@ -17,7 +17,7 @@ extension CircuitStore: Service {}
         let path = directory + "/circuits.db"
         var configuration = CircuitStore.Configuration()
         configuration.clock = ManualHostClock()
-        configuration.busyTimeout = .seconds(20)
+        configuration.busyTimeout = .hangLimit
         let store = try CircuitStore(path: path, configuration: configuration)
         let breaker = try store.breaker(.init(name: "a", trip: .failures(3, within: .seconds(60))))
         let events = store.events()

@@ -6,7 +6,7 @@ struct Boom: Error {}
 @Suite struct StoreTests {
     @Test func tripsRefusesAndRecovers() async throws {
         let clock = ManualHostClock()
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.clock = clock
         let store = try CircuitStore.temporary(configuration: configuration)
         defer { store.close() }
@@ -29,7 +29,7 @@ struct Boom: Error {}
 @Suite struct OperatingTests {
     @Test func holdsResetsForgetsAndTellsTheHistory() throws {
         let clock = ManualHostClock()
-        var configuration = CircuitStore.Configuration()
+        var configuration = Stores.configuration()
         configuration.clock = clock
         let store = try CircuitStore.temporary(configuration: configuration)
         defer { store.close() }

@@ -36,7 +36,7 @@ import Darwin
 
         /// A store in a function, and a call through it.
         func play() throws {
-            let store = try CircuitStore.temporary()
+            let store = try CircuitStore.temporary(configuration: Stores.configuration())
             try store.breaker(Stores.config()).run {}
             switch self {
             case .closed: store.close()

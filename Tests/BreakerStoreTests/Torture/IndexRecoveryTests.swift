@@ -66,7 +66,7 @@ import Testing
         let recovery = try HeldRecovery(store)
         defer { recovery.clear() }
         var configuration = Stores.configuration(.readOnly)
-        configuration.busyTimeout = .seconds(60)
+        configuration.busyTimeout = .hangLimit
         let reader = try CircuitStore(path: store.path, configuration: configuration)
         defer { reader.close() }
         Thread.detachNewThread {

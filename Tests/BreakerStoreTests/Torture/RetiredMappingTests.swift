@@ -66,7 +66,7 @@ import Darwin
         #expect(unsafe mkdir(directory, 0o700) == 0)
         await #expect(processExitsWith: .success) { [directory = directory as String] in
             var configuration = CircuitStore.Configuration()
-            configuration.busyTimeout = .seconds(20)
+            configuration.busyTimeout = .hangLimit
             let store = try CircuitStore(path: directory + "/breakers.db", configuration: configuration)
             let breaker = try store.breaker(.init(name: "a"))
             let core = try #require(store.backend.core)

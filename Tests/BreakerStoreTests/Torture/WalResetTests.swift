@@ -86,7 +86,7 @@ import Darwin
         await #expect(processExitsWith: .success) { [path = path as String] in
             #expect(resets_install() == SQLITE_OK)
             var configuration = CircuitStore.Configuration()
-            configuration.busyTimeout = .seconds(20)
+            configuration.busyTimeout = .hangLimit
             let store = try CircuitStore(path: path, configuration: configuration)
             let breaker = try store.breaker(.init(name: "a", trip: .failures(1_000, within: .seconds(3_600))))
             #expect(unsafe resets_open(path) == SQLITE_OK)

@@ -17,7 +17,7 @@ enum HostileStore {
 
     /// A probe of the half-open circuit, as soon as one may come.
     private static func probe(_ breaker: CircuitBreaker) throws -> CallPermit {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(120)
         while true {
             do {
                 return try breaker.admit()

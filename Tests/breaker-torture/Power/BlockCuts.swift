@@ -133,7 +133,7 @@ struct BlockCuts {
             defer { disk.removeCopy(number) }
             guard self.report.goesOn, self.options.without == nil || round.violations.isEmpty else { continue }
             // A hang is as bad as a death.
-            alarm(60)
+            alarm(120)
             defer { alarm(0) }
             try await disk.mountCopy(number)
             let files = Self.files(in: disk.place + "/store")

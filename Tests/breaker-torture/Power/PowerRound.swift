@@ -254,7 +254,7 @@ struct PowerRound {
             let isBroken = self.isBroken(left)
             if place == kept { self.remainder = self.remainder(of: left) }
             // A hang is as bad as a death.
-            alarm(60)
+            alarm(120)
             for fault in try self.faults(of: left, references, place, isBroken) {
                 let names = left.sorted { $0.key < $1.key }.map { "\($0.key) of \($0.value.count)" }
                 self.violations.append("\(self.plan.description): cut \(description): \(fault); \(names)")
