@@ -104,7 +104,7 @@ import Testing
         shop.store.close()
         let folder = "\"$(dirname \"$BREAKER_STORE\")\""
         let list = "ls -lA --time-style=full-iso \(folder); stat -c %z \(folder)"
-        let ask = "timeout 20 \"$0\" complete fish -- show ''"
+        let ask = "timeout 120 \"$0\" complete fish -- show ''"
         let result = try Child.shell("\(damage)\n\(list); \(ask); echo \"code $?\"; \(list)", store: shop.path)
         let parts = result.output.components(separatedBy: "code 0\n")
         #expect(result.talk.isEmpty)

@@ -17,7 +17,7 @@ import Testing
         let what = command == "mkdir" ? "a directory" : command == "mkfifo" ? "not a regular file" : "a symbolic link"
         // One verb of each way to open the store.
         for verb in ["list", "doctor", "reset a"] {
-            let result = try Child.shell("timeout 10 \"$0\" \(verb)", store: shop.path)
+            let result = try Child.shell("timeout 120 \"$0\" \(verb)", store: shop.path)
             #expect(result.code == 1)
             #expect(
                 result.talk == """

@@ -27,10 +27,8 @@ final class FleetHost: Sendable {
         self.name = "h\(number)"
         self.directory = try directory ?? Directory.make("breakerstore-fleet")
         self.ownsDirectory = directory == nil
-        var configuration = CircuitStore.Configuration()
+        var configuration = CircuitStore.Configuration.patient
         configuration.clock = OtherHostClock(number: number)
-        // A busy machine is no failure.
-        configuration.busyTimeout = .seconds(120)
         self.store = try CircuitStore(path: self.directory + "/circuits.db", configuration: configuration)
         self.breaker = try self.store.breaker(config)
         var fleet = FleetLink.Configuration()
@@ -156,6 +154,15 @@ enum Fleet {
             try await Task.sleep(for: .milliseconds(2))
         }
         return (ContinuousClock.now - start) / .seconds(1)
+    }
+}
+
+extension CircuitStore.Configuration {
+    /// A busy machine is no failure.
+    static var patient: Self {
+        var configuration = Self()
+        configuration.busyTimeout = .seconds(120)
+        return configuration
     }
 }
 #endif

@@ -12,7 +12,7 @@ import Testing
         let database = try await TestDatabase()
         let directory = try Directory.make("breakerstore-fleet")
         let file = directory + "/circuits.db"
-        let store = try CircuitStore(path: file)
+        let store = try CircuitStore(path: file, configuration: .patient)
         let breaker = try synchronously { try store.breaker(FleetHost.config(recovery: .seconds(3))) }
         let other = try FleetHost(1, database.connection, config: FleetHost.config(recovery: .seconds(3)))
         let workers = try (0..<2).map { _ in try WorkerProcess() }

@@ -18,7 +18,7 @@ import Testing
 
         init(recovery: Duration = .seconds(60)) throws {
             self.directory = try Directory.make("breakerstore-fleet")
-            self.store = try CircuitStore(path: self.directory + "/circuits.db")
+            self.store = try CircuitStore(path: self.directory + "/circuits.db", configuration: .patient)
             self.breaker = try self.store.breaker(FleetHost.config(recovery: recovery))
         }
 
@@ -110,7 +110,7 @@ import Testing
         let program = try FleetProcess(["run", "--store", path, "--postgres", database.connection])
         try await Fleet.wait("the program waits") { program.errors.contains("no store is there yet") }
         #expect(program.isRunning)
-        let store = try CircuitStore(path: path)
+        let store = try CircuitStore(path: path, configuration: .patient)
         defer { store.close() }
         try await Fleet.wait("the host is cut off") { program.errors.contains("cut off") }
         guard case .told(let note) = store.linkStanding else {
@@ -137,7 +137,7 @@ import Testing
         defer { Directory.remove(directory) }
         let path = directory + "/circuits.db"
         func make(_ names: [String]) throws {
-            let store = try CircuitStore(path: path)
+            let store = try CircuitStore(path: path, configuration: .patient)
             defer { store.close() }
             for name in names { _ = try store.breaker(FleetHost.config(name)) }
         }

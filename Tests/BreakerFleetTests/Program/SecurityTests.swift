@@ -16,7 +16,7 @@ import Testing
         )
         let directory = try Directory.make("breakerstore-fleet")
         defer { Directory.remove(directory) }
-        let store = try CircuitStore(path: directory + "/circuits.db")
+        let store = try CircuitStore(path: directory + "/circuits.db", configuration: .patient)
         defer { store.close() }
         let word = "wr0ng-word"
         let passfile = directory + "/pgpass"

@@ -22,7 +22,9 @@ import Testing
         calls.timeout = timeout
         calls.onOutcome = { [log] in log.add($0) }
         return try self.store.breaker(
-            .init(name: name, trip: .failures(10_000, within: .seconds(600))), calls: calls)
+            .init(
+                name: name, trip: .failures(10_000, within: .seconds(600)), probes: ProbeRule(lease: .forEver)),
+            calls: calls)
     }
 
     private var timer: SharedTimer? { self.store.backend.core?.timer }
@@ -65,7 +67,7 @@ import Testing
     }
 
     @Test func aShorterDeadlineThatComesLaterIsFirst() async throws {
-        let long = try self.breaker(.seconds(29))
+        let long = try self.breaker(.forEver)
         let short = try self.breaker(.milliseconds(10), "b")
         let call = Task { try await long.run { try await Self.hang() } }
         #expect(await eventually { self.timer?.count == 1 })
@@ -98,7 +100,7 @@ import Testing
     }
 
     @Test func theCallersCancellationIsNoVerdict() async throws {
-        let breaker = try self.breaker(.seconds(29))
+        let breaker = try self.breaker(.forEver)
         let call = Task { try await breaker.run { try await Self.hang() } }
         #expect(await eventually { self.timer?.count == 1 })
         call.cancel()
@@ -167,7 +169,7 @@ import Testing
     }
 
     @Test func endedCallsLeaveNothingBehind() async throws {
-        let breaker = try self.breaker(.seconds(29))
+        let breaker = try self.breaker(.forEver)
         for number in 0..<20_000 { #expect(try await breaker.run { number } == number) }
         #expect(self.timer?.count == 0)
         #expect(self.timer?.sleepers == 1)
@@ -181,12 +183,13 @@ import Testing
             let store = try CircuitStore.temporary(configuration: Stores.configuration())
             core = store.backend.core
             timer = core?.timer
+            let config = CircuitBreaker.Config(name: "a", probes: ProbeRule(lease: .forEver))
             var calls = CallPolicy()
-            calls.timeout = .seconds(29)
+            calls.timeout = .forEver
             // A task sleeps for this one longer than the test may take.
-            #expect(try await store.breaker(.init(name: "a"), calls: calls).run { 1 } == 1)
+            #expect(try await store.breaker(config, calls: calls).run { 1 } == 1)
             calls.timeout = .milliseconds(20)
-            let breaker = try store.breaker(.init(name: "a"), calls: calls)
+            let breaker = try store.breaker(config, calls: calls)
             let call = Task { [breaker] in try await breaker.run { try await Self.hang() } }
             await #expect(throws: CallTimeoutError.self) { try await call.value }
         }
@@ -197,7 +200,7 @@ import Testing
     @TaskLocal private static var number = 0
 
     @Test func theOperationIsTheCallers() async throws {
-        let breaker = try self.breaker(.seconds(29))
+        let breaker = try self.breaker(.forEver)
         #expect(try await Self.$number.withValue(5) { try await breaker.run { Self.number } } == 5)
         let priority = try await Task(priority: .background) { try await breaker.run { Task.currentPriority } }.value
         #expect(priority >= .background)
