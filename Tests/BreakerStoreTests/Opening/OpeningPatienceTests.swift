@@ -7,27 +7,30 @@ import Testing
 ///
 /// Real time: the waits for other processes go by it.
 @Suite(.timeLimit(.minutes(10))) struct OpeningPatienceTests {
-    /// Two wait for a lock that is held until the less patient one has given up, twice: the other one has not, and opens.
+    /// Two wait for locks, each of a file of its own, that are held until the less patient one has given up, twice: the
+    /// other one has not, and opens.
     @Test func isWhatIsConfigured() throws {
         try Files.withDirectory { directory in
-            let path = "\(directory)/a.db"
-            try Stores.make(path)
-            let other = Foreign(path, keepsLog: true)
-            other.run("BEGIN IMMEDIATE")
+            let paths = ["\(directory)/a.db", "\(directory)/b.db"]
+            for path in paths { try Stores.make(path) }
+            let others = paths.map { Foreign($0, keepsLog: true) }
+            for other in others { other.run("BEGIN IMMEDIATE") }
             let patient = Locked<Result<Void, BreakerStoreError>?>(nil)
             let thread = StoreThread()
             let isStarted = thread.start {
-                let result = Result { () throws(BreakerStoreError) in try Self.open(path, patience: .forEver) }
+                let result = Result { () throws(BreakerStoreError) in try Self.open(paths[0], patience: .forEver) }
                 patient.withLock { $0 = result }
             }
             #expect(isStarted)
             // Twice: if both had the same patience, the other one would have given up by then.
             for _ in 0..<2 {
-                let error = #expect(throws: BreakerStoreError.self) { try Self.open(path, patience: .milliseconds(50)) }
+                let error = #expect(throws: BreakerStoreError.self) {
+                    try Self.open(paths[1], patience: .milliseconds(50))
+                }
                 #expect(error?.code == .busy)
             }
             #expect(patient.withLock { $0 } == nil)
-            other.run("ROLLBACK")
+            for other in others { other.run("ROLLBACK") }
             #expect(thread.waitForEnd(until: Deadline(after: .hangLimit)))
             try patient.withLock { try #require($0) }.get()
         }
