@@ -24,7 +24,7 @@ final class BusyCalls: Sendable {
 
     /// To open a file takes longer.
     private static let atOnce = Duration.milliseconds(1)
-    private static let patience = Duration.seconds(10)
+    private static let patience = Duration.seconds(120)
     private static let shownProblems = 3
 
     private let store: CircuitStore

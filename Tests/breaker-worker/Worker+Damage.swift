@@ -11,7 +11,7 @@ extension Worker {
     }
 
     /// A machine that is busy with other things is no violation.
-    private static let patience = Duration.seconds(20)
+    private static let patience = Duration.seconds(120)
 
     /// `use-damaged`: looks at everything, calls, and trips a circuit, until all of that went well in a healthy store.
     ///

@@ -106,7 +106,7 @@ extension Worker {
         let store = try self.store
         let breaker = try self.hostile(command.word(0))
         // The store says that it is healthy, and then tells the file at once what was kept.
-        let deadline = ContinuousClock.now + .seconds(1)
+        let deadline = ContinuousClock.now + .seconds(100)
         while case .closed = breaker.state, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(5))
         }

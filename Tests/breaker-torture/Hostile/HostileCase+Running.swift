@@ -110,7 +110,7 @@ extension HostileCase {
                 try strike(place)
                 if isOpen, !victim.hasEnded { await ask("use-hostile") }
             }
-            if time == 1, self.mustHeal, isOpen, !victim.hasEnded { await ask("healthy 4000") }
+            if time == 1, self.mustHeal, isOpen, !victim.hasEnded { await ask("healthy 100000") }
             if victim.hasEnded { return problems }
             if time == 0 {
                 let outcome = await self.outcome(place, database, victim)
