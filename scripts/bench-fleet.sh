@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints what a fleet costs: 50 idle hosts of 100 circuits, a storm of failures, probes under traffic, how fast a trip is
-# everywhere, and what calls pay for a link. Fails when there are more statements or probes at once than is promised;
+# Prints what a fleet costs: 50 idle hosts of 100 circuits, a storm of failures, probes under traffic, how fast a trip
+# is everywhere, and what calls pay for a link. Fails when there are more statements or probes at once than is promised;
 # times and memory are printed only.
 # usage: scripts/bench-fleet.sh [SECONDS]    for how long the idle links are watched, 60 by default
 set -eu

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Builds the tests, runs all of them, and says how long each took.
-# usage: [ORDER=--no-parallel] [SKIP=PATTERN] [ONLY=PATTERN] scripts/test.sh [option of both `swift build` and `swift test`]...
+# usage: scripts/test.sh [option of both `swift build` and `swift test`]...
+#
+# ORDER=--no-parallel runs one test after the other; ONLY=PATTERN runs some tests, SKIP=PATTERN leaves some out.
 set -eu
 
 started=$(date +%s)

@@ -47,7 +47,7 @@ import Testing
 
     @Test func aStatementEndsAtTheDeadline() async throws {
         let database = try await TestDatabase(withSchema: false)
-        // The statements sleep for longer than the test may take. The server's own deadline, which leaves the connection.
+        // The statements sleep for longer than the test may take. The server's own deadline leaves the connection.
         let connection = try database.connect(manner: .init(timeout: .milliseconds(800)))
         let late = #expect(throws: FleetError.self) { try connection.run("SELECT pg_sleep(3600)") }
         #expect(late?.code == .timedOut)

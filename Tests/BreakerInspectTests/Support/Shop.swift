@@ -18,7 +18,7 @@ final class Shop {
 
     /// - Parameters:
     ///   - clock: real processes need the system's.
-    ///   - busyTimeout: by default two minutes: a busy machine's disk may take longer than the five seconds of a service.
+    ///   - busyTimeout: by default two minutes: a busy machine's disk may take longer than a service waits.
     init(clock: any HostClock = ManualHostClock(), busyTimeout: Duration = .seconds(120)) throws {
         self.directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
