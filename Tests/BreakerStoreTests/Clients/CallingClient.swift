@@ -131,7 +131,7 @@ struct CallingClient: Sendable {
             init() throws {
                 var configuration = CircuitStore.Configuration()
                 configuration.clock = ManualHostClock()
-                configuration.busyTimeout = .hangLimit
+                configuration.busyTimeout = .seconds(120)
                 self.store = try CircuitStore.temporary(configuration: configuration)
                 self.breaker = try self.store.breaker(.init(name: "a", trip: .failures(10_000, within: .seconds(60))))
             }
