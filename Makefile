@@ -72,7 +72,7 @@ TARGET :=
 fuzz: setup ## feed bytes that libFuzzer makes up to all that reads bytes
 	@scripts/fuzz.sh "$(or $(DURATION),60)" $(TARGET)
 
-tsan: setup ## run all tests under the thread sanitizer
+tsan: setup ## run the tests under the thread sanitizer, but those that it slows down beyond use
 	@scripts/tsan.sh
 
 test-fleet: ## run the tests of BreakerFleet, with the trait PostgreSQL and a server of their own

@@ -19,7 +19,7 @@ suites+='|SpecialFileTests|SquatterTests|StampTests|TornIndexTests|TornStoreTest
 suites+='|IndexRecoveryTests|ReplacedIndexTests|RetiredMappingTests|WalResetTests|PowerCutTests'
 suites+='|BusyFileTests|LockFileTests|CloseTests|RemovedLockTests|LostProberTests|CountingTests|ForeignProgramTests'
 suites+='|BoardDiskTests|LostBoardProcessTests|StrangersCountsTests'
-suites+='|OtherReleaseTests|UnreadableTests|DoctorTests|CheckTests|UnsafeFileTests|BadStoreTests'
+suites+='|OlderFileTests|UnreadableTests|DoctorTests|CheckTests|UnsafeFileTests|BadStoreTests'
 parts="files disk kill stale torn errors"
 
 fail() {

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import BreakerFleetTestSupport
 import BreakerStore
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerFleet
@@ -142,7 +143,7 @@ import Testing
         let wakeUp = try WakeUp()
         try b.listen()
         let generation = try a.makeOpen("x y", for: 0)
-        #expect(try b.connection.wait(for: .seconds(120), orWoken: wakeUp) == .server)
+        #expect(try b.connection.wait(for: .hangLimit, orWoken: wakeUp) == .server)
         #expect(b.told(by: b.connection.takeNotifications()) == ["x y"])
         // The right to probe is told to nobody.
         #expect(try a.perform(.elect(generation: generation), on: "x y") != .refused)

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import BreakerFleetTestSupport
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerFleet
@@ -62,12 +63,12 @@ import Testing
 
     @Test func anAnswerIsBounded() async throws {
         let database = try await TestDatabase(withSchema: false)
-        let few = try database.connect(manner: .init(timeout: .seconds(120), bounds: .init(rows: 1_000)))
+        let few = try database.connect(manner: .init(timeout: .hangLimit, bounds: .init(rows: 1_000)))
         #expect(try few.run("SELECT generate_series(1, 1000)").count == 1_000)
         let rows = #expect(throws: FleetError.self) { try few.run("SELECT generate_series(1, 1001)") }
         #expect(rows?.code == .unavailable)
         #expect(!few.isOpen)
-        let short = try database.connect(manner: .init(timeout: .seconds(120), bounds: .init(bytes: 1 << 20)))
+        let short = try database.connect(manner: .init(timeout: .hangLimit, bounds: .init(bytes: 1 << 20)))
         #expect(try short.run("SELECT repeat('x', 500000)").first?.text(0)?.utf8.count == 500_000)
         let bytes = #expect(throws: FleetError.self) { try short.run("SELECT repeat('x', 20000000)") }
         #expect(bytes?.code == .unavailable)
@@ -76,22 +77,22 @@ import Testing
 
     @Test func waitsForNotificationsAndForItsOwner() async throws {
         let database = try await TestDatabase(withSchema: false)
-        let listener = try database.connect(manner: .init(timeout: .seconds(120), bounds: .init(notifications: 3)))
+        let listener = try database.connect(manner: .init(timeout: .hangLimit, bounds: .init(notifications: 3)))
         let other = try database.connect()
         let wakeUp = try WakeUp()
         try listener.run("LISTEN fleet")
         try other.run("SELECT pg_notify('fleet', 'a')")
-        #expect(try listener.wait(for: .seconds(120), orWoken: wakeUp) == .server)
+        #expect(try listener.wait(for: .hangLimit, orWoken: wakeUp) == .server)
         #expect(listener.takeNotifications() == ["a"])
         #expect(try listener.wait(for: .milliseconds(1), orWoken: wakeUp) == .time)
         wakeUp.wake()
         wakeUp.wake()
-        #expect(try listener.wait(for: .seconds(120), orWoken: wakeUp) == .owner)
+        #expect(try listener.wait(for: .hangLimit, orWoken: wakeUp) == .owner)
         #expect(try listener.wait(for: .milliseconds(1), orWoken: wakeUp) == .time)
         // Those that come beside an answer are kept, and too many become one that names nothing.
         try other.run("SELECT pg_notify('fleet', number::text) FROM generate_series(1, 9) AS number")
         try listener.run("SELECT 1")
-        while listener.notifications.count < 4, try listener.wait(for: .seconds(120), orWoken: wakeUp) == .server {}
+        while listener.notifications.count < 4, try listener.wait(for: .hangLimit, orWoken: wakeUp) == .server {}
         #expect(listener.takeNotifications() == ["1", "2", "3", ""])
     }
 
@@ -101,7 +102,7 @@ import Testing
         let connection = try ServerConnection(settings, manner: .patient)
         try await server.kill9()
         let error = #expect(throws: FleetError.self) {
-            while true { _ = try connection.wait(for: .seconds(120), orWoken: WakeUp()) }
+            while true { _ = try connection.wait(for: .hangLimit, orWoken: WakeUp()) }
         }
         #expect(error?.code == .unreachable)
         #expect(#expect(throws: FleetError.self) { try ServerConnection(settings) }?.code == .unreachable)

@@ -28,6 +28,18 @@ static inline int64_t ts_allocated(const char *path) {
     return stat(path, &info) == 0 ? (int64_t)info.st_blocks * 512 : -1;
 }
 
+// A pipe that no program started meanwhile inherits; Swift hides pipe2.
+#ifdef __linux__
+extern int pipe2(int ends[2], int flags);
+static inline int ts_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
+#else
+static inline int ts_pipe(int *ends) {
+    if (pipe(ends)) return -1;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    return fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+}
+#endif
+
 // Swift hides fork: a child may do little more than what is async-signal-safe.
 static inline pid_t ts_fork(void) { return fork(); }
 
@@ -77,16 +89,16 @@ static inline int64_t ts_turns_of_others(void) { return 0; }
 //
 // The Swift runtime has locks for what it does once, and SQLite has locks for all connections of a process. A thread
 // that has such a lock at the fork leaves the lock taken in the child for ever. So a child of a fork beside which
-// another thread ran ends at once, and the fork is made again.
+// another thread ran is killed, and the fork is made again. Gives up, with -1, after a minute of looks.
 static inline pid_t ts_fork_beside_sleepers(unsigned seconds) {
-    while (1) {
+    for (int looks = 0; looks < 60000; looks++) {
         int64_t turns = ts_turns_of_others();
         int verdict[2];
         if (turns < 0) {
             usleep(1000);
             continue;
         }
-        if (pipe(verdict)) return -1;
+        if (ts_pipe(verdict)) return -1;
         pid_t child = ts_fork_for(seconds);
         if (child == 0) {
             char word;
@@ -100,8 +112,11 @@ static inline pid_t ts_fork_beside_sleepers(unsigned seconds) {
         close(verdict[0]);
         close(verdict[1]);
         if (!ran || child < 0) return child;
-        waitpid(child, 0, 0);
+        kill(child, SIGKILL);
+        while (waitpid(child, 0, 0) < 0 && errno == EINTR) {
+        }
     }
+    return -1;
 }
 
 // What "Running workers on a host" has in a header; its Swift is in breaker-worker.
@@ -118,18 +133,6 @@ static inline int wait_for_process(void) {
 
 // The macros of <sys/wait.h>. The exit code, or the signal's number below zero.
 static inline int ts_exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status); }
-
-// A pipe that no program started meanwhile inherits; Swift hides pipe2.
-#ifdef __linux__
-extern int pipe2(int ends[2], int flags);
-static inline int ts_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
-#else
-static inline int ts_pipe(int *ends) {
-    if (pipe(ends)) return -1;
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    return fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-}
-#endif
 
 // One value in memory that processes share.
 static inline int64_t ts_load(const int64_t *value) { return __atomic_load_n(value, __ATOMIC_SEQ_CST); }

@@ -1,4 +1,6 @@
 #if PostgreSQL
+import BreakerTestSupport
+
 package import BreakerFleet
 
 /// A database of the shared server that a test has for itself, with the schema `fleet`.
@@ -47,6 +49,6 @@ package struct TestDatabase: Sendable {
 
 extension ServerConnection.Manner {
     /// For tests that are not about time, on a busy machine.
-    package static let patient = Self(timeout: .seconds(120))
+    package static let patient = Self(timeout: .hangLimit)
 }
 #endif

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// What is in a directory.
+/// Lists, makes and removes directories.
 package enum Directory {
     /// How many bytes of a file have a place on the disk; 0 if there is no such file.
     package static func allocatedBytes(of path: String) -> Int64 { max(0, unsafe ts_allocated(path)) }
@@ -34,16 +34,11 @@ package enum Directory {
         unsafe rmdir(path)
     }
 
-    private static let asked = unsafe getenv("BREAKERSTORE_FILES").map { unsafe String(cString: $0) }
-
-    /// Whether a sync may take its time: the files are on a file system that was asked for.
-    package static var isSyncSlow: Bool { self.asked != nil }
-
     /// A new directory that no symbolic link leads to; by default in memory, where syncing takes no time.
     ///
     /// `scripts/filesystems.sh` names another place by `BREAKERSTORE_FILES`, on the file system that is tested.
     package static func make(_ name: String) throws -> String {
-        let asked = Self.asked
+        let asked = unsafe getenv("BREAKERSTORE_FILES").map { unsafe String(cString: $0) }
         let temporary = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         for base in asked.map({ [$0] }) ?? ["/dev/shm", temporary] {
             guard let real = unsafe realpath(base, nil) else { continue }

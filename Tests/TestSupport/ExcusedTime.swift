@@ -1,4 +1,6 @@
-/// A time on the processes' clock, in microseconds, of which not all need be in a file.
+/// A time on the processes' clock, in microseconds, of which failures may be missing from a file.
+///
+/// The part `files` tells workers when a file was gone, or another one in its place.
 package struct ExcusedTime: Sendable, CustomStringConvertible {
     package enum Excuse: String {
         /// Nothing of then need be in the file: it was another one.

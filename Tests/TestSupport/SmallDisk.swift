@@ -6,7 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// A small file system that a test fills to its last byte; only root may mount one.
+/// A small file system in memory that a test fills to its last byte; only root may mount one.
+///
+/// `LoopDisk` is an image of a real file system.
 package struct SmallDisk {
     package let directory: String
     private let isMounted: Bool

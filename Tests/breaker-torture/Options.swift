@@ -19,10 +19,9 @@ struct Options: Sendable {
     var seed = UInt64.random(in: 0 ... .max)
     /// The few rounds that the tests run.
     var isShort = false
-    /// Of the part `hostile`, the cases that are called so alone, of `power` and `counts` the scene, of `fleet` the
-    /// round; nil for all.
+    /// Some cases, scenes, rounds or file systems alone, as `help` says for each part; nil for all.
     var only: String?
-    /// Of the part `power`, the syncs that the disk is never told of.
+    /// Of the parts `power` and `block`, the syncs that the disk is never told of.
     var without: PowerFault?
     /// Of the part `histories`, what the callers do wrong.
     var planted: HistoryFault?

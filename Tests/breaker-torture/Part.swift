@@ -3,8 +3,14 @@ enum Part: String, CaseIterable {
     // The order is that of a whole run.
     case kill, power, block, errors, disk, files, torn, hostile, schedule, stale, counts, histories, fleet
 
-    /// All but `fleet`, which needs libpq and a server.
-    static let byDefault = Self.allCases.filter { $0 != .fleet }
+    /// All but `fleet`, which needs libpq and a server, and, in a release build, `schedule`, which needs hooks.
+    static let byDefault = Self.allCases.filter { part in
+        #if BREAKERSTORE_HOOKS
+        part != .fleet
+        #else
+        part != .fleet && part != .schedule
+        #endif
+    }
 
     func run(_ stage: Stage) async throws {
         switch self {
@@ -25,7 +31,7 @@ enum Part: String, CaseIterable {
     }
 }
 
-/// What a process of this program does that a part starts: one whose calls are the experiment.
+/// What a process of this program does that a part starts: its calls are the experiment, or it needs to be one itself.
 ///
 /// What is asked line by line is a worker's work instead: `breaker-worker` does it, as for the tests.
 enum Role: String {

@@ -54,6 +54,19 @@ final class Report: Sendable {
         self.state.withLock { $0.counts.first { $0.what == what }?.count ?? 0 }
     }
 
+    /// Adds what a process tells of its round: `<count>=<what>` and `!<violation>`, with tabs between.
+    func take(_ reply: Reply, _ round: Int) {
+        for field in reply.description.split(separator: "\t") {
+            if field.first == "!" {
+                self.violated("round \(round): \(field.dropFirst())")
+                continue
+            }
+            let parts = field.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, let count = Int(parts[0]) else { continue }
+            self.add(count, String(parts[1]))
+        }
+    }
+
     /// Something that must never be.
     func violated(_ what: String) {
         let number = self.state.withLock {

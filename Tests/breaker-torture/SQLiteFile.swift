@@ -24,8 +24,23 @@ final class SQLiteFile {
     /// Whether the header allows to write, once something has been read.
     var isWritable: Bool { unsafe sqlite3_db_readonly(self.handle, "main") == 0 }
 
-    /// Copies all of the log into the database and empties it.
-    static func checkpoint(_ path: String) { _ = SQLiteFile(path).rows("PRAGMA wal_checkpoint(TRUNCATE)") }
+    /// Copies all of the log into the database and empties it; false if SQLite can't.
+    @discardableResult
+    static func checkpoint(_ path: String) -> Bool { SQLiteFile(path).rows("PRAGMA wal_checkpoint(TRUNCATE)") != nil }
+
+    /// What SQLite itself finds wrong with a file.
+    static func problems(of path: String) -> [String] {
+        let file = SQLiteFile(path)
+        return file.fields("PRAGMA integrity_check").map { $0[0] ?? "" }.filter { $0 != "ok" } + file.errors
+    }
+
+    /// Runs statements as any program would; false if one fails.
+    static func run(_ path: String, _ sql: String) -> Bool {
+        var database: OpaquePointer?
+        defer { unsafe sqlite3_close_v2(database) }
+        guard unsafe sqlite3_open(path, &database) == SQLITE_OK else { return false }
+        return unsafe sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK
+    }
 
     /// Runs statements as somebody does who minds no rule: the schema's text can be written, no check is made.
     ///

@@ -1,7 +1,7 @@
 import BreakerStore
 import BreakerTestSupport
 
-/// Failing calls, one after the other, with what must be in the file because of them.
+/// The verb `busy`, for the part `files`: failing calls, one after the other, and what the file must hold of them.
 ///
 /// The failures are those of a circuit of its own, and each was seen between two instants that no other call shares.
 final class BusyCalls: Sendable {
@@ -24,7 +24,7 @@ final class BusyCalls: Sendable {
 
     /// To open a file takes longer.
     private static let atOnce = Duration.milliseconds(1)
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.hangLimit
     private static let shownProblems = 3
 
     private let store: CircuitStore

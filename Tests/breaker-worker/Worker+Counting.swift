@@ -124,7 +124,7 @@ extension Worker {
             let own = body()
             child.withLock { $0 = own }
         }
-        guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(120))) else {
+        guard isStarted, thread.waitForEnd(until: Deadline(after: .hangLimit)) else {
             throw Missing(what: "a thread")
         }
         return child.withLock { $0 }

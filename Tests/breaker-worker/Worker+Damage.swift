@@ -1,7 +1,7 @@
 import BreakerStore
 import BreakerTestSupport
 
-/// The use of a store whose files somebody has damaged: this process dies if the library does.
+/// The verb `use-damaged`, for the part `torn`: uses a store whose files somebody has damaged.
 extension Worker {
     /// What must not be.
     struct Wrong: Error, CustomStringConvertible {
@@ -11,7 +11,7 @@ extension Worker {
     }
 
     /// A machine that is busy with other things is no violation.
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.hangLimit
 
     /// `use-damaged`: looks at everything, calls, and trips a circuit, until all of that went well in a healthy store.
     ///

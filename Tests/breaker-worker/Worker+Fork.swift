@@ -51,7 +51,7 @@ extension Worker {
             _ = unsafe write(output, text, text.count)
             _exit(0)
         }
-        guard isStarted, thread.waitForEnd(until: Deadline(after: .seconds(120))) else {
+        guard isStarted, thread.waitForEnd(until: Deadline(after: .hangLimit)) else {
             throw Missing(what: "a thread")
         }
         let child = pid.withLock { $0 }

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// A store in an enemy's hands: this process calls on, counts, and trips, or says that it can't.
+/// Verbs for the part `hostile`: in a store in an enemy's hands, calls run and count and trip, or the answer says not.
 extension Worker {
     /// So many failures of a circuit that trips after five.
     private static let failures = 50

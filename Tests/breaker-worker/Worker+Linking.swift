@@ -4,7 +4,7 @@ import BreakerStore
 import BreakerFleet
 #endif
 
-/// The seat of a file's one link, and a link.
+/// Takes the seat of a file's one link (`seat`), or runs a link (`link`, with the trait PostgreSQL).
 extension Worker {
     /// `seat take|leave`: whether this process has the seat afterwards.
     func seat(_ command: Command) throws -> String {

@@ -25,7 +25,7 @@ extension Worker {
         async let healthy = Self.callHealthilyInTask(breaker, until: end)
         async let failing = Self.failInTasks(breaker, until: end)
         let (inTask, (failures, longest)) = await (healthy, failing)
-        guard thread.waitForEnd(until: Deadline(after: .seconds(120))) else { throw Missing(what: "an end of calls") }
+        guard thread.waitForEnd(until: Deadline(after: .hangLimit)) else { throw Missing(what: "an end of calls") }
         var all = sync.withLock { $0 }
         all.add(inTask.watch)
         let strange = inTask.strange

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// What happens when the library comes to a point of its own, which a build for debugging has.
+/// The verbs that act at the library's hooks (`Hook`): a process dies, stops or halts there. Debug builds have hooks.
 extension Worker {
     /// `die-at <point> <times>`: SIGKILL when the library comes to a point of its own for the nth time from now on.
     func dieAt(_ command: Command) throws -> String {

@@ -14,7 +14,7 @@ import Darwin
 /// The kernel counts a program at its start as large as the process that starts it. So whoever holds much lets a worker
 /// start the programs.
 extension Worker {
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.hangLimit
 
     /// `run <talk> <store> <temporary> <word>...`, parted by tabs: runs a command, and tells how it ended.
     ///

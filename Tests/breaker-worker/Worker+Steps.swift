@@ -1,7 +1,7 @@
 import BreakerStore
 import BreakerTestSupport
 
-/// Sequences of whatever can be done to a circuit.
+/// The verb `steps`: sequences of whatever can be done to a circuit, for the random walks of processes.
 extension Worker {
     /// `steps <who> <step>...`: a step is a verb, a circuit and more, parted by colons.
     ///

@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// Calls from many tasks while the ground moves.
+/// The verb `storm`: calls from many tasks while the store is closed and opened, or loses its files.
 extension Worker {
     /// `storm <path> <what> <rounds>`: 32 tasks call while the store is closed, reopened or loses its files.
     ///

@@ -4,7 +4,7 @@ import BreakerTestSupport
 /// The failure of calls that are to fail.
 struct Boom: Error {}
 
-/// What one process of a test does with its store.
+/// What one process of a test does with its store: `perform` has all verbs.
 final class Worker {
     struct Missing: Error {
         let what: String
@@ -139,7 +139,7 @@ final class Worker {
         var configuration = CircuitStore.Configuration()
         if let sharedClock { configuration.clock = sharedClock }
         // A busy machine is no failure, unless the test says how long it may take.
-        configuration.busyTimeout = .seconds(120)
+        configuration.busyTimeout = .hangLimit
         return configuration
     }
 
@@ -153,7 +153,11 @@ final class Worker {
         // The shared clock, moved on by each call.
         if command.has("ticking") { configuration.clock = TickingClock(shared: try self.clock) }
         if let pause = command.option("first-retry") { configuration.firstRetry = .milliseconds(pause) }
-        if command.has("degrade") { configuration.whenUnavailable = .degrade }
+        if command.has("degrade") {
+            configuration.whenUnavailable = .degrade
+            // Not for a store that degrades: with this patience its opening would hang where somebody is in the way.
+            configuration.openingPatience = .forEver
+        }
         let listens = command.option("listening") != nil
         if listens { configuration.onEvent = self.ears.handle }
         let start = ContinuousClock.now

@@ -134,7 +134,7 @@ enum Fleet {
     }
 
     /// Calls all hosts that are open until none is.
-    static func close(_ hosts: [FleetHost], for patience: Duration = .seconds(120)) async throws {
+    static func close(_ hosts: [FleetHost], for patience: Duration = .hangLimit) async throws {
         try await self.wait("all are closed", for: patience) {
             for host in hosts where host.isOpen { host.call() }
             return hosts.allSatisfy { !$0.isOpen }
@@ -146,7 +146,7 @@ enum Fleet {
     /// Waits until a condition holds; returns after how many seconds.
     @discardableResult
     static func wait(
-        _ what: String, for patience: Duration = .seconds(120), until isTrue: () throws -> Bool
+        _ what: String, for patience: Duration = .hangLimit, until isTrue: () throws -> Bool
     ) async throws -> Double {
         let start = ContinuousClock.now
         while try !isTrue() {
@@ -161,7 +161,7 @@ extension CircuitStore.Configuration {
     /// A busy machine is no failure.
     static var patient: Self {
         var configuration = Self()
-        configuration.busyTimeout = .seconds(120)
+        configuration.busyTimeout = .hangLimit
         return configuration
     }
 }

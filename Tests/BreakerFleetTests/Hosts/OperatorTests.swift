@@ -172,7 +172,7 @@ import Testing
                 try await Fleet.trip(hosts)
                 let (isProbed, isHeld) = (Locked(false), Locked(false))
                 _ = try await Threads { number in
-                    let patience = ContinuousClock.now + .seconds(120)
+                    let patience = ContinuousClock.now + .hangLimit
                     func wait(for flag: Locked<Bool>) {
                         while !flag.withLock({ $0 }), ContinuousClock.now < patience {}
                     }

@@ -101,7 +101,7 @@ import Testing
                 while !begun.withLock({ $0 }) {
                     frozen.call {
                         begun.withLock { $0 = true }
-                        let patience = ContinuousClock.now + .seconds(120)
+                        let patience = ContinuousClock.now + .hangLimit
                         while !mayEnd.withLock({ $0 }), ContinuousClock.now < patience { usleep(2_000) }
                         throw FleetHost.Down()
                     }

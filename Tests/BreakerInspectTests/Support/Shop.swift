@@ -19,7 +19,7 @@ final class Shop {
     /// - Parameters:
     ///   - clock: real processes need the system's.
     ///   - busyTimeout: by default two minutes: a busy machine's disk may take longer than a service waits.
-    init(clock: any HostClock = ManualHostClock(), busyTimeout: Duration = .seconds(120)) throws {
+    init(clock: any HostClock = ManualHostClock(), busyTimeout: Duration = .hangLimit) throws {
         self.directory = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
         self.path = self.directory.appendingPathComponent("shop.db").path

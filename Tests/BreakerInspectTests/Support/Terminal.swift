@@ -17,7 +17,7 @@ final class Terminal {
     }
 
     /// What takes longer hangs.
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.hangLimit
 
     let pid: Int32
     private var otherEnd: Int32 = -1

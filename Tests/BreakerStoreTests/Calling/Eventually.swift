@@ -1,10 +1,4 @@
-extension Duration {
-    /// What takes longer hangs: no machine, however busy, is that slow.
-    static let hangLimit = Duration.seconds(120)
-
-    /// Longer than any test may take: who waits to its end hangs.
-    static let forEver = Duration.seconds(3_600)
-}
+import BreakerTestSupport
 
 /// Asks until it is so; false if it hangs.
 ///

@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Synchronization
 
 @testable import BreakerStore

@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Dispatch
 import Synchronization
 import Testing

@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Testing
 
 @testable import BreakerStore

@@ -67,7 +67,10 @@ enum Forked {
         let work = Work(underLoad, body)
         let thread = StoreThread()
         let isStarted = thread.start { work.child = work.fork() }
-        guard isStarted, thread.waitForEnd(until: Deadline(after: .hangLimit)) else { return -1 }
+        guard isStarted, thread.waitForEnd(until: Deadline(after: .hangLimit)), work.child > 0 else {
+            // To `kill` and `wait`, -1 is all processes.
+            fatalError("no fork: the other threads of this process do not rest")
+        }
         return work.child
     }
 

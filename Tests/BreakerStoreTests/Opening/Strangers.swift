@@ -1,3 +1,5 @@
+import BreakerTestSupport
+
 @testable import BreakerStore
 
 /// Databases with all that lies beside them, copied while a connection is still at work on them.

@@ -1,3 +1,4 @@
+import BreakerTestSupport
 import Foundation
 import Testing
 

@@ -70,7 +70,7 @@ final class CountsWindows {
     /// Waits until nobody calls; false if that takes too long.
     private func rest(_ logs: [CountsTimes], after round: Int64) async throws -> Bool {
         logs[0].phase = -round - 1
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .hangLimit
         while !logs.allSatisfy({ $0.isResting(in: -round - 1) }) {
             guard ContinuousClock.now < deadline else {
                 self.report.violated("the processes of \(self.directory) don't come to rest")
@@ -109,7 +109,7 @@ final class CountsWindows {
         var isTripped = self.isTripped(breaker)
         var verdict = judge.judge(isTripped: isTripped)
         // A suspicion that began with the last call ends by itself, and a commit may wait for others.
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .hangLimit
         while !isTripped, !verdict.violations.isEmpty, .now < deadline {
             try await Task.sleep(for: .milliseconds(10))
             isTripped = self.isTripped(breaker)

@@ -16,7 +16,7 @@ import Darwin
 /// One round: hosts under traffic, trouble, and then quiet, in which all must be well again.
 final class FleetRound {
     /// What must come about comes about by then.
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.hangLimit
 
     let plan: FleetPlan
     let place: FleetPlace

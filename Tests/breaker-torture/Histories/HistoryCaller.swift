@@ -77,7 +77,7 @@ struct HistoryCaller {
 
     /// The file may be away just now.
     private static func open(_ plan: HistoryPlan, _ process: Int) throws -> CircuitStore {
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .hangLimit
         while true {
             do { return try plan.openStore(.existing, of: process) } catch {
                 guard ContinuousClock.now < deadline else { throw error }

@@ -12,7 +12,7 @@ import Darwin
 /// What goes on beside the callers of one history: time passes, processes die and stop, operators speak, the file goes.
 struct HistoryChaos {
     /// A machine that is busy with other things is no violation.
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.hangLimit
 
     private let era: HistoryEra
     private let phase: Int64

@@ -37,6 +37,7 @@ final class HistoryEra {
         self.random = SeededRandom(seed: seed)
         self.plan = try HistoryPlan(directory)
         self.plan.isSystemClock = number % 3 == 2
+        self.plan.eventsKept = number % 2 == 0 ? 10 : 1_000
         self.clock = self.plan.isSystemClock ? nil : try SharedClock(path: self.plan.clock)
         let count = Int.random(in: 3...HistoryPlan.processes, using: &self.random)
         self.lanes = (0..<count).flatMap { HistoryPlan.hasTask($0) ? [2 * $0, 2 * $0 + 1] : [2 * $0] }
@@ -60,8 +61,7 @@ final class HistoryEra {
     func end() async {
         self.operators?.clear()
         for process in self.processes.values { await process.end() }
-        // The program in Python does not count its events.
-        let judge = StoreJudge(StoreFile(self.plan.store), countsKinds: self.plan.isSystemClock)
+        let judge = StoreJudge(StoreFile(self.plan.store), eventsKept: self.plan.eventsKept)
         for violation in judge.violations { self.report.violated(violation) }
         Directory.remove(self.plan.directory)
     }

@@ -14,6 +14,7 @@ final class HistoryPlan: Sendable {
 
     private enum Place: Int {
         case phase, isOver, isSystemClock, circuits, acts, number, isConsecutive, multiplier, probes, successes, lease
+        case eventsKept
         case resting = 32
         case degraded = 64
         case restored = 96
@@ -51,6 +52,11 @@ final class HistoryPlan: Sendable {
     var isSystemClock: Bool {
         get { self[.isSystemClock] != 0 }
         set { self[.isSystemClock] = newValue ? 1 : 0 }
+    }
+
+    var eventsKept: Int {
+        get { Int(self[.eventsKept]) }
+        set { self[.eventsKept] = Int64(newValue) }
     }
 
     var circuits: Int {
@@ -113,6 +119,7 @@ final class HistoryPlan: Sendable {
         var configuration = CircuitStore.Configuration()
         configuration.busyTimeout = .seconds(30)
         configuration.firstRetry = .milliseconds(1)
+        configuration.eventsKept = self.eventsKept
         configuration.access = access
         if !self.isSystemClock { configuration.clock = try SharedClock(path: self.clock) }
         if let process {

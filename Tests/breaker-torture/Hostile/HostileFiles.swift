@@ -16,7 +16,7 @@ struct HostileFiles {
 
     private static let lanes = 2
     /// What takes longer hangs.
-    static let patience = Duration.seconds(120)
+    static let patience = Duration.hangLimit
     private static let mostMemory = 48 << 20
 
     init(_ stage: Stage) { self.stage = stage }

@@ -39,7 +39,7 @@ struct HostilePlace: Sendable {
 
     /// Makes the database that a payload would change.
     func makeAttached() throws {
-        guard Integrity.run(self.attached, "CREATE TABLE own (name TEXT); INSERT INTO own VALUES ('Ann')") else {
+        guard SQLiteFile.run(self.attached, "CREATE TABLE own (name TEXT); INSERT INTO own VALUES ('Ann')") else {
             throw SystemError("make \(self.attached)")
         }
     }

@@ -17,7 +17,7 @@ enum HostileStore {
 
     /// A probe of the half-open circuit, as soon as one may come.
     private static func probe(_ breaker: CircuitBreaker) throws -> CallPermit {
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .hangLimit
         while true {
             do {
                 return try breaker.admit()

@@ -100,7 +100,7 @@ final class CallLog: Sendable {
     /// Writes down that a call is about to begin; returns its number.
     func begin(_ record: Record) -> Int {
         let number = self.count
-        guard number < self.most else { return self.most - 1 }
+        precondition(number < self.most, "the log of calls is full")
         self[number, .phase] = record.phase
         self[number, .circuit] = Int64(record.circuit)
         self[number, .argument] = record.argument

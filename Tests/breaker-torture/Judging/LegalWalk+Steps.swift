@@ -1,5 +1,3 @@
-import BreakerStore
-
 /// The steps, and where they must lead.
 extension LegalWalk {
     /// The reason of a release that no operator asked for.
@@ -26,7 +24,7 @@ extension LegalWalk {
 
     /// Changes what the event changes; returns whether it may come then.
     private mutating func makeStep(_ event: StoreFile.Event, from before: Period, to next: inout Period) -> Bool {
-        let isOfFleet = LinkOrder.isOfFleet(event.by)
+        let isOfFleet = self.isLinked && event.by.map { $0 == "fleet" || $0.hasPrefix("fleet: ") } ?? false
         let isOwn = event.by == nil
         let isFree = isOwn && before.hold == nil
         switch event.kind {
@@ -51,14 +49,14 @@ extension LegalWalk {
             self.close(&next)
             // A hold that was said later stays over the reset of another host.
             if !isOfFleet || event.becomes == next.base.rawValue { next.hold = nil }
-            return true
+            return !isOwn
         case "held":
             next.hold = event.becomes?.split(separator: "-").last.map(String.init)
             if before.base == .halfOpen { (next.base, next.openUntil) = (.open, self.isLinked ? nil : event.at) }
-            return true
+            return !isOwn
         case "released":
             next.hold = nil
-            return before.hold != nil
+            return before.hold != nil && (!isOwn || event.reason == Self.timeIsOver)
         case "probeAllowed":
             next.openUntil = self.isLinked ? nil : event.at
             return before.base == .open && before.hold == nil && !isOfFleet
@@ -112,9 +110,7 @@ extension LegalWalk {
     // MARK: - The end
 
     /// What of a circuit's row is not what the history leads to.
-    ///
-    /// - Parameter countsKinds: whether all programs count the events that they write.
-    func faults(of row: StoreFile.Circuit?, countsKinds: Bool = true) -> [String] {
+    func faults(of row: StoreFile.Circuit?) -> [String] {
         let last = self.last
         guard let row else {
             return last.isGone || last.event == nil ? [] : ["there is no row, but the history ends with \(last)"]
@@ -133,7 +129,7 @@ extension LegalWalk {
         if !self.isLinked, row.stretch != 1 + self.changes {
             faults.append("the history has \(self.changes) changes, the row \(row.stretch - 1)")
         }
-        if countsKinds, row.kinds != self.kinds {
+        if row.kinds != self.kinds {
             faults.append("the history has \(self.kinds), the file counts \(row.kinds)")
         }
         return faults

@@ -11,17 +11,18 @@ struct StoreJudge {
     private(set) var violations: [String] = []
 
     /// - Parameters:
-    ///   - isWhole: whether the file has all events from its first on.
+    ///   - eventsKept: how many events of a circuit the stores keep; zero where the file may lack some anyway. If no
+    ///     circuit has so many, the file has all from its first on.
     ///   - isLinked: whether links order the circuits about.
-    ///   - countsKinds: whether all programs count the events that they write: a foreign one need not.
     ///   - strays: the kinds of events that may stand in the history without a circuit.
     init(
-        _ file: StoreFile, isWhole: Bool = true, isLinked: Bool = false, countsKinds: Bool = true,
+        _ file: StoreFile, eventsKept: Int = 1_000, isLinked: Bool = false,
         strays: Set<String> = ["degraded", "restored", "quarantined"], _ calls: [String: [NotedCall]]? = nil
     ) {
         self.file = file
         self.calls = calls
         let events = Dictionary(grouping: file.events) { $0.circuit ?? "" }
+        let isWhole = events.values.allSatisfy { $0.count < eventsKept }
         var walks: [String: LegalWalk] = [:]
         for name in Set(events.keys).union(file.circuits.keys) where !name.isEmpty {
             let causes = calls.map { Dictionary(grouping: $0[name] ?? [], by: \.worker) }
@@ -39,7 +40,7 @@ struct StoreJudge {
         guard file.problems.isEmpty else { return }
         self.checkOrder(isWhole, strays)
         for (name, walk) in walks.sorted(by: { $0.key < $1.key }) {
-            let faults = walk.violations + walk.faults(of: file.circuits[name], countsKinds: countsKinds)
+            let faults = walk.violations + walk.faults(of: file.circuits[name])
             self.violations += faults.map { "\(name): \($0)" }
         }
         for name in (calls ?? [:]).keys.sorted() { self.checkCalls(of: name) }

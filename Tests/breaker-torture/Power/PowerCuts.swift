@@ -74,7 +74,7 @@ struct PowerCuts {
             let length = self.stage.options.isShort ? "short" : "long"
             do {
                 let only = self.stage.options.only ?? ""
-                self.take(try await judge.ask("\(seed) \(directory) \(length) \(round) \(fault) \(only)"), round)
+                self.report.take(try await judge.ask("\(seed) \(directory) \(length) \(round) \(fault) \(only)"), round)
             } catch {
                 let code = await judge.end()
                 let cut = String(decoding: FileBytes.read(PowerRound.note(in: directory)) ?? [], as: UTF8.self)
@@ -84,19 +84,6 @@ struct PowerCuts {
             Directory.remove(directory)
         }
         await process?.quit()
-    }
-
-    /// Adds what a round tells: `<count>=<what>` and `!<violation>`, with tabs between.
-    private func take(_ reply: Reply, _ round: Int) {
-        for field in reply.description.split(separator: "\t") {
-            if field.first == "!" {
-                self.report.violated("round \(round): \(field.dropFirst())")
-                continue
-            }
-            let parts = field.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, let count = Int(parts[0]) else { continue }
-            self.report.add(count, String(parts[1]))
-        }
     }
 
     /// In the role of a judge: each line names a seed, a directory, a length, a number, what is left out,

@@ -24,8 +24,6 @@ struct PowerFile {
     /// - Parameter number: that of its record.
     mutating func add(_ change: Change, number: Int) { self.pending.append((number, change)) }
 
-    var hasPending: Bool { !self.pending.isEmpty }
-
     /// All that was changed before a record is on the disk.
     mutating func settle(before number: Int) {
         let count = self.pending.prefix { $0.number < number }.count

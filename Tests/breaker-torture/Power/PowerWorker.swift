@@ -25,7 +25,7 @@ final class PowerWorker {
     ]
     private static let passing = "passing"
     /// A machine that is busy with other things is no violation.
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.hangLimit
     /// So many bytes more than there are: too few for the reserve.
     private static let room: Int64 = 300_000
 

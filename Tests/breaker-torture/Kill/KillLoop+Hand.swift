@@ -48,7 +48,7 @@ extension KillLoop {
         private var worker: Int64 { self.logs.first?[.worker] ?? 0 }
 
         /// No call may take so long, however busy the machine.
-        var isLost: Bool { KillLoop.uptime - self.start > 60_000_000 }
+        var isLost: Bool { KillLoop.uptime - self.start > 300_000_000 }
 
         /// Whether the killer has to look at what it does.
         var isWatched: Bool { self.dueAt != nil || self.dueAfter != nil }

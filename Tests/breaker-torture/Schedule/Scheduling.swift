@@ -29,7 +29,7 @@ struct Scheduling {
         }
         if !self.stage.options.isShort, self.report.goesOn { try await Halt.openingLosesPatience.play(trio) }
         #else
-        Report.say("schedule: no hooks in this build")
+        self.report.violated("a release build has no hooks to halt a process at")
         #endif
     }
 }

@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// The directory that a store lies in, and another for what is not in its place.
+/// Does each fault of the part `files` to a store's directory and undoes it, and says what became of the files.
 final class Floor: Sendable {
     static let legacyFailures = 3
 
@@ -172,7 +172,7 @@ final class Floor: Sendable {
         for _ in 0..<Self.legacyFailures { Self.fail(breaker) }
         store.close()
         // The database alone holds it all then: whoever takes a copy leaves the log behind.
-        guard Integrity.fold(path) else { throw SystemError("fold the log of \(path)") }
+        guard SQLiteFile.checkpoint(path) else { throw SystemError("fold the log of \(path)") }
         for ending in Self.endings where Identity(path + ending) != nil { try self.own(path + ending) }
     }
 
@@ -187,7 +187,7 @@ final class Floor: Sendable {
         let place = self.newPlace(kept: false)
         let mode = Bool.random(using: &random) ? "WAL" : "DELETE"
         guard
-            Integrity.run(
+            SQLiteFile.run(
                 place,
                 "PRAGMA journal_mode = \(mode); CREATE TABLE guest (name TEXT); INSERT INTO guest VALUES ('Ann')"
             )

@@ -73,7 +73,7 @@ final class StaleAnswers: Sendable {
         for writer in self.state.withLock({ $0.writers }) { await self.kill(writer) }
         self.tell()
         // The file keeps the newest events alone.
-        for violation in StoreJudge(StoreFile(self.board.store), isWhole: false).violations {
+        for violation in StoreJudge(StoreFile(self.board.store), eventsKept: 0).violations {
             self.stage.report.violated(violation)
         }
     }
@@ -163,10 +163,10 @@ final class StaleAnswers: Sendable {
         damage.strike(self.board.store)
         self.stage.report.add(1, "breaks")
         self.board.add(.request)
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .hangLimit
         while !(0..<Self.readers).allSatisfy(self.board.hasConfirmed) {
             guard ContinuousClock.now < deadline else {
-                self.stage.report.violated("a reader is not back 30 s after \(damage)")
+                self.stage.report.violated("a reader is not back two minutes after \(damage)")
                 break
             }
             try await Task.sleep(for: .milliseconds(5))

@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// A store on which something is about to fail, and all that must be true of it afterwards.
+/// A store of the parts `errors` and `disk` on which something is about to fail, and what must be true afterwards.
 final class Scene: Sendable {
     struct Boom: Error {}
 
@@ -23,7 +23,7 @@ final class Scene: Sendable {
 
     private static let busyTimeout = Duration.milliseconds(100)
     /// A machine that is busy with other things is no violation.
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.hangLimit
 
     private let directory: String
     private let what: String

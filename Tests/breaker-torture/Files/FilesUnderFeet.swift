@@ -16,7 +16,7 @@ struct FilesUnderFeet {
     private static let roundsOfAScene = 8
     private static let scenes = 60
     /// How long workers may take to meet again; a machine that is busy with other things is no violation.
-    private static let patience = Duration.seconds(120)
+    private static let patience = Duration.hangLimit
     private static let promised = Duration.seconds(2)
     /// How long things stay as they are, in milliseconds.
     private static let delays: [Int64] = [0, 0, 1, 3, 10, 50, 200, 600, 1_300]
@@ -172,7 +172,7 @@ struct FilesUnderFeet {
                 "\(what): worker \(number) (\(workers[number].pid)) misses: \(answer); windows \(texts); there are \(floor.names)"
             )
         }
-        let judge = StoreJudge(StoreFile(floor.path), isWhole: false)
+        let judge = StoreJudge(StoreFile(floor.path), eventsKept: 0)
         for violation in judge.violations { self.report.violated("\(what): \(violation)") }
         try await workers.ask("busy go")
     }

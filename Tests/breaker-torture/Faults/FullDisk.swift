@@ -31,6 +31,7 @@ struct FullDisk {
             "role", Role.disk.rawValue, "--part", Part.disk.rawValue, "--seed", "\(stage.options.seed)",
         ]
         if stage.options.isShort { arguments.append("--short") }
+        if let duration = stage.options.duration { arguments += ["--duration", "\(duration.components.seconds)"] }
         let process = try WorkerProcess(
             program: "breaker-torture",
             arguments: arguments,
@@ -80,7 +81,7 @@ struct FullDisk {
         let time = ContinuousClock.now - start
         self.report.add(1, "calls")
         self.report.raise(Int(time / .milliseconds(1)), "ms in the slowest call")
-        if time > .seconds(120) { self.report.violated("a call took \(time)") }
+        if time > .hangLimit { self.report.violated("a call took \(time)") }
     }
 
     /// There was too little room for the reserve when the store was created.
@@ -195,7 +196,7 @@ struct FullDisk {
             self.report.violated("memory lets a call through '\(breaker.name)' on a full disk")
         }
         self.disk.free()
-        let deadline = ContinuousClock.now + .seconds(120)
+        let deadline = ContinuousClock.now + .hangLimit
         func isBack() -> Bool { !self.isDegraded(store) && (try? store.circuit(named: "a")) != nil }
         while !isBack() {
             guard ContinuousClock.now < deadline else {
@@ -203,6 +204,6 @@ struct FullDisk {
             }
             try await Task.sleep(for: .milliseconds(1))
         }
-        for problem in Integrity.problems(of: path) { self.report.violated("opened on a full disk: \(problem)") }
+        for problem in SQLiteFile.problems(of: path) { self.report.violated("opened on a full disk: \(problem)") }
     }
 }

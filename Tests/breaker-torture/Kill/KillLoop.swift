@@ -56,21 +56,8 @@ struct KillLoop {
             let directory = "\(self.stage.directory)/\(round)"
             let seed = self.stage.options.seed &+ UInt64(round) &* 0x9E37_79B9
             let isShort = self.stage.options.isShort
-            self.take(try await killer.ask("\(seed) \(directory) \(isShort ? "short" : "long")"), round)
+            self.report.take(try await killer.ask("\(seed) \(directory) \(isShort ? "short" : "long")"), round)
         }
         await killer.quit()
-    }
-
-    /// Adds what the round's killer tells: `<count>=<what>` and `!<violation>`, with tabs between.
-    private func take(_ reply: Reply, _ round: Int) {
-        for field in reply.description.split(separator: "\t") {
-            if field.first == "!" {
-                self.report.violated("round \(round): \(field.dropFirst())")
-                continue
-            }
-            let parts = field.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, let count = Int(parts[0]) else { continue }
-            self.report.add(count, String(parts[1]))
-        }
     }
 }

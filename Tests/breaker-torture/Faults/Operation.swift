@@ -1,6 +1,6 @@
 import BreakerStore
 
-/// One thing that the library does, as often as it is asked.
+/// One operation of the library, which the part `errors` repeats with another system call failing each time.
 struct Operation: Sendable {
     let name: String
     /// What comes before, while nothing fails.

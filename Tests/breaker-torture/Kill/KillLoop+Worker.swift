@@ -36,8 +36,7 @@ extension KillLoop {
                 case .afterCalls, .afterTime: break
                 case .witness: return try self.bearWitness()
                 }
-                // The living may be waited for, but not for long.
-                let (store, breakers) = try self.inTime("to open", 3_000_000) { try self.open() }
+                let (store, breakers) = try self.inTime("to open") { try self.open() }
                 let caller = try Caller(self, 0, store, breakers)
                 for lane in 1..<max(1, self.plan.callers) { self.startCaller(lane, store, breakers) }
                 for _ in 0..<self.plan.calls where getppid() == parent { caller.act() }

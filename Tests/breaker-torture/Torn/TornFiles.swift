@@ -17,7 +17,7 @@ struct TornFiles {
     /// What one of them does, the others need not wait for.
     private static let lanes = 2
     /// An answer that has not come by then never will.
-    static let patience = Duration.seconds(120)
+    static let patience = Duration.hangLimit
 
     init(_ stage: Stage) { self.stage = stage }
 

@@ -43,7 +43,7 @@ extension KillLoop {
     static func violations(of path: String, _ ledger: Ledger) -> [String] {
         let file = StoreFile(path)
         let strays: Set<String> = ledger.wasGarbled ? ["quarantined"] : []
-        var violations = StoreJudge(file, strays: strays, ledger.calls(in: file)).violations
+        var violations = StoreJudge(file, eventsKept: 1_000_000, strays: strays, ledger.calls(in: file)).violations
         violations += file.traces.map { "nobody lives, but there is \($0)" }
         for (circuit, rule) in Rule.all.enumerated() where file.problems.isEmpty {
             let lease = Int64(Rule.lease / .microseconds(1))

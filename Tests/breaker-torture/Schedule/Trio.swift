@@ -12,7 +12,7 @@ import Darwin
 /// Three processes: one that is halted, one that goes on, and one that comes later.
 final class Trio: Sendable {
     /// A machine that is busy with other things is no violation.
-    static let patience = Duration.seconds(120)
+    static let patience = Duration.hangLimit
     /// What was waited for did not come.
     struct Missing: Error, CustomStringConvertible {
         let description: String
@@ -51,7 +51,7 @@ final class Trio: Sendable {
     func end() async throws {
         self.halted.goOn()
         for process in [self.halted, self.other, self.late] { try await process.ask("close") }
-        for problem in Integrity.problems(of: self.path) { self.violated("integrity: \(problem)") }
+        for problem in SQLiteFile.problems(of: self.path) { self.violated("integrity: \(problem)") }
         Directory.remove("\(self.stage.directory)/\(self.place.withLock { $0.number })")
     }
 
