@@ -186,7 +186,8 @@ import Darwin
         }
         if let change { try await workers[1].ask(change) }
         try await workers[1].ask("die-at suspicion.ends 1")
-        #expect(try await workers[1].ask("fail users 21").number("failed") == 21)
+        // On a busy machine it is killed before it has made all of these calls.
+        _ = try? await workers[1].ask("fail users 21")
         #expect(await workers[1].end() == -9)
         // Asked of the file: a look by the worker itself would refresh what it knows.
         #expect(await eventually { Foreign.value(place.store, "SELECT state FROM circuit") == "open" })

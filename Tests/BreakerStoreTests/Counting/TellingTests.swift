@@ -216,7 +216,7 @@ import Darwin
         let path = fixture.store.backend.file.path
         #expect(await eventually { Foreign.value(path, "SELECT sum(failed) FROM tally") != nil })
         // All that was posted before has been committed by then.
-        await breaker.recordFailure()
+        try await core.commit(until: Deadline(after: .hangLimit)) { _ in }
         #expect(Foreign.value(path, "SELECT sum(failed) FROM tally") == "1")
     }
 

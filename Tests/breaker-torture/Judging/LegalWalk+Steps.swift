@@ -47,16 +47,16 @@ extension LegalWalk {
             return before.base == .halfOpen && isFree || isOfFleet && before.base != .closed && !before.isOwnTrip
         case "reset":
             self.close(&next)
-            // A hold that was said later stays over the reset of another host.
+            // A hold that was said later stays over the reset of another host. All words of a fleet have a name.
             if !isOfFleet || event.becomes == next.base.rawValue { next.hold = nil }
-            return !isOwn
+            return !isOwn || !self.isLinked
         case "held":
             next.hold = event.becomes?.split(separator: "-").last.map(String.init)
             if before.base == .halfOpen { (next.base, next.openUntil) = (.open, self.isLinked ? nil : event.at) }
-            return !isOwn
+            return !isOwn || !self.isLinked
         case "released":
             next.hold = nil
-            return before.hold != nil && (!isOwn || event.reason == Self.timeIsOver)
+            return before.hold != nil && (!isOwn || !self.isLinked || event.reason == Self.timeIsOver)
         case "probeAllowed":
             next.openUntil = self.isLinked ? nil : event.at
             return before.base == .open && before.hold == nil && !isOfFleet

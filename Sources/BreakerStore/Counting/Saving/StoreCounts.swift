@@ -38,7 +38,7 @@ final class StoreCounts: Sendable {
 
     /// Microseconds from one saving to the next.
     private static let interval: Int64 = 5_000_000
-    /// How many circuits one transaction saves at most: other processes wait for the transaction.
+    /// How many circuits one transaction saves at most, of this process and again of the board: others wait meanwhile.
     static let mostAtOnce = 1_000
     /// The place among the circuits, and the place on the board, at which the next transaction begins.
     private let next = Atomic<Int>(0)
