@@ -39,7 +39,7 @@ for part in $parts; do
     started=$SECONDS
     printf '=== %s\n' "$part"
     if run "$part" >"$logs/$part.log" 2>&1; then
-        printf -- '--- %s: passed in %d s: %s\n' "$part" $((SECONDS - started)) "$(tail -n 1 "$logs/$part.log")"
+        printf -- '--- %s: passed in %d s: %s\n' "$part" $((SECONDS - started)) "$(grep -av '^make\[' "$logs/$part.log" | tail -n 1)"
     else
         failed="$failed $part"
         tail -n 30 "$logs/$part.log" >&2
