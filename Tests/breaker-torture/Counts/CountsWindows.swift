@@ -27,9 +27,11 @@ final class CountsWindows {
 
     func run() async throws {
         #if BREAKERSTORE_HOOKS
-        for era in 0..<(self.stage.options.isShort ? Self.shortEras : .max) where self.report.goesOn {
-            if self.stage.options.duration == nil, era >= Self.eras { break }
+        let eras = self.stage.options.isShort ? Self.shortEras : self.stage.options.duration == nil ? Self.eras : .max
+        var era = 0
+        while era < eras, self.report.goesOn {
             try await self.era(era)
+            era += 1
         }
         #else
         Report.say("counts: no hooks in this build, which knows of no publish")
