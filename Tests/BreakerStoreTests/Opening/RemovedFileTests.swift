@@ -26,13 +26,12 @@ import Darwin
         for number in 140..<180 { _ = try store.breaker(Stores.config(Self.name(number))) }
         // Opens the connection that reads, which could not be opened without the log.
         #expect(try store.breaker(named: Self.name(150)).isCallPermitted)
+        let core = try #require(store.backend.core)
+        try await Self.checkpointsAreOver(core)
         Foreign.copyLog(of: path)
         for number in 100..<106 { _ = try store.breaker(Stores.config(Self.name(number))) }
         // The store's own checkpoint, if it came later, would copy what the one below leaves out.
-        let core = try #require(store.backend.core)
-        #expect(await eventually { if case .notDue = core.ask({ $0.checkpoint }) { true } else { false } })
-        // It is no longer due when its copy begins; a commit follows the copy.
-        try await core.commit(until: Deadline(after: .hangLimit)) { _ in }
+        try await Self.checkpointsAreOver(core)
         // Beside a reader of a log that was copied whole, the checkpoint below would copy nothing.
         for number in 106..<112 { _ = try store.breaker(Stores.config(Self.name(number))) }
         var reader: Foreign? = Foreign(path, keepsLog: true)
@@ -49,6 +48,12 @@ import Darwin
         #expect(Files.setAside(in: directory).contains { $0.hasPrefix("a.db.") })
         await breaker.recordFailure()
         #expect(breaker.failureCount == 1)
+    }
+
+    private static func checkpointsAreOver(_ core: StoreCore) async throws {
+        #expect(await eventually { if case .notDue = core.ask({ $0.checkpoint }) { true } else { false } })
+        // A checkpoint is no longer due when its copy begins; a commit follows the copy.
+        try await core.commit(until: Deadline(after: .hangLimit)) { _ in }
     }
 
     /// An empty log in the place of the one that was removed would hide the loss: what this process wrote behind frames
