@@ -55,7 +55,7 @@ package final class WorkerProcess: Sendable {
         let fromWorker = try Pipe()
         let path = program.hasPrefix("/") ? program : BuiltProgram.path(of: program)
         let command = launcher + [path] + arguments
-        self.pid = try Self.spawn(command, input: toWorker.readEnd, output: fromWorker.writeEnd, errors: errors)
+        self.pid = try Self.start(command, input: toWorker.readEnd, output: fromWorker.writeEnd, errors: errors)
         close(toWorker.readEnd)
         close(fromWorker.writeEnd)
         self.input = toWorker.writeEnd
@@ -164,28 +164,16 @@ package final class WorkerProcess: Sendable {
         }
     }
 
-    private static func spawn(_ command: [String], input: Int32, output: Int32, errors: String?) throws -> pid_t {
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        #else
-        var actions = unsafe posix_spawn_file_actions_t()
-        #endif
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        if let errors {
-            let flags = O_WRONLY | O_CREAT | O_TRUNC
-            unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o600)
+    private static func start(_ command: [String], input: Int32, output: Int32, errors: String?) throws -> pid_t {
+        let environment = ChildEnvironment.inherited.map { "\($0)=\($1)" }
+        return try unsafe spawn(command, environment: environment) { actions in
+            unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+            unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+            if let errors {
+                let flags = O_WRONLY | O_CREAT | O_TRUNC
+                unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o600)
+            }
         }
-        var words = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { for place in unsafe words.indices { unsafe free(words[place]) } }
-        var settings = unsafe ChildEnvironment.inherited.map { unsafe strdup("\($0)=\($1)") } + [nil]
-        defer { for place in unsafe settings.indices { unsafe free(settings[place]) } }
-        var pid: pid_t = 0
-        let code = unsafe posix_spawnp(&pid, command[0], &actions, nil, &words, &settings)
-        guard code == 0 else { throw SystemError("start \(command[0])", code: code) }
-        return pid
     }
 
     // MARK: - Its output

@@ -1,5 +1,6 @@
 import BreakerTestSupport
 import CTestSupport
+import Foundation
 
 #if canImport(Glibc)
 import Glibc
@@ -29,21 +30,10 @@ extension Worker {
 
     /// Calls no handler of forks, as most that start programs don't.
     private static func startProgram() throws -> pid_t {
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        #else
-        var actions = unsafe posix_spawn_file_actions_t()
-        #endif
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addclose(&actions, STDIN_FILENO)
-        unsafe posix_spawn_file_actions_addclose(&actions, STDOUT_FILENO)
-        let program = ["sleep", "60"]
-        var words = unsafe program.map { unsafe strdup($0) } + [nil]
-        defer { for place in unsafe words.indices { unsafe free(words[place]) } }
-        var child: pid_t = 0
-        let code = unsafe posix_spawnp(&child, "sleep", &actions, nil, &words, environ)
-        guard code == 0 else { throw SystemError("start sleep", code: code) }
-        return child
+        let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+        return try unsafe spawn(["sleep", "60"], environment: environment) { actions in
+            unsafe posix_spawn_file_actions_addclose(&actions, STDIN_FILENO)
+            unsafe posix_spawn_file_actions_addclose(&actions, STDOUT_FILENO)
+        }
     }
 }

@@ -47,26 +47,11 @@ extension Worker {
     }
 
     private static func start(_ command: [String], _ environment: [String], _ talk: String) throws -> pid_t {
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        #else
-        var actions = unsafe posix_spawn_file_actions_t()
-        #endif
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         let flags = O_WRONLY | O_CREAT | O_APPEND
-        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, talk, flags, 0o600)
-        unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, talk, flags, 0o600)
-        var words = unsafe command.map { unsafe strdup($0) } + [nil]
-        var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
-        defer {
-            for place in unsafe words.indices { unsafe free(words[place]) }
-            for place in unsafe variables.indices { unsafe free(variables[place]) }
+        return try unsafe spawn(command, environment: environment) { actions in
+            unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+            unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, talk, flags, 0o600)
+            unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, talk, flags, 0o600)
         }
-        var pid: pid_t = 0
-        let code = unsafe posix_spawnp(&pid, command[0], &actions, nil, &words, &variables)
-        guard code == 0 else { throw SystemError("start \(command[0])", code: code) }
-        return pid
     }
 }

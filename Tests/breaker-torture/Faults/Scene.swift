@@ -84,10 +84,8 @@ final class Scene: Sendable {
                 runs += 1
                 throw Boom()
             }
-        } catch is Boom {
-            self.noteFailure(of: breaker)
         } catch {
-            self.violated("the call ended with \(error)")
+            self.noteEnd(error, of: breaker)
         }
         if runs != 1 { self.violated("the operation ran \(runs) times") }
     }
@@ -100,12 +98,18 @@ final class Scene: Sendable {
                 runs += 1
                 throw Boom()
             }
-        } catch is Boom {
-            self.noteFailure(of: breaker)
         } catch {
-            self.violated("the call ended with \(error)")
+            self.noteEnd(error, of: breaker)
         }
         if runs != 1 { self.violated("the operation ran \(runs) times") }
+    }
+
+    private func noteEnd(_ error: any Error, of breaker: CircuitBreaker) {
+        if error is Boom {
+            self.noteFailure(of: breaker)
+        } else {
+            self.violated("the call ended with \(error)")
+        }
     }
 
     func succeed(_ breaker: CircuitBreaker) async {
