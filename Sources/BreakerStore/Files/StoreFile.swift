@@ -1,3 +1,5 @@
+import CBreakerStore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -99,7 +101,7 @@ struct StoreFile: Sendable, Hashable {
     /// fsync(2): "Calling fsync() does not necessarily ensure that the entry in the directory containing the file has
     /// also reached disk."
     func syncDirectory() {
-        let descriptor = unsafe open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = unsafe bs_open(self.directory, O_RDONLY | O_DIRECTORY, 0)
         guard descriptor >= 0 else { return }
         fsync(descriptor)
         close(descriptor)

@@ -37,6 +37,7 @@ struct Opening {
     static let patience = Duration.seconds(10)
 
     func run() throws(BreakerStoreError) -> Opened {
+        try HostBoot.requireID(of: self.configuration.clock)
         let deadline = Deadline(after: self.configuration.patience)
         do throws(BreakerStoreError) {
             return try self.open(until: deadline, isSuspect: self.isSuspect)

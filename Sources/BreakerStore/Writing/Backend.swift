@@ -19,6 +19,7 @@ struct Backend: Sendable {
         case .readWrite, .existing:
             self.core = try CoreRegistry.join(self.file, configuration)
         case .readOnly:
+            try HostBoot.requireID(of: configuration.clock)
             guard try OpeningFacts.isStore(self.file) else {
                 throw BreakerStoreError(
                     code: .notFound,
