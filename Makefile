@@ -43,7 +43,7 @@ torture: setup ## break stores on purpose, for long
 	@swift run $(if $(FLEET),--traits PostgreSQL --scratch-path .build/fleet) breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(SHORT),--short) $(if $(WITHOUT),--without $(WITHOUT)) $(foreach folder,$(SQLITE),--sqlite '$(folder)')
 
 # Which releases: `make upgrade RELEASES="0.1.2 0.4.2"`.
-RELEASES := 0.1.2 0.4.2 0.4.3
+RELEASES := 0.1.2 0.4.2 0.4.3 0.5.0
 
 upgrade: setup ## move files of earlier releases to this one's schema
 	@scripts/upgrade.py $(RELEASES)
