@@ -160,6 +160,26 @@ import Darwin
         #expect(counted.count >= 2 && counted[1] - counted[0] >= 100, "\(reason)")
     }
 
+    /// Calls that succeed complete the number of calls that a rule asks for, and trip nothing by themselves.
+    ///
+    /// But another process judges the circuit a little later, because of the last failing call.
+    @Test func anotherProcessJudgesALittleLater() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users rate=0.5 minimum=20 window=20")
+        // The other process has the circuit's cells, and is stopped before it can judge.
+        try await workers[1].ask("call users")
+        #expect(try await workers[1].ask("totals users").number("succeeded") == 1)
+        workers[1].stop()
+        #expect(try await workers[0].ask("fail users 12").number("failed") == 12)
+        #expect(try await workers[0].ask("call users 8").number("ran") == 8)
+        #expect(try await workers[0].ask("totals users").number("succeeded") == 9)
+        #expect(try await workers[0].ask("look users")["state"] == "closed")
+        workers[1].goOn()
+        try await workers[0].ask("until users open")
+        #expect(try await workers[0].ask("reason users")["reason"]?.contains("12-of-21") == true)
+    }
+
     /// A share that is suspected trips whether or not calls still come.
     @Test func aSuspectedShareNeedsNoFurtherCall() async throws {
         let place = try Workplace.here
