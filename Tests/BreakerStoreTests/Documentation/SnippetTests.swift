@@ -35,6 +35,18 @@ import Testing
         }
     }
 
+    /// Until 1.0 each minor version may migrate the file: no line for a manifest takes the next one by itself.
+    @Test func manifestsTakeNoOtherMinorVersion() throws {
+        let lines = try DocumentedCode.manifestLines()
+        #expect(lines.contains { $0.code.contains(#".package(path: "../BreakerStore")"#) })
+        let version = Versions.library.split(separator: ".").prefix(2).joined(separator: ".")
+        for line in lines where !line.code.contains("path:") {
+            #expect(line.code.contains(#".upToNextMinor(from: "\#(version)."#), "\(line): \(line.code)")
+            // No address that could be somebody's.
+            #expect(line.code.contains(#"url: "https://git.example/"#), "\(line): \(line.code)")
+        }
+    }
+
     @Test func readmeForms() async throws {
         let store = try StoreFixture.makeStore()
         defer { store.close() }
