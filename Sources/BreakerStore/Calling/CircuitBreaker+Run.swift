@@ -110,8 +110,9 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain form does, and `fallback` when it was refused, failed or timed out.
     ///
-    /// An error that the policy ignores, and any error once the caller's task is cancelled, is thrown without the
-    /// fallback. Throws what `fallback` throws; the circuit learns nothing of `fallback`.
+    /// `fallback` also gets a refusal by another circuit, which the operation has thrown. Any other error that the
+    /// policy ignores, and any error once the caller's task is cancelled, is thrown without the fallback. Throws what
+    /// `fallback` throws; the circuit learns nothing of `fallback`.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - fallback: makes a value from the error.
@@ -174,8 +175,8 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain synchronous form does, and `fallback` when it was refused or failed.
     ///
-    /// An error that the policy ignores, and any error once the caller's task is cancelled, is thrown without the
-    /// fallback.
+    /// `fallback` also gets a refusal by another circuit, which the operation has thrown. Any other error that the
+    /// policy ignores, and any error once the caller's task is cancelled, is thrown without the fallback.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - fallback: makes a value from the error.
