@@ -43,7 +43,8 @@ public struct CallPolicy: Sendable {
 
     /// The text that is stored for an error, cut at 500 characters; called on the caller's thread.
     ///
-    /// Every process of the host can read the text: leave out secrets. The default is the name of the error's type.
+    /// Every process of the host can read the text: leave out secrets. The default is the name of the error's type. Not
+    /// called for a value that `failingWhen` calls a failure, of which the name of its type is stored.
     public var describe: @Sendable (any Error) -> String = { TypeNames.name(of: type(of: $0)) }
 
     /// Called once for each call, for metrics, on the caller's thread; nil costs a branch.

@@ -72,7 +72,8 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain form does; a value for which `isFailure` is true counts as a failure.
     ///
-    /// Throws as the plain form does; the value is returned either way.
+    /// Throws as the plain form does; the value is returned either way. Only the name of a failing value's type is
+    /// stored; with `failure`, the policy's `describe` makes the text.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - isFailure: judges a returned value.
@@ -154,7 +155,8 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain synchronous form does; a value for which `isFailure` is true counts as a failure.
     ///
-    /// Throws as that form does; the value is returned either way.
+    /// Throws as that form does; the value is returned either way. Only the name of a failing value's type is stored;
+    /// with `failure`, the policy's `describe` makes the text.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - isFailure: judges a returned value.
