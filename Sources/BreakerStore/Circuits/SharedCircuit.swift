@@ -20,9 +20,13 @@ final class SharedCircuit: Sendable {
         let stretch: Int64
         /// The rules that were in force then.
         let rules: Rules
+        /// The hold by which the circuit refused calls then.
+        let hold: Boxed<CircuitSnapshot.Hold>?
 
-        /// - Parameter circuit: the circuit of the row, as it is now.
-        init(_ row: CircuitRow, _ circuit: Circuit) {
+        /// - Parameters:
+        ///   - circuit: the circuit of the row, as it is now.
+        ///   - hold: the hold by which the circuit refuses calls.
+        init(_ row: CircuitRow, _ circuit: Circuit, hold: CircuitSnapshot.Hold? = nil) {
             self.id = row.id
             self.birth = row.birth
             self.group = row.label
@@ -30,12 +34,13 @@ final class SharedCircuit: Sendable {
             self.epoch = circuit.epoch
             self.stretch = circuit.stretch
             self.rules = circuit.rules
+            self.hold = hold.map { .value($0) }
         }
 
         func isSame(as other: LastRead) -> Bool {
             self.epoch == other.epoch && self.stretch == other.stretch && self.birth == other.birth
                 && self.hasConfig(of: other)
-                && self.lastError == other.lastError
+                && self.lastError == other.lastError && self.hold == other.hold
         }
 
         func hasConfig(of other: LastRead) -> Bool { self.rules == other.rules && self.group == other.group }

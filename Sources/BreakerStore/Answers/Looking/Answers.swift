@@ -188,8 +188,11 @@ final class Answers: Sendable {
         let answer = CallAnswer(
             circuit.state == stored ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
             of: circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
+        // Made here, so that a refusal by the kept answer has nothing to convert.
+        let hold = circuit.holdOpen(at: now).map { CircuitSnapshot.Hold($0, self.clock.dates()) }
+        let read = SharedCircuit.LastRead(found.row, circuit, hold: hold)
         // `know` before `publish`: a call that the kept answer lets through must find its epoch in the counts.
-        let news = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
+        let news = asker.circuit.know(read) { found.isCurrent(for: asker) }
         if let held = found.held, answer.mayBeKept {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }
