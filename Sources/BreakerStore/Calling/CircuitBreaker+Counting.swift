@@ -3,7 +3,9 @@ extension CircuitBreaker {
     // MARK: - Durations
 
     /// How many microseconds the operation took, which has just ended; nil if the call is not measured.
-    func duration(of leave: Leave) -> Int64? { leave.isMeasured ? max(0, self.uptime - leave.began) : nil }
+    func duration(of leave: Leave) -> Int64? {
+        leave.isMeasured ? max(0, self.uptime.subtractingSaturating(leave.began)) : nil
+    }
 
     func wasSlow(_ ending: Ending) -> Bool {
         guard let duration = ending.duration, ending.verdict != .ignored else { return false }

@@ -37,7 +37,7 @@ extension CircuitBreaker {
     /// - Returns: false if the call was slow.
     @usableFromInline
     func countUnlessSlow(_ leave: Leave) -> Bool {
-        let duration = self.uptime &- leave.began
+        let duration = self.uptime.subtractingSaturating(leave.began)
         if self.circuit.counts.isSlow(duration) { return false }
         self.circuit.counts.durations.add(duration)
         self.countSuccess(leave)

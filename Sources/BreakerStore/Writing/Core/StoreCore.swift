@@ -221,7 +221,7 @@ final class StoreCore: EventSource {
     }
 
     func loss(_ error: BreakerStoreError) -> StoreLife.Loss {
-        StoreLife.Loss(since: self.clock.host.wallTime, error: error)
+        StoreLife.Loss(since: self.clock.host.wallDate, error: error)
     }
 
     /// Handles the error of a read.
