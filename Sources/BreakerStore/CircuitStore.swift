@@ -42,7 +42,8 @@ public final class CircuitStore: Sendable {
     /// of the stores is open: `workerName`, `whenUnavailable`, `fileMode`, and whether a lost file is created again
     /// (`access`). Where one store gives up waiting for the file, memory guards for all stores, until the file is back.
     /// - Parameters:
-    ///   - path: the database file. Its directory must exist, on a local file system.
+    ///   - path: the database file. Its directory must exist, on a local file system, unless the configuration lets
+    ///     the store degrade: then the directory may come later.
     ///   - configuration: how this process uses the file.
     public convenience init(
         path: String,

@@ -26,6 +26,7 @@ final class StoreCore: EventSource {
 
     let file: StoreFile
     let configuration: CircuitStore.Configuration
+    private let fileSystem: FileSystem
     let clock: StoreClock
     let guarded: Mutex<Guarded>
     let writer: Writer
@@ -58,9 +59,15 @@ final class StoreCore: EventSource {
     private let forkGate = Gate()
 
     /// Opens the file and starts the thread.
-    init(file: StoreFile, configuration: CircuitStore.Configuration) throws(BreakerStoreError) {
+    ///
+    /// - Parameter isForeseen: whether the directory could not be opened when the path was resolved.
+    init(
+        file: StoreFile, configuration: CircuitStore.Configuration, _ fileSystem: FileSystem = FileSystem(),
+        isForeseen: Bool = false
+    ) throws(BreakerStoreError) {
         self.file = file
         self.configuration = configuration
+        self.fileSystem = fileSystem
         self.clock = StoreClock(configuration.clock)
         self.writer = Writer(file, configuration, self.clock, self.random)
         self.answers = Answers(file, self.clock, syncs: configuration.syncs)
@@ -72,6 +79,7 @@ final class StoreCore: EventSource {
         )
         self.guarded = Mutex(Guarded(life: life), rank: .life)
         do throws(BreakerStoreError) {
+            if isForeseen { try file.requireDirectory(on: fileSystem) }
             _ = try self.open()
         } catch {
             guard configuration.whenUnavailable == .degrade, error.code != .invalidConfiguration else { throw error }
@@ -175,6 +183,7 @@ final class StoreCore: EventSource {
         self.answers.close()
         self.writer.shut()
         self.viewer.close()
+        try self.file.requireDirectory(on: self.fileSystem)
         let isSameDatabase = try self.open(isSuspect: isSuspect, maybeSame: maybeSame)
         self.toRegister.withLock { $0 = isSameDatabase && $0 ?? true }
         try self.writer.register(self.circuits.inForce, isSameDatabase: isSameDatabase)
