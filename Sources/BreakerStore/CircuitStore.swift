@@ -37,10 +37,11 @@ public final class CircuitStore: Sendable {
     ///
     /// A second store of this process on the same file shares the first store's thread, writer and clock. Its
     /// `durability`, `eventsKept` and `forgetIdleAfter` must be the first store's, and so must its `clock` unless that
-    /// is the default: otherwise `invalidConfiguration` is thrown. Each store has an `onEvent` and a `busyTimeout` of
-    /// its own, and a store that is `.readOnly` shares nothing. The first store's other settings apply as long as any
-    /// of the stores is open: `workerName`, `whenUnavailable`, `fileMode`, and whether a lost file is created again
-    /// (`access`). Where one store gives up waiting for the file, memory guards for all stores, until the file is back.
+    /// is the default, and its `migration` unless that is `.never`: otherwise `invalidConfiguration` is thrown. Each
+    /// store has an `onEvent` and a `busyTimeout` of its own, and a store that is `.readOnly` shares nothing. The first
+    /// store's other settings apply as long as any of the stores is open: `workerName`, `whenUnavailable`, `fileMode`,
+    /// and whether a lost file is created again (`access`) or an older file in its place is migrated. Where one store
+    /// gives up waiting for the file, memory guards for all stores, until the file is back.
     /// - Parameters:
     ///   - path: the database file. Its directory must exist, on a local file system, unless the configuration lets
     ///     the store degrade: then the directory may come later.

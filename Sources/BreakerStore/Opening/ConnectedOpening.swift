@@ -29,7 +29,8 @@ struct ConnectedOpening {
     /// - Parameter checksWholeFile: whether SQLite checks the whole file before this process writes to it.
     func run(checksWholeFile: Bool) throws(BreakerStoreError) -> Opened {
         try self.requireStore(checksWholeFile: checksWholeFile)
-        let lost = try Schema.migrate(self.writer.connection, self.file, mayCreate: self.opening.mayCreate)
+        let lost = try Schema.migrate(
+            self.writer.connection, self.file, mayCreate: self.opening.mayCreate, mayMigrate: self.opening.mayMigrate)
         try self.beginLog()
         let facts = try self.allFiles()
         try self.writer.connection.waitWhenBusy(.zero)

@@ -59,13 +59,14 @@ struct Opening {
     }
 
     var mayCreate: Bool { self.configuration.access == .readWrite }
+    var mayMigrate: Bool { self.configuration.migration == .automatic }
 
     private func open(
         until deadline: Deadline, isSuspect: Bool
     ) throws(BreakerStoreError) -> Opened {
         var plan = OpeningPlan(
-            facts: OpeningFacts(unexamined: self.file), mayCreate: self.mayCreate, isReopening: self.previous != nil,
-            left: self.left, isSuspect: isSuspect)
+            facts: OpeningFacts(unexamined: self.file), mayCreate: self.mayCreate, mayMigrate: self.mayMigrate,
+            isReopening: self.previous != nil, left: self.left, isSuspect: isSuspect)
         var madeLock: FoundFile.Number?
         while true {
             Hook.reached("open.begin")

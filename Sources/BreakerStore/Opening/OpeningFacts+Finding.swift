@@ -64,6 +64,15 @@ extension OpeningFacts {
         return self.store(of: version)
     }
 
+    /// The schema's version of files that are a store; nil if SQLite must be asked (`Look.version`).
+    var storedVersion: Int64? {
+        if let version = self.version ?? self.versionByLog ?? nil { return version }
+        guard case .header(let header) = self.content else { return nil }
+        // A process may have migrated the file just now: then the log has the new first page, and the database the old.
+        let isInLog = self.hasLog && !self.hasJournal && header.userVersion < Schema.version
+        return isInLog ? nil : header.userVersion
+    }
+
     private func store(of version: Int64) -> Finding {
         Schema.isKnown(version) ? .store : .refused(Schema.newer(version, self.file.path))
     }

@@ -132,6 +132,10 @@ struct ContentChecks {
             Words(why: "the file, or a row of it, can't be read", advice: "see 'contents', and the workers' logs")
         case .foreignSchema?:
             Words(why: "the file's tables were not as the library makes them", advice: "see 'schema'")
+        case .olderSchema?:
+            Words(
+                why: "workers may not migrate the file, which has an older schema",
+                advice: "open it once with a service whose migration is .automatic")
         case let reason?:
             Words(why: "workers can't use the file (\(reason))", advice: "see the workers' logs, which tell more")
         case nil: Words(why: "workers can't use the file", advice: "see the workers' logs, which tell why")

@@ -175,9 +175,9 @@ import Testing
             .invalidConfiguration, .notAStore, .newerSchema, .foreignSchema, .unsupportedFileSystem, .unsafePath,
             .notFound,
             .permissionDenied, .busy, .full, .corrupt, .unavailable, .noSuchCircuit, .inUse, .closed, .forked,
-            .readOnly,
+            .readOnly, .olderSchema,
         ]
-        #expect(Set(codes).count == 17)
+        #expect(Set(codes).count == 18)
     }
 
     @Test func clocks() {

@@ -110,6 +110,16 @@ import Testing
         await watcher.value
     }
 
+    @Test(.ownDirectory) func plannedMigration() async throws {
+        let path = try OlderFileTests.make("1.1")
+        let store = try CircuitStore(path: path, configuration: ReliabilitySnippets.plannedMigration())
+        defer { store.close() }
+        #expect(ReliabilitySnippets.health(store).contains("olderSchema"))
+        // As another process would.
+        await #expect(processExitsWith: .success) { [path = path as String] in try ReliabilitySnippets.migrate(path) }
+        #expect(await eventually { store.isHealthy })
+    }
+
     @Test func reliability() throws {
         #expect(ReliabilitySnippets.durability().durability == .everyCommit)
         let store = try StoreFixture.makeStore()

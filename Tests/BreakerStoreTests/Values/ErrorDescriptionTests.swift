@@ -76,6 +76,7 @@ private let date = Date(timeIntervalSince1970: 0)
     @Test(arguments: [
         (BreakerStoreError.Code.invalidConfiguration, "invalidConfiguration"), (.notAStore, "notAStore"),
         (.newerSchema, "newerSchema"), (.foreignSchema, "foreignSchema"),
+        (.olderSchema, "olderSchema"),
         (.unsupportedFileSystem, "unsupportedFileSystem"),
         (.unsafePath, "unsafePath"), (.notFound, "notFound"), (.permissionDenied, "permissionDenied"),
         (.busy, "busy"), (.full, "full"), (.corrupt, "corrupt"), (.unavailable, "unavailable"),

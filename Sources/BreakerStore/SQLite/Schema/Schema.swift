@@ -32,14 +32,27 @@ enum Schema {
         )
     }
 
+    /// The error for a file that this process may not migrate.
+    static func older(_ version: Int64, _ path: String) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .olderSchema,
+            message: "the file has schema \(Versions.text(ofSchema: version)), and this process may not migrate it",
+            advice: "open it once with a process of this release that may (migration .automatic), which moves it to "
+                + "schema \(Versions.schema) for good; or go on with the release that made it",
+            path: path)
+    }
+
     /// Creates the tables or migrates an older file's rows, in one transaction: a kill leaves nothing half done.
     ///
-    /// - Parameter mayCreate: whether an empty file may become a store.
+    /// - Parameters:
+    ///   - mayCreate: whether an empty file may become a store.
+    ///   - mayMigrate: whether an older file's rows may be migrated.
     /// - Returns: other programs' triggers, which never ran, and which are lost with the tables that they were on.
     static func migrate(
         _ connection: borrowing Connection,
         _ file: StoreFile,
         mayCreate: Bool = true,
+        mayMigrate: Bool = true,
         steps: [Migration] = Migration.all
     ) throws(BreakerStoreError) -> [String] {
         let target = Int64(steps.last?.version ?? 0)
@@ -54,6 +67,8 @@ enum Schema {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(BreakerStoreError) {
             let version = try Self.claim(connection, file, mayCreate: mayCreate)
+            // The plan has refused an older file already, unless SQLite has just rolled back a journal.
+            guard version == 0 || mayMigrate else { throw Self.older(version, file.path) }
             if version > 0 { lost = try Self.triggers(in: connection) }
             for part in Self.parts(of: steps, after: version) {
                 Hook.reached("migration.step")
