@@ -49,25 +49,29 @@ package enum JSONDocument {
         ])
     }
 
-    /// An operator's changes, made or only planned.
+    /// Writes an operator's changes, made or only planned, piece by piece: there may be very many.
     ///
     /// - Parameters:
     ///   - changes: the changes, each with the members that its verb adds.
     ///   - isDryRun: whether nothing was changed.
     ///   - unreadable: the names of circuits that could not be read.
-    package static func changes(
-        _ changes: [(name: String, from: String, to: String, more: [String: JSONValue])], isDryRun: Bool,
-        unreadable: [String]
-    ) -> String {
-        let values = changes.map { change in
+    package static func writeChanges(
+        _ changes: some Sequence<(name: String, from: String, to: String, more: [String: JSONValue])>, isDryRun: Bool,
+        unreadable: [String], _ write: (String) -> Void
+    ) {
+        write("{\"changes\":[")
+        var text = ""
+        for change in changes {
             let states: [String: JSONValue] = [
                 "from": .string(change.from), "name": .string(change.name), "to": .string(change.to),
             ]
-            return JSONValue.object(states.merging(change.more) { state, _ in state })
+            JSONValue.object(states.merging(change.more) { state, _ in state }).append(to: &text)
+            write(text)
+            text = ","
         }
-        return JSONValue.document([
-            "changes": .array(values), "dryRun": .bool(isDryRun), "unreadable": .texts(unreadable),
-        ])
+        var names = ""
+        JSONValue.texts(unreadable).append(to: &names)
+        write("],\"dryRun\":\(isDryRun),\"unreadable\":\(names),\"version\":1}\n")
     }
 
     // MARK: - Events and workers

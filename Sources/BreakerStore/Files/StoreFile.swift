@@ -21,6 +21,9 @@ struct StoreFile: Sendable, Hashable {
     /// Where the link to other hosts reports its state.
     var link: String { self.path + "-link" }
 
+    /// What the names of the files beside a store add to its own.
+    static let endings = ["-wal", "-shm", "-journal", "-lock", "-board", "-link"]
+
     var directory: String { Self.directory(of: self.path) }
 
     /// Resolves symbolic links, so that two names of one file are one store; throws if the path can't be a store.

@@ -160,7 +160,7 @@ package struct StoreInspection {
         // Ordered by number, as in the file: in another order, SQLite would read pages of a large file again and again.
         for circuit in selected.circuits.sorted(by: { $0.id < $1.id }) {
             try database.records(of: circuit.id, withWorkers: withWorkers) { (finding) throws(BreakerStoreError) in
-                self.take(try counted(finding), isNamed: circuit.isNamed, into: &found, body)
+                self.take(try counted(finding), isNamed: circuit.mustBeThere, into: &found, body)
             }
         }
         return found.sorted
