@@ -41,7 +41,7 @@ import Testing
     /// What is wrong with the files.
     @Test(arguments: [
         ("chmod 0644 \"$BREAKER_STORE-shm\"", "permissions", "who may write the one can't write the other"),
-        ("echo x >\"$BREAKER_STORE-lock\"", "lock file", "it is not the lock file of a store"),
+        ("echo x >\"$BREAKER_STORE-lock\"", "lock file", "another program has written into it"),
     ])
     func findsHarmedFiles(line: String, check: String, finding: String) throws {
         let shop = try Shop()

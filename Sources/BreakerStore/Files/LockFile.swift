@@ -75,8 +75,16 @@ final class LockFile: Sendable {
         /// No file, or not a whole lock file of a store.
         case other
         case whole(hasWorkers: Bool)
+        /// The lock file of living workers, into whose first line another program has written.
+        case damaged
 
-        var hasWorkers: Bool { self == .whole(hasWorkers: true) }
+        var hasWorkers: Bool {
+            switch self {
+            case .other: false
+            case .whole(let hasWorkers): hasWorkers
+            case .damaged: true
+            }
+        }
     }
 
     /// Finds out whether a whole lock file of a store is there, and whether other stores use it; changes nothing.
@@ -84,10 +92,11 @@ final class LockFile: Sendable {
         guard let file = OpenFile(path, O_RDONLY), let bytes = file.read(Self.magic.count + 1) else { return .other }
         let hasWorkers = ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers)
         // Only workers of a store lock these bytes: the file is theirs, whatever its first line is now.
-        return bytes == Self.magic || hasWorkers ? .whole(hasWorkers: hasWorkers) : .other
+        if bytes == Self.magic { return .whole(hasWorkers: hasWorkers) }
+        return hasWorkers ? .damaged : .other
     }
 
-    /// Whether a whole lock file of a store is there; changes nothing.
+    /// Whether a lock file of a store is there; changes nothing.
     static func exists(at path: String) -> Bool { Self.content(at: path) != .other }
 
     /// Whether a process has the byte of the link; changes nothing.

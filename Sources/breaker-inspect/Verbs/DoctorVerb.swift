@@ -62,6 +62,7 @@ struct DoctorVerb: Verb {
             case .unavailable where error.isOfRefusedValue:
                 findings.append(.wrong("contents", error.message.escaped, error.advice?.escaped ?? ""))
                 findings.append(ContentChecks.sqlite)
+            case .notAStore: findings.append(UnusableFile(path: path, refusal: error).finding(facts))
             case .notFound: return missing.findings
             case .permissionDenied where findings.contains { $0.status == .wrong }: break
             default: throw Failure(error, path: path, doing: "open")

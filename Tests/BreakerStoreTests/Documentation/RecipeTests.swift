@@ -98,13 +98,14 @@ import Testing
             #expect(await self.told(1) { $0.hasPrefix("circuit_events") }.count == 1)
             let folder = URL(fileURLWithPath: store.path).deletingLastPathComponent()
             try FileManager.default.moveItem(at: folder, to: folder.appendingPathExtension("away"))
-            #expect(await self.told(1) { $0 == "circuit_store_degraded = 1" }.count == 1)
+            #expect(await !self.told(1) { $0 == "circuit_store_degraded = 1" }.isEmpty)
         }
         try await self.makeHistory({ RecipeSnippets.measure(&$0, &$1) }, beforeClosing: loseFile)
         let lines = await self.told(6) { !$0.hasPrefix("logs ") }
         #expect(lines.last == "circuit_store_degraded = 0")
         #expect(
-            lines.sorted() == [
+            // The store reports that it is degraded again when its reason changes.
+            Set(lines).sorted() == [
                 #"circuit_calls ["logged", "failed"] took time: true"#,
                 #"circuit_calls ["logged", "refused"] took time: false"#,
                 #"circuit_calls ["logged", "succeeded"] took time: true"#,

@@ -19,7 +19,7 @@ package struct BatchedCommand {
     typealias Step = @Sendable (Database.Selected.Circuit, Transaction) throws(BreakerStoreError) -> Made?
 
     /// The most circuits that one transaction changes.
-    package static let largestBatch = 1_000_000
+    package static let largestBatch = 1_000
     /// After this time one transaction of several takes no further circuit: a fifth of what services wait by default.
     private static let longestBatch = Duration.milliseconds(50)
     /// The bounds of the pause between two transactions: a writer that waits asks for the lock each millisecond.

@@ -132,12 +132,18 @@ enum Schema {
         )
     }
 
-    static func stranger(_ file: StoreFile, _ what: String) -> BreakerStoreError {
+    static func stranger(
+        _ file: StoreFile, _ what: String, advice: String = "it was left as it is; name another path"
+    ) -> BreakerStoreError {
         BreakerStoreError(
-            code: .notAStore,
-            message: "\(what), not a store of circuits",
-            advice: "it was left as it is; name another path",
-            path: file.path
-        )
+            code: .notAStore, message: "\(what), not a store of circuits", advice: advice, path: file.path)
+    }
+
+    /// The error for a file without the header of a database, which may be what is left of a store.
+    static func noDatabase(_ file: StoreFile) -> BreakerStoreError {
+        Self.stranger(
+            file, "it is not an SQLite database",
+            advice: "if it was the store, 'breaker-inspect set-aside' moves it away, and services begin a new one; "
+                + "else correct the path")
     }
 }
