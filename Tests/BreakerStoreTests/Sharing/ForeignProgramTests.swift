@@ -107,7 +107,7 @@ import Testing
         let (swift, python) = try await self.pair(in: place, "failures=3")
         try await swift.ask("call users 3")
         try await python.ask("hold users open 60 ann")
-        let refused = "ran=0 failed=0 refused=1 cause=held wait=60000000 by=ann"
+        let refused = "ran=0 failed=0 refused=1 cause=held wait=60000000 by=ann reason=held-in-python"
         #expect(try await swift.ask("call users").description == refused)
         #expect(try await python.ask("call users")["calls"] == "refused")
         place.clock.advance(by: .seconds(60))
