@@ -189,7 +189,8 @@ final class Answers: Sendable {
             circuit.state == stored ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
             of: circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
         // `know` before `publish`: a call that the kept answer lets through must find its epoch in the counts.
-        let news = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
+        let read = SharedCircuit.LastRead(found.row, circuit, offset: self.clock.offset)
+        let news = asker.circuit.know(read) { found.isCurrent(for: asker) }
         if let held = found.held, answer.mayBeKept {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }
