@@ -45,6 +45,12 @@ extension SharedCircuit {
 
         func hasConfig(of other: LastRead) -> Bool { self.rules == other.rules && self.group == other.group }
 
+        /// The circuit, without its probes.
+        var circuit: Circuit {
+            self.unusual?.value
+                ?? Circuit(rules: self.rules, state: .closed, since: StoreTime(microseconds: 0), epoch: self.epoch)
+        }
+
         /// The operator's hold; nil without one.
         var hold: Circuit.Hold? { self.unusual?.value.hold }
 
@@ -56,7 +62,8 @@ extension SharedCircuit {
         ///   - offset: store time less uptime, now.
         ///   - own: the failures that this process has reported.
         func inMemory(at now: StoreTime, offset: Int64, _ own: OwnFailures) -> CircuitInMemory {
-            var circuit = self.unusual?.value.shifted(by: offset.subtractingSaturating(self.offset))
+            var circuit =
+                self.unusual?.value.shifted(by: offset.subtractingSaturating(self.offset))
                 ?? Circuit(rules: self.rules, at: now)
             circuit.epoch = now.microseconds
             circuit.lastError = self.lastError

@@ -47,6 +47,8 @@ final class SharedCircuit: Sendable {
     private let uses = Atomic<Int>(0)
     /// The uptime at which a handle last went.
     private let lastUse = Atomic<Int64>(0)
+    /// The uptime at which this process last looked at the circuit in the file.
+    private let looked = Atomic<Int64>(0)
 
     init(_ config: KeptConfig) {
         self.key = CircuitName(config.config.name)
@@ -187,6 +189,10 @@ final class SharedCircuit: Sendable {
         }
         return (config?.config, before.map { $0.birth != read.birth } ?? false)
     }
+
+    var lastLook: Int64 { self.looked.load(ordering: .relaxed) }
+
+    func noteLook(at uptime: Int64) { self.looked.store(uptime, ordering: .relaxed) }
 
     // MARK: - Memory
 
