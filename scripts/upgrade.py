@@ -4,9 +4,10 @@
 usage: scripts/upgrade.py RELEASE…
 
 Builds each release from this repository's history, in a work tree under .build/upgrade, and plays with its own worker:
-a file with a circuit in every state is moved by this release's tool chain and compared; a live worker of the release
-guards in memory meanwhile, and is whole after its restart with the new program; whoever moves the file is killed on the
-way. Prints what it sees. Exit code 1: something was lost.
+a file with a circuit in every state is moved by this release's tool chain and compared; a live worker of a release with
+another major version of the schema guards in memory meanwhile, and is whole after its restart with the new program; one
+of the same major version goes on with the file; whoever moves the file is killed on the way. Prints what it sees. Exit
+code 1: something was lost.
 """
 import os
 import pathlib
@@ -22,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLACE = ROOT / ".build/upgrade"
 # The last commit of each release.
 COMMITS = {"0.1.2": "ee8cb83", "0.4.2": "57ee275", "0.4.3": "60471c2", "0.5.0": "66bc99d"}
+NEWEST = 2001
 KILLS = 40
 EVENTS = 1_000_000
 # What is compared: of a file of 1.x, and of one of 2.0.
@@ -178,7 +180,8 @@ def play(release, old_program, new_program):
         worker.ask("breaker in-a-row consecutive=3 recovery=30")
     with sqlite3.connect(path, isolation_level=None) as database:
         database.execute("PRAGMA wal_autocheckpoint = 0")
-        stamp = database.execute("SELECT highest FROM clock").fetchone()[0]
+        column = "highest" if rows(path, "PRAGMA user_version")[0][0] < 2000 else "reserved"
+        stamp = database.execute(f"SELECT {column} FROM clock").fetchone()[0]
         database.execute(
             "INSERT INTO event (circuit, kind, at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
             f" WHERE i < {EVENTS}) SELECT 'many', 'reset', {stamp} FROM n")
@@ -199,18 +202,20 @@ def play(release, old_program, new_program):
         now, found = seen(path)
         compare(before, found, release)
         kills += 1
-        if now >= 2000:
+        if now >= NEWEST:
             break
     begun = time.monotonic()
     new = Worker(new_program, clock)
     new.ask(f"open {path} shop")
     took = time.monotonic() - begun
     now, found = seen(path)
-    if now < 2000:
+    if now < NEWEST:
         raise Lost(f"{release}: the file still has schema {now}")
     compare(before, found, release)
     print(f"{release}: moved to schema {now // 1000}.{now % 1000} after {kills} kills; the last opening took {took:.2f} s")
 
+    if version // 1000 == now // 1000:
+        return share(release, new, live + [old], path)
     # Live workers of the release write nothing, and guard in memory.
     for worker in live + [old]:
         # The first call meets the new schema: it runs, and memory guards from then on.
@@ -236,6 +241,30 @@ def play(release, old_program, new_program):
         again.kill()
     new.kill()
     print(f"{release}: live workers guarded in memory, and were whole after their restart", flush=True)
+
+
+def share(release, new, live, path):
+    """Live workers of the release go on with the file, beside one of this release."""
+    new.ask("breaker in-a-row consecutive=3 recovery=30")
+    new.ask("breaker shared failures=8 recovery=30")
+    for worker in live:
+        worker.ask("breaker shared failures=8 recovery=30")
+        for _ in range(2):
+            worker.ask("fail shared 1")
+        if not worker.ask("health").startswith("health=healthy"):
+            raise Lost(f"{release}: a live worker can't use the file: {worker.ask('health')}")
+    if "state=open" not in new.ask("look shared"):
+        raise Lost(f"{release}: failures of both releases do not count together: {new.ask('look shared')}")
+    new.ask("hold shared open")
+    for worker in live:
+        if "cause=held" not in worker.ask("call shared 1"):
+            raise Lost(f"{release}: a live worker does not obey a hold of the new release")
+    live[0].ask("forget reset")
+    if rows(path, "PRAGMA integrity_check") != [("ok",)]:
+        raise Lost(f"{release}: the file is damaged")
+    for worker in live + [new]:
+        worker.kill()
+    print(f"{release}: live workers went on with the file, beside one of this release", flush=True)
 
 
 def main():

@@ -216,8 +216,9 @@ public final class CircuitStore: Sendable {
 
     /// Commits all that waits, for at most `busyTimeout`, then closes the store.
     ///
-    /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`. Blocks
-    /// the calling thread meanwhile.
+    /// Calls in flight finish. Later calls are guarded in memory, which begins with what this process has last read: an
+    /// open circuit refuses until its time has come, and a hold without an end for the rest of the process's life.
+    /// Later throwing store calls throw `closed`. Blocks the calling thread meanwhile.
     public func close() {
         guard !self.gate.isForked, !self.isClosed else { return }
         guard let core = self.backend.core else {

@@ -22,11 +22,15 @@ package enum JSONDocument {
     ///   - circuit: the circuit.
     ///   - events: its newest events, newest first, as the history gives them.
     ///   - link: how the store is joined with those of other hosts; nil without a link.
-    package static func detail(of circuit: SeenCircuit, events: [CircuitEvent], link: SeenLink?) -> String {
+    ///   - creation: when the file was created, and in place of which lost file; nil where that is unknown.
+    package static func detail(
+        of circuit: SeenCircuit, events: [CircuitEvent], link: SeenLink?, creation: SeenCreation? = nil
+    ) -> String {
         JSONValue.document([
             "circuit": .object(JSONValue.detail(of: circuit)),
             "events": .array(events.reversed().map { .event($0) }),
             "link": .link(link),
+            "created": creation.map { .creation($0) } ?? .null,
         ])
     }
 

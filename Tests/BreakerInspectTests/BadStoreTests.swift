@@ -139,7 +139,7 @@ import Testing
             CREATE TABLE later (id INTEGER PRIMARY KEY, what TEXT NOT NULL) STRICT;
             INSERT INTO later VALUES (1, 'x');
             INSERT INTO event (circuit, kind, at) VALUES ('b open', 'laterKind', 1);
-            PRAGMA user_version = 2001;
+            PRAGMA user_version = 2002;
             """)
         let list = shop.inspect("list")
         #expect(list.code == .done)

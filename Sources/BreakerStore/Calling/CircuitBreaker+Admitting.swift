@@ -175,7 +175,7 @@ extension CircuitBreaker {
             retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) }
         )
         if cause == .held {
-            refusal.boxedHold = lastRead?.hold
+            refusal.boxedHold = lastRead?.refusingHold
         } else {
             refusal.lastError = lastError ?? lastRead?.lastError
         }
@@ -187,7 +187,7 @@ extension CircuitBreaker {
     /// Looks once more if that reading has no hold. Then the refusal comes from a commit, which keeps no reading, or
     /// from a reading that was not kept, because another process committed meanwhile.
     private var lastReadWithHold: SharedCircuit.LastRead? {
-        if let lastRead = self.circuit.lastRead, lastRead.hold != nil { return lastRead }
+        if let lastRead = self.circuit.lastRead, lastRead.refusingHold != nil { return lastRead }
         self.look()
         return self.circuit.lastRead
     }

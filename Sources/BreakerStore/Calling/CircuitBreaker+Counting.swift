@@ -126,9 +126,9 @@ extension CircuitBreaker {
     /// Opens the circuit in memory, because its calls have reached the share, or the trip could not be committed.
     func countInMemory(_ share: Circuit.ReachedShare, _ end: CallEnd) {
         let epoch: Int64? = if case .inMemory(_, let epoch) = end.count { epoch } else { nil }
-        self.circuit.memory.shareReached(
-            by: Circuit.WindowCounts(share), self.circuit.rulesInMemory, error: self.text(of: end.ending),
-            at: self.core.clock.now, epoch: epoch)
+        self.circuit.shareReachedInMemory(
+            by: Circuit.WindowCounts(share), error: self.text(of: end.ending), at: self.core.clock.now,
+            offset: self.core.clock.offset, epoch: epoch)
     }
 
     /// Keeps the text of a failure that has tripped nothing; the store saves the text now and then.

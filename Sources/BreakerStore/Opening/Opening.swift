@@ -4,6 +4,8 @@ struct Opened: Sendable {
     let lock: LockFile
     let worker: Worker
     let identity: FileIdentity
+    /// A number that no other file has (`clock.birth`).
+    let incarnation: Int64
     /// Notes for the history about what was wrong with the file and has been mended.
     let mended: [StoreNote]
     /// Whether the wal-index's header shows if a kept answer still counts.

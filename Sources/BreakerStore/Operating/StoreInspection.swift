@@ -108,6 +108,11 @@ package struct StoreInspection {
         Versions.text(ofSchema: try self.view.database.connection.integer("PRAGMA user_version"))
     }
 
+    /// When the file was created; nil if an older release has created it.
+    package func creation() throws(BreakerStoreError) -> StoreCreation? {
+        try StoreCreation.read(self.view.database, self.reading.date)
+    }
+
     /// The size of the database in bytes, without its log.
     package var fileSize: Int64 { StoreFile.size(self.view.file.path) ?? 0 }
 

@@ -51,10 +51,11 @@ final class Outbox: Sendable {
 
     /// Keeps a note, for the new file's history, that a broken file was set aside.
     func noteQuarantine(_ name: String) {
-        let fileName = name.split(separator: "/").last.map(String.init) ?? name
-        let reason = "the file was broken; it is kept as \(fileName)"
+        let reason = "the file was broken; it is kept as \(Self.fileName(name))"
         self.note([StoreNote(transition: Transition(kind: .quarantined, reason: reason))])
     }
+
+    static func fileName(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// Keeps the notes that the file could not be used and that it can be used again.
     func note(_ loss: StoreLife.Loss, endedAt wallTime: Date) {

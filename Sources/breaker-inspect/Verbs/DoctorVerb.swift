@@ -46,6 +46,7 @@ struct DoctorVerb: Verb {
         do throws(BreakerStoreError) {
             let examination = try facts.examine(context.clock)
             let contents = ContentChecks(examination: examination)
+            if let creation = contents.creation { findings.append(creation) }
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
             findings += [files.lockFile(examination), files.board(examination)]
             let isWaitedFor = examination.degraded.contains { $0.reason == .busy }

@@ -161,12 +161,12 @@ import Testing
         #expect(CircuitEvent.Kind(rawValue: "ofALaterVersion").rawValue == "ofALaterVersion")
         let kinds: [CircuitEvent.Kind] = [
             .configured, .tripped, .probing, .probeExpired, .reopened, .closed, .reset, .held, .released, .forgotten,
-            .degraded, .restored, .quarantined, .missed,
+            .degraded, .restored, .quarantined, .created, .stateRestored, .missed,
         ]
         #expect(
             kinds.map(\.rawValue) == [
                 "configured", "tripped", "probing", "probeExpired", "reopened", "closed", "reset", "held", "released",
-                "forgotten", "degraded", "restored", "quarantined", "missed",
+                "forgotten", "degraded", "restored", "quarantined", "created", "stateRestored", "missed",
             ])
     }
 

@@ -27,7 +27,7 @@ import Testing
                 "DROP INDEX event_by_circuit",
                 "CREATE INDEX event_by_circuit ON event (circuit, id)"
             ),
-            ("CREATE TABLE t (x); PRAGMA user_version = 7", "DROP TABLE t; PRAGMA user_version = 2000"),
+            ("CREATE TABLE t (x); PRAGMA user_version = 7", "DROP TABLE t; PRAGMA user_version = 2001"),
         ], [false, true])
     func comesBackOnceTheObjectIsAsItShouldBe(_ sql: (change: String, back: String), isOpen: Bool) async throws {
         let path = try Workplace.here.store
@@ -114,7 +114,7 @@ import Testing
         #expect(!breaker.isCallPermitted)
         #expect(Self.events(in: path) == events)
         #expect(Foreign.value(path, "SELECT count(*) FROM failure") == "1")
-        Foreign.run(path, "PRAGMA user_version = 2000", keepsLog: true)
+        Foreign.run(path, "PRAGMA user_version = 2001", keepsLog: true)
         #expect(await eventually { store.isHealthy })
         #expect(await eventually { (try? store.circuit(named: "b")?.state) != .closed })
     }

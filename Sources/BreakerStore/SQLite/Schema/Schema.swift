@@ -91,7 +91,7 @@ enum Schema {
 
     /// The SQL texts to run, in this order, in a file of this version.
     private static func parts(of steps: [Migration], after version: Int64) -> [[UInt8]] {
-        if version == 0, let last = steps.last, Int64(last.version) == Self.version { return [Migration.schema] }
+        if version == 0, let last = steps.last, Int64(last.version) == Self.version { return Migration.whole }
         return steps.filter { Int64($0.version) > version }.flatMap(\.parts)
     }
 

@@ -53,7 +53,7 @@ extension StoreCore {
     /// has replaced it.
     private func lookAround() {
         _ = OpenFile.sizeLimit
-        if !self.writer.isInPlace { return self.lose(.moved(self.file.path)) }
+        if !self.sawFilesInPlace() { return self.lose(.moved(self.file.path)) }
         // If the leader hangs, callers find out at their deadlines. Posted tickets have no caller, so this thread
         // checks theirs.
         _ = self.giveUpIfOverdue()
