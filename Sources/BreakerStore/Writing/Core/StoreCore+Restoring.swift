@@ -64,7 +64,12 @@ extension StoreCore {
             // Without its log a young database is empty, and has become another one.
             let maybeSame = maybeSame && lost.map { $0.incarnation == opened.incarnation } ?? true
             let isSame = try self.answers.isSameDatabase(opened, maybeSame: maybeSame)
-            if !isSame || lost?.lacksOnlyLog == true {
+            if let lost, isSame, lost.lacksOnlyLog {
+                // A circuit that was registered just before may have been in the log alone. A circuit that was
+                // forgotten just before must not come back.
+                let present = self.circuits.inForce.filter { lost.circuits[$0.key] != nil }
+                try self.writer.register(present, isSameDatabase: false, restoring: lost)
+            } else if !isSame {
                 try self.writer.register(self.circuits.inForce, isSameDatabase: false, restoring: lost)
             }
             self.lost.withLock { $0 = nil }
