@@ -28,6 +28,13 @@ final class Outbox: Sendable {
         }
     }
 
+    /// Called when another file has taken the lost one's place: the epochs of the lost file say nothing there.
+    func fileReplaced() {
+        self.state.withLock { state in
+            for index in state.reports.indices { state.reports[index].input.forgetEpoch() }
+        }
+    }
+
     /// Hands over the reports, oldest first.
     func takeReports() -> [KeptReport] {
         self.state.withLock { state in
@@ -71,7 +78,7 @@ final class Outbox: Sendable {
 /// A report that could not be committed.
 struct KeptReport: Sendable {
     let circuit: SharedCircuit
-    let input: CircuitInput
+    var input: CircuitInput
     /// When the call ended, as uptime: the file's clock offset may differ from the offset that was known then.
     let uptime: Int64
 }

@@ -71,6 +71,7 @@ extension StoreCore {
                 try self.writer.register(present, isSameDatabase: false, restoring: lost)
             } else if !isSame {
                 try self.writer.register(self.circuits.inForce, isSameDatabase: false, restoring: lost)
+                self.outbox.fileReplaced()
             }
             self.lost.withLock { $0 = nil }
             return isSame
