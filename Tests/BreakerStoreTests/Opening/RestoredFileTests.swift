@@ -224,6 +224,21 @@ import Darwin
 
     // MARK: - Nothing is restored wrongly
 
+    /// A command that the database has, and that came before what only the log had, is no later command.
+    @Test func anOpenStateOfTheLogOutlivesAnEarlierResetOfTheDatabase() async throws {
+        let worker = try await self.worker("a")
+        try await worker.ask("fail a")
+        self.place.clock.advance(by: .milliseconds(1))
+        try await worker.ask("reset a")
+        Foreign.run(self.path, "PRAGMA wal_checkpoint(PASSIVE)", keepsLog: true)
+        self.place.clock.advance(by: .milliseconds(1))
+        try await worker.ask("fail a")
+        #expect(try await self.state("a", worker) == "open")
+        Loss.log.happen(to: self.path)
+        try await worker.ask("breaker b failures=1 recovery=1000 ; healthy 120000")
+        #expect(try await self.state("a", worker) == "open")
+    }
+
     @Test func aLaterCommandStands() async throws {
         let (first, late) = (try await self.worker("a", "b"), try await self.worker("a", "b", "c"))
         try await first.ask("hold a open ; hold b open")

@@ -88,6 +88,8 @@ struct FilesUnderFeet {
                 await workers[killed].die()
                 // A new worker could not open what is there.
                 if case .void = verdict { return self.report.add(1, "scenes given up") }
+                // Nor could it while another one stands still in the middle of making the files.
+                halted?.goOn()
                 workers[killed] = try await self.start(floor, killed)
                 self.report.add(1, "kills")
             }
@@ -144,10 +146,24 @@ struct FilesUnderFeet {
 
     private func start(_ floor: Floor, _ number: Int) async throws -> WorkerProcess {
         let worker = try WorkerProcess(arguments: [floor.clock.path])
-        try await worker.ask(
-            "user \(floor.user) ; open \(floor.path) ticking busy=0.25 first-retry=5 ; \(LastCommands.registration)"
-                + " ; busy begin \(number) \(Self.workers)")
+        try await worker.ask("user \(floor.user)")
+        try await self.ask(worker, "open \(floor.path) ticking busy=0.25 first-retry=5")
+        try await worker.ask("\(LastCommands.registration) ; busy begin \(number) \(Self.workers)")
         return worker
+    }
+
+    /// Asks until the file can be used: another worker may be making it just then.
+    private func ask(_ worker: WorkerProcess, _ command: String) async throws {
+        let start = ContinuousClock.now
+        while true {
+            do {
+                try await worker.ask(command)
+                return
+            } catch let error as WorkerProcess.Failure where error.answer != nil {
+                guard ContinuousClock.now - start < Self.patience else { throw error }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
     }
 
     /// Waits until each worker sees in its file what each did after that time; false if they do not meet.

@@ -65,7 +65,13 @@ extension LegalWalk {
             // Of a lost file: a hold over what is there, or a state and perhaps a hold over a circuit that is new.
             next.hold = event.becomes.flatMap { $0.hasPrefix("held-") ? String($0.dropFirst("held-".count)) : nil }
             let wasOpen = event.reason.map { $0.hasPrefix("open, ") || $0.contains(", open, ") } ?? false
-            if wasOpen { next.base = .open } else if before.event?.kind == "stateRestored" { next.base = .closed }
+            // The same file without its log takes over the whole circuit.
+            let isWhole = event.reason?.contains("as the log that was removed had it") ?? false
+            if wasOpen {
+                next.base = .open
+            } else if isWhole || before.event?.kind == "stateRestored" {
+                next.base = .closed
+            }
             if next.base == .halfOpen { next.base = .open }
             (next.openUntil, next.tripsInARow, next.isOwnTrip) = (nil, nil, false)
             return isOwn

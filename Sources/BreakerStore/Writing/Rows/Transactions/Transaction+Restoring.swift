@@ -47,7 +47,7 @@ extension Transaction {
         let here = Restoration.Here(
             epoch: row.circuit.epoch, isNew: row.circuit.stretch == 1,
             isCommanded: try self.database.isCommanded(
-                row.id, name, since: resumes ? self.time(of: lost.lastInPlace) : nil),
+                row.id, name, since: resumes ? StoreTime(microseconds: known.epoch) : nil),
             noted: noted)
         let origin = known.origin
         let what = Restoration.Known(
