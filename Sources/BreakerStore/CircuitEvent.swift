@@ -79,7 +79,8 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     public var by: String?
     /// Whether this store made the event.
     public var isOwn: Bool
-    /// The owner of the probe's slot, as `worker[pid]`, or the operator of the hold that ended; nil if unknown.
+    /// The owner of the probe's slot, as `worker[pid]`, or the operator of the hold that the event ended or replaced; nil
+    /// if unknown, and for other events.
     public var subject: String?
 
     /// Creates an event for tests.

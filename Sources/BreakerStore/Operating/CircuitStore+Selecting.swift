@@ -6,17 +6,26 @@ extension CircuitStore {
     /// held. It also leaves out a circuit that a pattern found and whose name is not UTF-8. A row that can't be read is
     /// healed first, as for a call. Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)`
     /// does; then nothing is changed. Commits on the calling thread, and waits at most for `busyTimeout`.
+    ///
+    /// - Parameters:
+    ///   - action: the action.
+    ///   - selection: the circuits.
+    ///   - who: the operator.
+    ///   - reason: why.
+    ///   - check: called in the transaction for each circuit that is held; where it says no, `inUse` is thrown, and
+    ///     nothing is changed. Nil ends all holds.
     @_disfavoredOverload
     package func perform(
         _ action: OperatorAction,
         on selection: [CircuitSelector],
         by who: String? = nil,
-        reason: String? = nil
+        reason: String? = nil,
+        mayEndHold check: OperatorAction.HoldCheck? = nil
     ) throws(BreakerStoreError) -> [StateChange] {
         try action.validate()
         let core = try self.usableCore()
         let made = try core.commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
-            try transaction.perform(action, on: selection, by: who, reason: reason)
+            try transaction.perform(action, on: selection, by: who, reason: reason, mayEndHold: check)
         }
         let date = core.clock.dates()
         return made.map { made in
@@ -83,12 +92,14 @@ extension OperatorAction {
 extension Transaction {
     /// Applies an action; returns the changes, each with the end of the circuit's new hold.
     fileprivate func perform(
-        _ action: OperatorAction, on selection: [CircuitSelector], by who: String?, reason: String?
+        _ action: OperatorAction, on selection: [CircuitSelector], by who: String?, reason: String?,
+        mayEndHold check: OperatorAction.HoldCheck? = nil
     ) throws(BreakerStoreError) -> [(change: StateChange, holdEnd: StoreTime?)] {
         let who = who.map { OperatorName.ofPerson($0) }
         var changes: [(change: StateChange, holdEnd: StoreTime?)] = []
         for found in try self.select(selection) {
             let name = found.name
+            if let check { try self.requireEndable(name, check) }
             let change = try self.change(name, by: who) { circuit, moment, _ -> (StateChange, StoreTime?)? in
                 let from = circuit.word(at: moment.now)
                 guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
@@ -102,6 +113,14 @@ extension Transaction {
             }
         }
         return changes
+    }
+
+    /// Throws if the circuit has a hold that may not be ended.
+    private func requireEndable(_ name: String, _ check: OperatorAction.HoldCheck) throws(BreakerStoreError) {
+        guard let hold = try self.circuit(name)?.hold(at: self.now), !check(name, hold.by) else { return }
+        throw BreakerStoreError(
+            code: .inUse, message: "another operator holds circuit \(name.quoted) \(hold.state.rawValue)",
+            path: self.path)
     }
 
     /// The selected circuits, in the order of their names.

@@ -17,6 +17,11 @@ struct StoreLife {
     struct Loss {
         var since: Date
         var error: BreakerStoreError
+        /// Why the last attempt to bring the file back failed; nil before an attempt has failed with an error.
+        var retryFailure: BreakerStoreError.Code?
+
+        /// Why the file can't be used now: a file that was locked at first may have been moved to a later schema.
+        var reason: BreakerStoreError.Code { self.retryFailure ?? self.error.code }
     }
 
     enum Phase {
@@ -141,9 +146,14 @@ struct StoreLife {
     }
 
     /// Why the file can't be used.
-    var loss: BreakerStoreError? {
+    var loss: BreakerStoreError? { self.presentLoss?.error }
+
+    /// Why the file can't be used now.
+    var lossReason: BreakerStoreError.Code? { self.presentLoss?.reason }
+
+    private var presentLoss: Loss? {
         switch self.phase {
-        case .degraded(let loss), .closing(let loss?): loss.error
+        case .degraded(let loss), .closing(let loss?): loss
         case .healthy, .closing(nil), .closed: nil
         }
     }
@@ -169,6 +179,13 @@ struct StoreLife {
         case .degraded, .closing, .closed: return Actions()
         }
         return Actions(failed: self.takeWaiting(), error: loss.error, wakesThread: true)
+    }
+
+    /// An attempt to bring the file back has failed.
+    mutating func retryFailed(_ reason: BreakerStoreError.Code) {
+        guard case .degraded(var loss) = self.phase else { return }
+        loss.retryFailure = reason
+        self.phase = .degraded(loss)
     }
 
     /// The store's thread has brought the file back; returns the loss that is over, or nil if the store was not

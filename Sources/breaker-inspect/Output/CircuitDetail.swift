@@ -14,6 +14,7 @@ struct CircuitDetail {
     /// The newest first.
     var events: [CircuitEvent]
     var link: LinkStanding
+    var live: LiveWorkers
     var now: Date
 
     /// The columns before a field's text.
@@ -25,7 +26,8 @@ struct CircuitDetail {
     var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     var json: String {
-        JSONDocument.detail(of: self.inspected.seen, events: self.events, link: self.link.seen)
+        JSONDocument.detail(
+            of: self.inspected.seen, events: self.events, link: self.link.seen, degraded: self.live.seen)
     }
 
     /// The text of `show`.
@@ -46,8 +48,9 @@ struct CircuitDetail {
         let text = lines.joined(separator: "\n") + "\n"
         // The terminal breaks a line without blanks, such as a long name.
         let taken = lines.reduce(0) { $0 + $1.rows(of: width) }
+        let footer = self.live.notice.map { $0.wrapped(to: width).count + 1 } ?? 0
         // An empty line, the heading of the events, and the shell's prompt below them.
-        let room = console.height.map { max(Self.fewestEvents, $0 - taken - 3) }
+        let room = console.height.map { max(Self.fewestEvents, $0 - taken - footer - 3) }
         let told = EventLine.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
         guard !told.isEmpty else { return text }
         let table = Table.events(Array(told), namingCircuits: false, isBrief: true)
@@ -70,7 +73,7 @@ struct CircuitDetail {
         if let error = self.circuit.lastError { fields.append(("error", [error.escaped])) }
         if self.outage == nil, self.circuit.tripsInARow > 0 { fields.append(("trips", [self.trips])) }
         if !self.circuit.probes.isEmpty { fields.append(("probes", self.circuit.probes.map(self.line))) }
-        fields.append(("workers", ["\(self.circuit.workers.counted("live worker")) registered"]))
+        fields.append(("workers", self.workers))
         if let group = self.circuit.config.group { fields.append(("group", [group.escaped])) }
         fields.append(("rules", self.circuit.config.readableRules))
         return fields
@@ -83,6 +86,12 @@ struct CircuitDetail {
         let hasOwnReason = [.tripped, .reopened].contains(self.entry?.kind)
         let reason = hasOwnReason ? nil : self.inspected.tripReason
         return ["since \(self.moment(since)), \(self.trips)"] + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
+    }
+
+    private var workers: [String] {
+        let outside = self.live.groups.filter { $0.cause == .outside }
+        return ["\(self.circuit.workers.counted("live worker")) registered"]
+            + outside.map { "their release can't use this file: \($0.names)" }
     }
 
     private var trips: String {

@@ -28,9 +28,12 @@ struct Change: Sendable {
         var note: (StateChange) -> String = { _ in "" }
         /// The members of JSON beside the states.
         var members: (StateChange) -> [String: JSONValue] = { _ in [:] }
+        /// Says that the change ends a hold, or several; nil if it ends none, or is meant to.
+        var endsHolds: (one: String, several: String)?
         /// The message if none of the circuits needs a change.
         var nothingToDo = ""
-        var perform: (CircuitStore, [CircuitSelector]) throws(BreakerStoreError) -> [StateChange]
+        var perform:
+            (CircuitStore, [CircuitSelector], OperatorAction.HoldCheck?) throws(BreakerStoreError) -> [StateChange]
     }
 
     private let selection: Selection
@@ -68,26 +71,30 @@ struct Change: Sendable {
         let named = Unreadable(passedOver.circuits.filter(\.isNamed))
         if let failure = named.failure { throw failure }
         let planned = Self.planned(plan, found, at: context.now)
+        let holds = OtherHolds(of: plan.endsHolds == nil ? [] : found.circuits, than: context.who)
+        context.warn(of: found.live)
         if planned.isEmpty || self.isDryRun {
             let isNothing = found.circuits.isEmpty && passedOver.circuits.isEmpty
             let nothing = isNothing ? self.selection.nothingFound : plan.nothingToDo
             if planned.isEmpty { context.console.writeError(nothing) }
-            self.report(planned, plan, passedOver, in: context)
+            for line in holds.lines { context.console.writeError("\(line)\n") }
+            self.report(planned, plan, passedOver, found.live, in: context)
             if !planned.isEmpty { context.console.writeError("dry run: nothing was changed\n") }
             return passedOver.tell(in: context)
         }
-        let isAsked = (found.isBroad || plan.alwaysAsks) && !self.isConfirmed
-        if isAsked, try !self.ask(plan, planned, in: context) {
+        let isAsked = (found.isBroad || plan.alwaysAsks || !holds.isEmpty) && !self.isConfirmed
+        if isAsked, try !self.ask(plan, planned, holds, isBroad: found.isBroad || plan.alwaysAsks, in: context) {
             context.console.writeError("nothing was changed\n")
             return .declined
         }
         // Only confirmed circuits are changed, not those that came since.
         let confirmed = planned.map { CircuitSelector.namedIfPresent($0.name) }
         let selectors = isAsked ? confirmed : self.selection.selectors ?? [.pattern("*")]
-        let changes = try self.perform(plan, on: selectors, in: context)
+        let check = self.isConfirmed ? nil : holds.check
+        let changes = try self.perform(plan, on: selectors, check, in: context)
         // Another operator was faster.
         if changes.isEmpty { context.console.writeError(plan.nothingToDo) }
-        self.report(changes, plan, passedOver, in: context)
+        self.report(changes, plan, passedOver, found.live, in: context)
         return passedOver.tell(in: context)
     }
 
@@ -118,30 +125,42 @@ struct Change: Sendable {
     private func perform(
         _ plan: Plan,
         on selectors: [CircuitSelector],
+        _ check: OperatorAction.HoldCheck?,
         in context: Context
     ) throws(Failure) -> [StateChange] {
         try context.changing { (store) throws(BreakerStoreError) -> Outcome<[StateChange]> in
             do throws(BreakerStoreError) {
-                return .success(try plan.perform(store, selectors))
+                return .success(try plan.perform(store, selectors, check))
             } catch {
-                // The circuit was there, or unused, when it was looked up.
+                // The circuit was there, unused or not held, when it was looked up.
+                if error.code == .inUse, plan.endsHolds != nil {
+                    return .failure(.heldMeanwhile(error.message, doing: plan.question))
+                }
                 if let failure = Failure(changed: error, doing: plan.question) { return .failure(failure) }
                 throw error
             }
         }.get()
     }
 
-    private func ask(_ plan: Plan, _ changes: [StateChange], in context: Context) throws(Failure) -> Bool {
+    private func ask(
+        _ plan: Plan, _ changes: [StateChange], _ holds: OtherHolds, isBroad: Bool, in context: Context
+    ) throws(Failure) -> Bool {
         let count = changes.count.counted("circuit")
+        let warning = holds.isEmpty ? nil : holds.count == 1 ? plan.endsHolds?.one : plan.endsHolds?.several
         guard context.console.canAsk else {
+            let held = holds.lines.first.map { "\($0); " } ?? ""
             throw Failure(
                 .usage,
-                "\(plan.question) \(count) needs a yes, and there is no terminal to ask on",
+                "\(held)\(plan.question) \(count) needs a yes, and there is no terminal to ask on",
                 hint: "give --yes to do it unasked, or --dry-run to see what it would change"
             )
         }
-        context.console.writeError("This would \(plan.question) \(count):\n")
-        context.console.writeError(Self.table(changes, plan).map { "  \($0)\n" }.joined())
+        if isBroad {
+            context.console.writeError("This would \(plan.question) \(count):\n")
+            context.console.writeError(Self.table(changes, plan).map { "  \($0)\n" }.joined())
+        }
+        for line in holds.lines { context.console.writeError("\(line)\n") }
+        if let warning { context.console.writeError("\(warning) ") }
         // The count again, because the first lines of many may have left the screen.
         context.console.writeError(changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] ")
         let answer = context.console.readLine()
@@ -150,14 +169,17 @@ struct Change: Sendable {
         return ["y", "yes"].contains(answer?.lowercased())
     }
 
-    private func report(_ changes: [StateChange], _ plan: Plan, _ passedOver: Unreadable, in context: Context) {
+    private func report(
+        _ changes: [StateChange], _ plan: Plan, _ passedOver: Unreadable, _ live: LiveWorkers, in context: Context
+    ) {
         guard context.isJSON else {
             for line in Self.table(changes, plan) { context.console.write(line + "\n") }
             return
         }
         let values = changes.map { (name: $0.name, from: $0.from, to: $0.to, more: plan.members($0)) }
         context.console.write(
-            JSONDocument.changes(values, isDryRun: self.isDryRun, unreadable: passedOver.names))
+            JSONDocument.changes(
+                values, isDryRun: self.isDryRun, unreadable: passedOver.names, degraded: live.seen))
     }
 
     /// A longer name moves its own arrow only.
@@ -182,6 +204,11 @@ extension Failure {
         case .inUse: self = .inUse(error.message, doing: question)
         default: return nil
         }
+    }
+
+    /// Another operator has put on a hold since the circuits were looked up.
+    fileprivate static func heldMeanwhile(_ reason: String, doing question: String) -> Failure {
+        Failure(.failed, "cannot \(question): \(reason)", hint: "do it again: then you are asked about that hold")
     }
 
     static func inUse(_ reason: String, doing question: String) -> Failure {

@@ -29,7 +29,7 @@ struct ForgetVerb: Verb {
             alwaysAsks: true,
             expectedOfUnreadable: StateChange.forgotten,
             expected: { _ in StateChange.forgotten },
-            perform: { (store, selectors) throws(BreakerStoreError) in
+            perform: { (store, selectors, _) throws(BreakerStoreError) in
                 try store.forget(
                     selectors, evenIfInUse: self.isForced, by: context.who, reason: self.change.reason)
             }

@@ -26,7 +26,7 @@ struct ReleaseVerb: Verb {
             question: "release",
             expected: { $0.snapshot.hold == nil ? nil : StateWord($0.snapshot.beneath ?? $0.snapshot.state).rawValue },
             nothingToDo: "nothing there is held\n",
-            perform: { (store, selectors) throws(BreakerStoreError) in
+            perform: { (store, selectors, _) throws(BreakerStoreError) in
                 try store.perform(.release, on: selectors, by: context.who, reason: self.change.reason)
             }
         )

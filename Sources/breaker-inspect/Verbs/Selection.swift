@@ -26,6 +26,8 @@ struct Selection: Sendable {
     struct Found {
         var circuits: [InspectedCircuit]
         var unreadable: Unreadable
+        /// The workers at the time of the reading.
+        var live: LiveWorkers
         /// Whether a pattern, or the choice of all, found some of them.
         var isBroad: Bool
     }
@@ -34,7 +36,8 @@ struct Selection: Sendable {
     func find(in context: Context) throws(Failure) -> Found {
         let found = try self.gather(into: [InspectedCircuit](), in: context) { $0.append($1) }
         let circuits = found.value.sorted { $0.snapshot.name.utf8.lexicographicallyPrecedes($1.snapshot.name.utf8) }
-        return Found(circuits: circuits, unreadable: Unreadable(found.unreadable), isBroad: found.isBroad)
+        return Found(
+            circuits: circuits, unreadable: Unreadable(found.unreadable), live: found.live, isBroad: found.isBroad)
     }
 
     /// Makes one value of all circuits, read one by one; a named circuit must be there.

@@ -47,6 +47,7 @@ struct ShowVerb: Verb {
                             inspected: circuit,
                             events: try inspection.history(of: self.circuit, limit: limit),
                             link: inspection.link,
+                            live: try inspection.liveWorkers(),
                             now: circuit.now
                         )
                     )
@@ -57,6 +58,7 @@ struct ShowVerb: Verb {
             context.console.write(detail.json)
         } else {
             context.console.write(detail.text(in: context.console, limit: self.limit, context.style))
+            if let notice = detail.live.notice { context.writeFooter(notice) }
         }
         return .done
     }

@@ -131,11 +131,12 @@ extension StoreCore {
         guard !self.isForked else { return }
         let worker = self.keys.presentWorker
         if case .degraded(let date, let error) = self.health {
+            let reason = self.ask { $0.lossReason } ?? error.code
             let age = max(0, self.clock.host.wallTime.timeIntervalSince(date))
             let since = self.clock.uptime - Int64(saturating: age * 1_000_000)
             guard let board = self.counting.board else { return }
             self.isMarkedDegraded.store(true, ordering: .relaxed)
-            board.setDegraded(worker, since: since, reason: error.code, isAlive: self.answers.isAlive)
+            board.setDegraded(worker, since: since, reason: reason, isAlive: self.answers.isAlive)
         } else if self.isMarkedDegraded.load(ordering: .relaxed) {
             // The board of a file that was opened again is not open yet. Each look-around tries again.
             guard let board = self.boardThatIsThere(until: Deadline(after: .milliseconds(50))) else { return }

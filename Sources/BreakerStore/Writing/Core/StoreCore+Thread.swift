@@ -102,8 +102,22 @@ extension StoreCore {
     private func recover() {
         self.publishAllCounts()
         self.noteHealthOnBoard()
-        if let isBack = try? self.bringBack(), isBack { self.recovered() }
+        self.degradedMark.findLockFile(at: self.file.lock)
+        self.showLoss()
+        do throws(BreakerStoreError) {
+            if try self.bringBack() { self.recovered() }
+        } catch {
+            self.report { $0.retryFailed(error.code) }
+            self.showLoss()
+            self.noteHealthOnBoard()
+        }
         self.lead()
+    }
+
+    /// Locks this worker's bytes that show other processes whether the file can't be used, or unlocks them.
+    func showLoss() {
+        guard !self.isForked else { return }
+        self.degradedMark.follow { self.ask { $0.lossReason } }
     }
 
     private func bringBack() throws(BreakerStoreError) -> Bool {
@@ -143,6 +157,7 @@ extension StoreCore {
 
     private func recovered() {
         guard let loss = self.report({ $0.recovered() }) else { return }
+        self.showLoss()
         self.noteHealthOnBoard()
         self.registerAgain()
         self.outbox.note(loss, endedAt: self.clock.host.wallTime)
@@ -170,6 +185,7 @@ extension StoreCore {
         self.answers.close()
         if self.writer.leave(saving: unsaved) { self.counting.noteSaved(unsaved) }
         self.counting.closeBoard()
+        self.degradedMark.leave()
         self.answers.leave()
         self.viewer.close()
     }

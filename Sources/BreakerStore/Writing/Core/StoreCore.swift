@@ -32,6 +32,7 @@ final class StoreCore: EventSource {
     let answers: Answers
     let viewer = Viewer()
     let outbox = Outbox()
+    let degradedMark = DegradedMark()
     let circuits = UsedCircuits()
     let counting: StoreCounts
     let countingThread = CountingThread()
@@ -114,7 +115,11 @@ final class StoreCore: EventSource {
             guarded.followLife()
             return outcome
         }
-        if let error = actions.error { for ticket in actions.failed { ticket.fail(error) } }
+        if let error = actions.error {
+            // First, so that a caller who learns of the loss finds that other processes see it.
+            self.showLoss()
+            for ticket in actions.failed { ticket.fail(error) }
+        }
         if actions.wakesThread { self.thread.wake() }
         return decision
     }
@@ -146,6 +151,7 @@ final class StoreCore: EventSource {
     private func open(isSuspect: Bool = false, maybeSame: Bool = false) throws(BreakerStoreError) -> Bool {
         let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.outbox.noteQuarantine)
         self.keys.take(opened.worker)
+        self.degradedMark.joined(opened.lock, as: opened.worker.id)
         let isSameDatabase: Bool
         let header: Gates.Header?
         do throws(BreakerStoreError) {
