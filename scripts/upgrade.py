@@ -5,9 +5,9 @@ usage: scripts/upgrade.py RELEASE…
 
 Builds each release from this repository's history, in a work tree under .build/upgrade, and plays with its own worker:
 a file with a circuit in every state is moved by this release's tool chain and compared; a live worker of a release with
-another major version of the schema guards in memory meanwhile, and is whole after its restart with the new program; one
-of the same major version goes on with the file; whoever moves the file is killed on the way. Prints what it sees. Exit
-code 1: something was lost.
+another major version of the schema guards in memory meanwhile, is named by this release's tool, and is whole after its
+restart with the new program; one of the same major version goes on with the file; whoever moves the file is killed on
+the way. Prints what it sees. Exit code 1: something was lost.
 """
 import os
 import pathlib
@@ -91,12 +91,12 @@ def build(release):
     return build_worker(tree)
 
 
-def build_worker(tree):
-    print(f"building the worker of {tree.name}", flush=True)
-    command = ["swift", "build", "-c", "release", "--product", "breaker-worker", "--package-path", tree]
+def build_worker(tree, product="breaker-worker"):
+    print(f"building {product} of {tree.name}", flush=True)
+    command = ["swift", "build", "-c", "release", "--product", product, "--package-path", tree]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     bin_path = subprocess.run(command + ["--show-bin-path"], check=True, capture_output=True, text=True).stdout.strip()
-    return pathlib.Path(bin_path) / "breaker-worker"
+    return pathlib.Path(bin_path) / product
 
 
 def fill(worker, clock, knows_shares):
@@ -166,7 +166,26 @@ def require_alive(workers, release):
             raise Lost(f"{release}: a live worker ended with {worker.process.returncode}")
 
 
-def play(release, old_program, new_program):
+def require_named(workers, path, tool, release):
+    """The tool finds, names and counts the live workers of the release, and ends its check with 6."""
+    def run(*words):
+        return subprocess.run([tool, *words, "--store", path], capture_output=True, text=True)
+
+    pids = " ".join(str(pid) for pid in sorted(worker.process.pid for worker in workers))
+    # The doctor looks at all of a large file; the findings in JSON are on one line.
+    found = run("doctor", "--json").stdout
+    count = f"{len(workers)} of {len(workers) + 1} workers run a release that cannot use this file (0.4 or older): "
+    if count not in found or f"[{pids}]; each guards" not in found:
+        raise Lost(f"{release}: the doctor does not name the workers {pids}: {found}")
+    outside = [line for line in run("workers").stdout.splitlines() if " outside" in line]
+    if len(outside) != len(workers):
+        raise Lost(f"{release}: workers outside are {outside}")
+    check = run("check", "closed")
+    if check.returncode != 6:
+        raise Lost(f"{release}: check ended with {check.returncode}: {check.stderr}")
+
+
+def play(release, old_program, new_program, tool):
     place = PLACE / f"play-{release}"
     subprocess.run(["rm", "-rf", place], check=True)
     place.mkdir(parents=True)
@@ -228,6 +247,7 @@ def play(release, old_program, new_program):
             time.sleep(0.05)
         else:
             raise Lost(f"{release}: a live worker takes the file for its own")
+    require_named(live + [old], path, tool, release)
     if rows(path, "PRAGMA integrity_check") != [("ok",)]:
         raise Lost(f"{release}: the file is damaged")
     # Restarted with the new program they are whole.
@@ -240,7 +260,7 @@ def play(release, old_program, new_program):
             raise Lost(f"{release}: a restarted worker is not healthy")
         again.kill()
     new.kill()
-    print(f"{release}: live workers guarded in memory, and were whole after their restart", flush=True)
+    print(f"{release}: live workers guarded in memory, were named, and were whole after their restart", flush=True)
 
 
 def share(release, new, live, path):
@@ -271,9 +291,10 @@ def main():
     releases = sys.argv[1:] or ["0.4.2", "0.4.3"]
     PLACE.mkdir(parents=True, exist_ok=True)
     new_program = build_worker(ROOT)
+    tool = build_worker(ROOT, "breaker-inspect")
     for release in releases:
         try:
-            play(release, build(release), new_program)
+            play(release, build(release), new_program, tool)
         except Lost as lost:
             print(f"LOST: {lost}", file=sys.stderr)
             return 1

@@ -88,8 +88,8 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     public var by: String?
     /// Whether this store made the event.
     public var isOwn: Bool
-    /// The owner of the probe's slot, as `worker[pid]`, or the operator of the hold that ended or was restored; nil if
-    /// unknown.
+    /// The owner of the probe's slot, as `worker[pid]`, or the operator of the hold that the event ended, replaced or
+    /// restored; nil if unknown, and for other events.
     public var subject: String?
 
     /// Creates an event for tests.

@@ -2,18 +2,31 @@ package import BreakerStore
 
 /// The documents that `breaker-inspect` prints, each on one line; docs/breaker-inspect.schema.json describes them.
 ///
-/// They are made of the library's values, so that other programs of this package can print the same.
+/// They are made of the library's values, so that other programs of this package can print the same. `degraded` is about
+/// the workers that can't use the file, at the time of the reading; nil if all can.
 package enum JSONDocument {
     // MARK: - Circuits
 
     /// A circuit that has changed since the list.
-    package static func changed(_ circuit: SeenCircuit) -> String {
-        JSONValue.document(["circuit": .object(JSONValue.circuit(circuit)), "event": .string("changed")])
+    package static func changed(_ circuit: SeenCircuit, degraded: SeenDegraded?) -> String {
+        JSONValue.document([
+            "circuit": .object(JSONValue.circuit(circuit)), "degraded": .degraded(degraded),
+            "event": .string("changed"),
+        ])
     }
 
     /// A circuit that is gone since the list.
-    package static func forgotten(_ name: String) -> String {
-        JSONValue.document(["event": .string("forgotten"), "name": .string(name)])
+    package static func forgotten(_ name: String, degraded: SeenDegraded?) -> String {
+        JSONValue.document([
+            "degraded": .degraded(degraded), "event": .string("forgotten"), "name": .string(name),
+        ])
+    }
+
+    /// Workers can't use the file any longer, or can use it again.
+    package static func workersChanged(degraded: SeenDegraded?) -> String {
+        JSONValue.document([
+            "degraded": .degraded(degraded), "event": .string(degraded == nil ? "recovered" : "degraded"),
+        ])
     }
 
     /// All about one circuit.
@@ -24,10 +37,12 @@ package enum JSONDocument {
     ///   - link: how the store is joined with those of other hosts; nil without a link.
     ///   - creation: when the file was created, and in place of which lost file; nil where that is unknown.
     package static func detail(
-        of circuit: SeenCircuit, events: [CircuitEvent], link: SeenLink?, creation: SeenCreation? = nil
+        of circuit: SeenCircuit, events: [CircuitEvent], link: SeenLink?, degraded: SeenDegraded?,
+        creation: SeenCreation? = nil
     ) -> String {
         JSONValue.document([
             "circuit": .object(JSONValue.detail(of: circuit)),
+            "degraded": .degraded(degraded),
             "events": .array(events.reversed().map { .event($0) }),
             "link": .link(link),
             "created": creation.map { .creation($0) } ?? .null,
@@ -36,10 +51,11 @@ package enum JSONDocument {
 
     /// The result of a health check.
     package static func check(
-        ofCount count: Int, notClosed: [SeenCircuit], unreadable: [String]
+        ofCount count: Int, notClosed: [SeenCircuit], unreadable: [String], degraded: SeenDegraded?
     ) -> String {
         JSONValue.document([
             "checked": .count(count),
+            "degraded": .degraded(degraded),
             "isClosed": .bool(notClosed.isEmpty && unreadable.isEmpty),
             "notClosed": .array(notClosed.map { .object(JSONValue.circuit($0)) }),
             "unreadable": .texts(unreadable),
@@ -47,9 +63,10 @@ package enum JSONDocument {
     }
 
     /// How the wait for a circuit's state ended.
-    package static func waited(for circuit: SeenCircuit?, isReached: Bool) -> String {
+    package static func waited(for circuit: SeenCircuit?, isReached: Bool, degraded: SeenDegraded?) -> String {
         JSONValue.document([
-            "circuit": circuit.map { .object(JSONValue.circuit($0)) } ?? .null, "isReached": .bool(isReached),
+            "circuit": circuit.map { .object(JSONValue.circuit($0)) } ?? .null, "degraded": .degraded(degraded),
+            "isReached": .bool(isReached),
         ])
     }
 
@@ -61,7 +78,7 @@ package enum JSONDocument {
     ///   - unreadable: the names of circuits that could not be read.
     package static func writeChanges(
         _ changes: some Sequence<(name: String, from: String, to: String, more: [String: JSONValue])>, isDryRun: Bool,
-        unreadable: [String], _ write: (String) -> Void
+        unreadable: [String], degraded: SeenDegraded?, _ write: (String) -> Void
     ) {
         write("{\"changes\":[")
         var text = ""
@@ -73,30 +90,42 @@ package enum JSONDocument {
             write(text)
             text = ","
         }
-        var names = ""
+        var (names, workers) = ("", "")
         JSONValue.texts(unreadable).append(to: &names)
-        write("],\"dryRun\":\(isDryRun),\"unreadable\":\(names),\"version\":1}\n")
+        JSONValue.degraded(degraded).append(to: &workers)
+        write("],\"degraded\":\(workers),\"dryRun\":\(isDryRun),\"unreadable\":\(names),\"version\":1}\n")
     }
 
     // MARK: - Events and workers
 
     /// Events, in the order given.
-    package static func history(_ events: [CircuitEvent]) -> String {
-        JSONValue.document(["events": .array(events.map { .event($0) })])
+    package static func history(_ events: [CircuitEvent], degraded: SeenDegraded?) -> String {
+        JSONValue.document(["degraded": .degraded(degraded), "events": .array(events.map { .event($0) })])
     }
 
     /// An event since the history.
-    package static func event(_ event: CircuitEvent) -> String { JSONValue.document(["event": .event(event)]) }
+    package static func event(_ event: CircuitEvent, degraded: SeenDegraded?) -> String {
+        JSONValue.document(["degraded": .degraded(degraded), "event": .event(event)])
+    }
 
-    package static func workers(_ workers: [WorkerSnapshot], link: SeenLink?) -> String {
-        JSONValue.document(["link": .link(link), "workers": .array(workers.map { .worker($0) })])
+    /// The live workers that have a row.
+    ///
+    /// - Parameter outside: the ids of those that run a release that can't use the file.
+    package static func workers(
+        _ workers: [WorkerSnapshot], outside: [WorkerSnapshot.ID], link: SeenLink?, degraded: SeenDegraded?
+    ) -> String {
+        JSONValue.document([
+            "degraded": .degraded(degraded), "link": .link(link),
+            "workers": .array(workers.map { .worker($0, isOutside: outside.contains($0.id)) }),
+        ])
     }
 
     // MARK: - The store and the tool
 
     /// The findings of the doctor.
     package static func findings(
-        _ findings: [(check: String, status: String, finding: String, advice: String?)], isHealthy: Bool
+        _ findings: [(check: String, status: String, finding: String, advice: String?)], isHealthy: Bool,
+        degraded: SeenDegraded?
     ) -> String {
         let values = findings.map {
             JSONValue.object([
@@ -104,7 +133,9 @@ package enum JSONDocument {
                 "status": .string($0.status),
             ])
         }
-        return JSONValue.document(["findings": .array(values), "isHealthy": .bool(isHealthy)])
+        return JSONValue.document([
+            "degraded": .degraded(degraded), "findings": .array(values), "isHealthy": .bool(isHealthy),
+        ])
     }
 
     /// A file that was moved away; without `kept`, it only would be.

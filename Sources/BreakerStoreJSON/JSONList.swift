@@ -58,8 +58,11 @@ package struct JSONList {
 
     /// Writes the document piece by piece.
     ///
-    /// - Parameter unreadable: the names of circuits that could not be read.
-    package func writeDocument(unreadable: [String], _ write: (String) -> Void) {
+    /// - Parameters:
+    ///   - unreadable: the names of circuits that could not be read.
+    ///   - degraded: the workers that can't use the file; nil if all can.
+    ///   - write: gets the pieces, one after the other.
+    package func writeDocument(unreadable: [String], degraded: SeenDegraded?, _ write: (String) -> Void) {
         write("{\"circuits\":[")
         let keys = self.keys.enumerated().map { Array("\($0 > 0 ? "," : "{")\"\($1)\":".utf8) }
         var line: [UInt8] = []
@@ -77,9 +80,10 @@ package struct JSONList {
             line.removeAll(keepingCapacity: true)
             line.append(UInt8(ascii: ","))
         }
-        var names = ""
+        var (names, workers) = ("", "")
         JSONValue.texts(unreadable).append(to: &names)
-        write("],\"unreadable\":\(names),\"version\":1}\n")
+        JSONValue.degraded(degraded).append(to: &workers)
+        write("],\"degraded\":\(workers),\"unreadable\":\(names),\"version\":1}\n")
     }
 
     /// Whether a circuit stands before another: by rank, then by the bytes of the names.

@@ -1,11 +1,50 @@
-package import BreakerStore
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// The live workers that can't use the store's file: each guards its circuits in memory.
+package struct SeenDegraded: Sendable {
+    package var count: Int
+    /// How many workers live.
+    package var live: Int
+    /// How many of them run a release that can't use the file, and so obey no hold and no reset.
+    package var outside: Int
+    /// The codes of the library's errors, those that are known.
+    package var reasons: [String]
+    /// Since when the first of them is degraded, if known.
+    package var since: Date?
+
+    package init(_ count: Int, ofLive live: Int, outside: Int, reasons: [String], since: Date?) {
+        self.count = count
+        self.live = live
+        self.outside = outside
+        self.reasons = reasons
+        self.since = since
+    }
+}
 
 extension JSONValue {
-    /// A worker as `workers` prints it.
-    package static func worker(_ worker: WorkerSnapshot) -> JSONValue {
+    /// The member of documents about a store that says whether the file is what counts; null if it is.
+    static func degraded(_ degraded: SeenDegraded?) -> JSONValue {
+        guard let degraded else { return .null }
         var members: [String: JSONValue] = [
-            "id": .integer(worker.id), "name": .string(worker.name), "pid": .integer(Int64(worker.pid)),
-            "probing": .array(worker.probing.map { .string($0) }), "version": .text(worker.version),
+            "count": .count(degraded.count), "live": .count(degraded.live), "outside": .count(degraded.outside),
+            "reasons": .texts(degraded.reasons),
+        ]
+        members.set("since", to: degraded.since)
+        return .object(members)
+    }
+
+    /// A worker as `workers` prints it.
+    static func worker(_ worker: WorkerSnapshot, isOutside: Bool) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "id": .integer(worker.id), "isOutside": .bool(isOutside), "name": .string(worker.name),
+            "pid": .integer(Int64(worker.pid)), "probing": .array(worker.probing.map { .string($0) }),
+            "version": .text(worker.version),
         ]
         members.set("since", to: worker.since)
         members.set("degradedSince", to: worker.degradedSince)

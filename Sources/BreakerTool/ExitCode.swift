@@ -8,6 +8,7 @@ package enum ExitCode: Int32, Sendable {
     case notClosed = 3
     case noSuchCircuit = 4
     case cutOff = 5
+    case degraded = 6
     case usage = 64
     case busy = 75
     case timedOut = 124

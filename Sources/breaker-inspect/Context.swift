@@ -96,6 +96,17 @@ struct Context {
         Failure(error, path: self.givenPath ?? "", doing: doing)
     }
 
+    /// Warns that the file is not what counts, if workers can't use it.
+    func warn(of live: LiveWorkers) {
+        if !self.isJSON, let notice = live.notice { self.console.writeError("\(Tool.name): \(notice)\n") }
+    }
+
+    /// Writes a remark about all that stands above it.
+    func writeFooter(_ text: String) {
+        let lines = text.wrapped(to: self.console.width.map { max(40, $0) })
+        self.console.write("\n" + lines.map { "\(self.style.paint($0, .bad))\n" }.joined())
+    }
+
     private func withStore<Value>(
         _ access: Access,
         doing: String,

@@ -35,6 +35,7 @@ enum Tool {
             (.declined, "you said no"),
             (.notClosed, "check: some circuit is not closed"),
             (.noSuchCircuit, "no such circuit"),
+            (.degraded, "check: all closed, but some worker is degraded"),
             (.usage, "wrong command line"),
             (.busy, "the store is busy"),
             (.timedOut, "wait: the time was over"),
@@ -54,7 +55,7 @@ enum Tool {
     )
 
     private static let manual = Manual(
-        date: "November 23, 2026",
+        date: "November 27, 2026",
         purpose: "show and operate circuit breakers",
         description: """
             The circuits are in one file, which

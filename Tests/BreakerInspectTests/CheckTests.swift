@@ -33,10 +33,13 @@ import Testing
         try shop.circuit("a")
         #expect(
             shop.inspect("check", "--json").output
-                == #"{"checked":1,"isClosed":true,"notClosed":[],"unreadable":[],"version":1}"# + "\n")
+                == #"{"checked":1,"degraded":null,"isClosed":true,"notClosed":[],"unreadable":[],"version":1}"#
+                + "\n")
         try shop.circuit("b", failures: 2)
         let (code, output, _) = shop.inspect("check", "--json")
         #expect(code == .notClosed)
-        #expect(output.hasPrefix(#"{"checked":2,"isClosed":false,"notClosed":[{"beneath":null,"epoch":"#))
+        #expect(
+            output.hasPrefix(
+                #"{"checked":2,"degraded":null,"isClosed":false,"notClosed":[{"beneath":null,"epoch":"#))
     }
 }

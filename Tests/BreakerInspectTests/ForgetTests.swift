@@ -39,7 +39,8 @@ import Testing
         #expect(shop.inspect("forget", "b open", "--dry-run").output == "b open  open -> forgotten\n")
         #expect(
             shop.inspect("forget", "b open", "--yes", "--json").output
-                == #"{"changes":[{"from":"open","name":"b open","to":"forgotten"}],"dryRun":false,"unreadable":[],"version":1}"#
+                == #"{"changes":[{"from":"open","name":"b open","to":"forgotten"}],"degraded":null,"#
+                + #""dryRun":false,"unreadable":[],"version":1}"#
                 + "\n")
         #expect(shop.inspect("forget", "b open", "--yes").code == .noSuchCircuit)
         #expect(shop.inspect("forget", "--all").code == .usage)

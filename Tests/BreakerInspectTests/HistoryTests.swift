@@ -147,7 +147,9 @@ import Testing
     @Test func tellsItInJSON() throws {
         let shop = try self.eventful()
         let output = shop.inspect("history", "--limit", "1", "--json").output
-        #expect(output.hasPrefix(#"{"events":[{"at":"2026-01-01T00:02:00.000Z","atMs":1767225720000,"by":"bob","#))
+        #expect(
+            output.hasPrefix(
+                #"{"degraded":null,"events":[{"at":"2026-01-01T00:02:00.000Z","atMs":1767225720000,"by":"bob","#))
         #expect(output.contains(#""circuit":"b","from":"closed","id":"#))
         #expect(output.contains(#""kind":"held","#) && output.contains(#""to":"held-open","#))
         #expect(output.hasSuffix(#"],"version":1}"# + "\n"))

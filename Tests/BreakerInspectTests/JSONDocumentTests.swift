@@ -28,7 +28,7 @@ import Testing
             list.append(self.circuit(state))
         }
         var text = ""
-        list.writeDocument(unreadable: ["b"]) { text += $0 }
+        list.writeDocument(unreadable: ["b"], degraded: self.degraded) { text += $0 }
         return text
     }
 
@@ -36,23 +36,31 @@ import Testing
         _ changes: [(name: String, from: String, to: String, more: [String: JSONValue])]
     ) -> String {
         var text = ""
-        JSONDocument.writeChanges(changes, isDryRun: true, unreadable: ["c"]) { text += $0 }
+        JSONDocument.writeChanges(changes, isDryRun: true, unreadable: ["c"], degraded: degraded) { text += $0 }
         return text
     }
 
+    static let degraded = SeenDegraded(2, ofLive: 3, outside: 1, reasons: ["busy", "newerSchema"], since: now)
     static let link = SeenLink(.cutOff, since: .now, pid: 7, reason: "no route")
     static let documents: [(definition: String, text: String)] = [
-        ("list", list()), ("watchChanged", JSONDocument.changed(circuit(.closed))),
-        ("watchForgotten", JSONDocument.forgotten("a")),
-        ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], link: link)),
-        ("check", JSONDocument.check(ofCount: 2, notClosed: [circuit(.halfOpen)], unreadable: ["b"])),
-        ("wait", JSONDocument.waited(for: nil, isReached: false)),
+        ("list", list()), ("watchChanged", JSONDocument.changed(circuit(.closed), degraded: nil)),
+        ("watchForgotten", JSONDocument.forgotten("a", degraded: degraded)),
+        ("watchWorkers", JSONDocument.workersChanged(degraded: degraded)),
+        ("watchWorkers", JSONDocument.workersChanged(degraded: nil)),
+        ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], link: link, degraded: degraded)),
+        (
+            "check",
+            JSONDocument.check(ofCount: 2, notClosed: [circuit(.halfOpen)], unreadable: ["b"], degraded: degraded)
+        ),
+        ("wait", JSONDocument.waited(for: nil, isReached: false, degraded: degraded)),
         ("changes", changes([])), ("changes", changes([("a", "open", "closed", [:])])),
         ("changes", changes([("a", "open", "held-open", ["until": .null]), ("b", "closed", "closed", [:])])),
-        ("history", JSONDocument.history([event])), ("historyEvent", JSONDocument.event(event)),
-        ("workers", JSONDocument.workers([worker], link: link)),
-        ("workers", JSONDocument.workers([], link: nil)), ("workers", JSONDocument.workers([], link: SeenLink(.begun))),
-        ("doctor", JSONDocument.findings([("SQLite", "ok", "3.51.3", nil)], isHealthy: true)),
+        ("history", JSONDocument.history([event], degraded: degraded)),
+        ("historyEvent", JSONDocument.event(event, degraded: degraded)),
+        ("workers", JSONDocument.workers([worker], outside: [7], link: link, degraded: degraded)),
+        ("workers", JSONDocument.workers([], outside: [], link: nil, degraded: nil)),
+        ("workers", JSONDocument.workers([], outside: [], link: SeenLink(.begun), degraded: nil)),
+        ("doctor", JSONDocument.findings([("SQLite", "ok", "3.51.3", nil)], isHealthy: true, degraded: degraded)),
         ("help", JSONDocument.help([.verb(name: "a", usage: "a", summary: "b", options: [("--c", nil, "d")])])),
         ("versions", JSONDocument.versions(tool: "0.2.0", schema: "1.0", sqlite: "3.51.3")),
     ]

@@ -67,7 +67,7 @@ import Testing
                 + #""refusals":0,"retryAt":"2026-01-01T00:00:30.000Z","retryAtMs":1767225630000,"retryInMs":20000,"#
                 + #""since":"2026-01-01T00:00:00.000Z","sinceMs":1767225600000,"state":"open","#
                 + #""trippedSince":"2026-01-01T00:00:00.000Z","trippedSinceMs":1767225600000,"tripsInARow":1,"#
-                + #""workers":1}],"unreadable":[],"version":1}"# + "\n")
+                + #""workers":1}],"degraded":null,"unreadable":[],"version":1}"# + "\n")
     }
 
     @Test func tellsAHoldInJSON() throws {
@@ -99,7 +99,9 @@ import Testing
     @Test func saysThatNothingWasFound() throws {
         let shop = try Shop()
         #expect(shop.inspect("list").talk == "the store has no circuits\n")
-        #expect(shop.inspect("list", "--json").output == #"{"circuits":[],"unreadable":[],"version":1}"# + "\n")
+        #expect(
+            shop.inspect("list", "--json").output
+                == #"{"circuits":[],"degraded":null,"unreadable":[],"version":1}"# + "\n")
         try shop.circuit("payments")
         #expect(shop.inspect("list", "z*", "[y]").talk == "no circuit matches 'z*' or '[y]'\n")
         #expect(shop.inspect("list", "--state=open").talk == "no circuit is of that state and group\n")

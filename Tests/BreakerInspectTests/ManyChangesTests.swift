@@ -81,7 +81,7 @@ import Darwin
         let names = output.matches(of: /\{"from":"open","name":"([^"]*)","to":"closed"\}/).map { String($0.1) }
         #expect(names.count == 1_100)
         #expect(names == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
-        #expect(output.hasSuffix("],\"dryRun\":false,\"unreadable\":[],\"version\":1}\n"))
+        #expect(output.hasSuffix("],\"degraded\":null,\"dryRun\":false,\"unreadable\":[],\"version\":1}\n"))
     }
 
     @Test func anInterruptEndsItAfterAStep() throws {

@@ -51,7 +51,7 @@ import Testing
         #expect(talk == "nothing there is held\n")
         #expect(
             shop.inspect("release", "a closed", "--json").output
-                == #"{"changes":[],"dryRun":false,"unreadable":[],"version":1}"# + "\n"
+                == #"{"changes":[],"degraded":null,"dryRun":false,"unreadable":[],"version":1}"# + "\n"
         )
         #expect(shop.inspect("release", "z*").talk == "no circuit matches 'z*'\n")
         #expect(shop.inspect("release", "nobody").code == .noSuchCircuit)

@@ -48,7 +48,8 @@ import Testing
                 This would reset 2 circuits:
                   b open       open -> closed
                   d held open  held-open -> closed
-                Go on with 2 circuits? [y/N] 
+                d held open is held open by bob since 0 s: moving
+                A reset takes that hold off. Go on with 2 circuits? [y/N] 
                 """))
         #expect(code == (isYes ? .done : .declined))
         #expect(output == (isYes ? "b open       open -> closed\nd held open  held-open -> closed\n" : ""))
@@ -119,14 +120,14 @@ import Testing
     @Test func tellsItInJSON() throws {
         let shop = try Shop()
         try shop.circuit("a", failures: 2)
-        let change = #"{"changes":[{"from":"open","name":"a","to":"closed"}],"dryRun":"#
+        let change = #"{"changes":[{"from":"open","name":"a","to":"closed"}],"degraded":null,"dryRun":"#
         #expect(
             shop.inspect("reset", "a", "--json", "--dry-run").output == change
                 + "true,\"unreadable\":[],\"version\":1}\n")
         #expect(shop.inspect("reset", "a", "--json").output == change + "false,\"unreadable\":[],\"version\":1}\n")
         #expect(
             shop.inspect("reset", "z*", "--json").output
-                == #"{"changes":[],"dryRun":false,"unreadable":[],"version":1}"# + "\n")
+                == #"{"changes":[],"degraded":null,"dryRun":false,"unreadable":[],"version":1}"# + "\n")
     }
 
     @Test func doesAllOrNothing() throws {

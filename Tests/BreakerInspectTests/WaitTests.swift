@@ -83,11 +83,11 @@ import Testing
         try shop.circuit("a", failures: 2)
         let open = shop.inspect("wait", "a", "--for", "open", "--json")
         #expect(open.output.hasPrefix(#"{"circuit":{"beneath":null,"#))
-        #expect(open.output.hasSuffix("},\"isReached\":true,\"version\":1}\n"))
+        #expect(open.output.hasSuffix("},\"degraded\":null,\"isReached\":true,\"version\":1}\n"))
         let closed = shop.inspect(
             "wait", "a", "--for", "closed", "--timeout", "1s", "--json", on: self.console(clock))
         #expect(closed.code == .timedOut)
-        #expect(closed.output.hasSuffix("},\"isReached\":false,\"version\":1}\n"))
+        #expect(closed.output.hasSuffix("},\"degraded\":null,\"isReached\":false,\"version\":1}\n"))
     }
 
     @Test func endsWithTheCircuit() throws {

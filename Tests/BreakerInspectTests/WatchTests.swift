@@ -61,10 +61,10 @@ import Testing
         try #require(lines.count == 3)
         #expect(
             lines[0].hasPrefix(#"{"circuits":[{"beneath":null,"#)
-                && lines[0].hasSuffix(#"}],"unreadable":[],"version":1}"#))
+                && lines[0].hasSuffix(#"}],"degraded":null,"unreadable":[],"version":1}"#))
         #expect(lines[1].hasPrefix(#"{"circuit":{"beneath":null,"#))
-        #expect(lines[1].hasSuffix(#""workers":1},"event":"changed","version":1}"#))
-        #expect(lines[2] == #"{"event":"forgotten","name":"a","version":1}"#)
+        #expect(lines[1].hasSuffix(#""workers":1},"degraded":null,"event":"changed","version":1}"#))
+        #expect(lines[2] == #"{"degraded":null,"event":"forgotten","name":"a","version":1}"#)
     }
 
     @Test func saysThatNoWorkerLives() throws {
@@ -234,8 +234,8 @@ import Testing
         ]
         let lines = shop.inspect("history", "a", "--follow", "--json", on: console).output.split(separator: "\n")
         try #require(lines.count == 2)
-        #expect(lines[0] == #"{"events":[],"version":1}"#)
-        #expect(lines[1].hasPrefix(#"{"event":{"at":"#) && lines[1].hasSuffix(#"},"version":1}"#))
+        #expect(lines[0] == #"{"degraded":null,"events":[],"version":1}"#)
+        #expect(lines[1].hasPrefix(#"{"degraded":null,"event":{"at":"#) && lines[1].hasSuffix(#"},"version":1}"#))
         #expect(shop.inspect("history", "nobody", "--follow").code == .noSuchCircuit)
     }
 

@@ -37,7 +37,7 @@ struct ToolRun {
         switch self.code {
         case .done, .failed, .noSuchCircuit: break
         case .declined: try self.require(self.console.canAsk, "nobody was asked")
-        case .notClosed: try self.require(verb == "check", "it does not check")
+        case .notClosed, .degraded: try self.require(verb == "check", "it does not check")
         case .usage: try self.require(self.console.output.isEmpty, "a wrong usage has output")
         case .timedOut: try self.require(verb == "wait", "it does not wait")
         case .cutOff: try self.require(false, "it has no link")

@@ -1,24 +1,26 @@
 extension Circuit {
     mutating func reset(at now: StoreTime, endsHold: Bool = true, reason: String?) {
         let from = self.word
+        let ended = endsHold ? self.hold(at: now) : nil
         self.forgetFailures()
         self.forgottenUntil = nil
         self.tripsInARow = 0
         if endsHold { self.hold = nil }
         self.enter(.closed, at: now)
-        self.record(.reset, from: from, reason: reason)
+        self.record(.reset, from: from, reason: reason, subject: ended?.by)
     }
 
     /// Holds the circuit; a half-open circuit loses its slots, and is open and due beneath the hold.
     mutating func held(_ state: HoldState, for duration: Int64?, by who: String?, reason: String?, at now: StoreTime) {
         self.endHoldIfOver(at: now)
         let from = self.word
+        let replaced = self.hold
         switch self.state {
         case .closed, .open, .unknown: self.enter(self.state, at: self.since, epochAt: now)
         case .halfOpen: self.enter(.open(until: now), at: now)
         }
         self.hold = Hold(state: state, since: now, until: duration.map(now.adding), by: who, reason: reason)
-        self.record(.held, from: from, reason: reason)
+        self.record(.held, from: from, reason: reason, subject: replaced?.by)
     }
 
     /// Ends the hold; returns whether there was a hold.

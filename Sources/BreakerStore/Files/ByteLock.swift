@@ -1,9 +1,9 @@
 import CBreakerStore
 
-/// Locks on single bytes of a file, held by an open file description.
+/// Locks on bytes of a file, held by an open file description.
 enum ByteLock {
-    static func set(_ descriptor: Int32, _ offset: Int64, _ locked: Bool) -> Bool {
-        bs_set_lock(descriptor, offset, locked ? 1 : 0) == 0
+    static func set(_ descriptor: Int32, _ offset: Int64, count: Int64 = 1, _ locked: Bool) -> Bool {
+        bs_set_lock(descriptor, offset, count, locked ? 1 : 0) == 0
     }
 
     /// Whether another open file description has a lock on one of these bytes.
@@ -12,6 +12,26 @@ enum ByteLock {
     }
 
     static func isHeldByAnother(_ descriptor: Int32, _ offset: Int64) -> Bool {
-        bs_is_locked(descriptor, offset) != 0
+        bs_is_any_locked(descriptor, offset, 1) != 0
+    }
+
+    /// The locks that other open file descriptions have on these bytes, in no order; at most `limit` of them.
+    ///
+    /// The kernel names one lock that overlaps a range, so the parts before and behind the lock are asked for next.
+    static func heldByOthers(_ descriptor: Int32, _ offsets: Range<Int64>, atMost limit: Int) -> [Range<Int64>] {
+        var found: [Range<Int64>] = []
+        var toAsk = [offsets]
+        while found.count < limit, let range = toAsk.popLast() {
+            var (start, count) = (range.lowerBound, range.upperBound - range.lowerBound)
+            guard count > 0, unsafe bs_find_lock(descriptor, &start, &count) == 1 else { continue }
+            let (sum, overflow) = start.addingReportingOverflow(count)
+            let lock = start..<(count <= 0 || overflow ? .max : max(start, sum))
+            let held = lock.clamped(to: range)
+            // The kernel has named a lock elsewhere: no smaller range would be asked for.
+            guard !held.isEmpty else { continue }
+            found.append(lock)
+            toAsk += [range.lowerBound..<held.lowerBound, held.upperBound..<range.upperBound]
+        }
+        return found
     }
 }

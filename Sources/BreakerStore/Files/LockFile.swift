@@ -11,7 +11,8 @@ import Darwin
 /// The file `<db>-lock`, whose locked bytes show what processes do and which workers live.
 ///
 /// A process holds byte 0, the guard, while it opens, migrates, repairs or checkpoints the store, or changes its board.
-/// Byte 1 belongs to the link to other hosts. Byte *id* is locked as long as worker *id* lives.
+/// Byte 1 belongs to the link to other hosts. Byte *id* is locked as long as worker *id* lives, and the bytes from
+/// *id* + 2^62 on as long as that worker can't use the store's file (`DegradedBytes`).
 ///
 /// The locks belong to the open file description (`F_OFD_SETLK`). Not POSIX locks: those belong to the process. Any
 /// close of the file would drop them all, and two stores of one process would not exclude each other. Threads that use
@@ -197,6 +198,22 @@ final class LockFile: Sendable {
     func lock(worker: Int64) -> Bool { ByteLock.set(self.descriptor, worker, true) }
 
     func unlock(worker: Int64) { _ = ByteLock.set(self.descriptor, worker, false) }
+
+    /// Locks the bytes of a worker that can't use the store's file; false if another open store has one of them.
+    func lock(_ degraded: DegradedBytes) -> Bool {
+        let (start, count) = degraded.bytes
+        guard ByteLock.set(self.descriptor, start, count: count, true) else { return false }
+        // They may be locked for another reason, which has a higher number.
+        if degraded.countBehind > 0 {
+            _ = ByteLock.set(self.descriptor, start + count, count: degraded.countBehind, false)
+        }
+        return true
+    }
+
+    func unlock(_ degraded: DegradedBytes) {
+        let (start, count) = degraded.bytes
+        _ = ByteLock.set(self.descriptor, start, count: count, false)
+    }
 
     /// Whether another open store may use the file.
     var hasOtherWorkers: Bool { ByteLock.isAnyHeldByAnother(self.descriptor, Self.workers) }

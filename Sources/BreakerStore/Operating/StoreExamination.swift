@@ -14,14 +14,6 @@ package struct StoreExamination: Sendable {
         package var isLeaseOver: Bool
     }
 
-    /// A live worker that can't use the file, and guards its circuits in memory.
-    package struct Degraded: Sendable, Hashable {
-        package var worker: WorkerSnapshot
-        package var since: Date
-        /// Nil where the board does not have the reason.
-        package var reason: BreakerStoreError.Code?
-    }
-
     /// The state of the file of the board.
     package enum Board: Sendable {
         case missing
@@ -58,8 +50,8 @@ package struct StoreExamination: Sendable {
     package var countedAlone: [String]
     package var living: [WorkerSnapshot]
     package var dead: [WorkerSnapshot]
-    /// The living workers that can't use the file, ordered by when that began.
-    package var degraded: [Degraded]
+    /// How many workers live, also without a row, and those that can't use the file.
+    package var live: LiveWorkers
     package var probes: [Probe]
     /// Nil for a file that an older release has created.
     package var creation: StoreCreation?
@@ -116,19 +108,14 @@ package struct StoreExamination: Sendable {
             } else {
                 StoreFiles.File(view.file.board) == nil ? .missing : .unusable
             }
-        let workers = try database.workers().map { row in
-            WorkerSnapshot(
-                id: row.worker.id, name: row.worker.name, pid: row.worker.pid, version: row.worker.version,
-                since: date(row.since), probing: [])
-        }
+        let rows = try database.workers()
+        let workers = rows.map { WorkerSnapshot($0.worker, since: date($0.since)) }
         self.living = workers.filter { view.isAlive($0.id) }
         self.dead = workers.filter { !view.isAlive($0.id) }
         let byID = Dictionary(workers.map { ($0.id, $0) }) { first, _ in first }
         let living = Set(self.living.map(\.id))
-        self.degraded = view.board.degraded().sorted { ($0.since, $0.worker) < ($1.since, $1.worker) }.compactMap {
-            guard living.contains($0.worker), let worker = byID[$0.worker] else { return nil }
-            return Degraded(worker: worker, since: date(view.clock.time(of: $0.since)), reason: $0.reason)
-        }
+        self.live = LiveWorkers(
+            rows.filter { living.contains($0.worker.id) }, of: view.file, on: view.board, view.clock)
         let alone = try database.all(
             """
             SELECT circuit.name, tally.board FROM worker CROSS JOIN registration ON registration.worker = worker.id

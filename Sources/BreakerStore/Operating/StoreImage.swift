@@ -4,7 +4,7 @@ package struct StoreImage {
     /// The circuits whose rows can't be read, by name.
     package let unreadable: [UnreadableCircuit]
     /// The workers of the store, dead or alive.
-    let workers: [Int64]
+    let workers: [(worker: Worker, since: StoreTime)]
     let clock: StoreClock
     let file: StoreFile
     /// The file's own number, which the file's board has too.
@@ -15,8 +15,8 @@ package struct StoreImage {
     package struct Moment {
         fileprivate let records: [CircuitRecord]
         fileprivate let reading: ReadingMoment
-        /// Whether any process has the store open.
-        package let hasWorkers: Bool
+        /// The workers at this moment.
+        package let live: LiveWorkers
         fileprivate let board: BoardView
 
         package var count: Int { self.records.count }
@@ -34,18 +34,24 @@ package struct StoreImage {
             self.records[index].stored.row.circuit.rules.isObserving ? .observing : .enforcing
         }
 
-        /// How many live workers can't use the file now.
-        package var degradedWorkers: Int { self.board.degraded().count { self.reading.isAlive($0.worker) } }
-
         package func group(at index: Int) -> String? { self.records[index].stored.row.label }
     }
 
     /// The circuits now: reads the time, the living workers and the board again.
     package func now() -> Moment {
         let reading = ReadingMoment(self.clock, isAlive: self.isAlive)
-        return Moment(
-            records: self.records, reading: reading, hasWorkers: self.workers.contains(where: reading.isAlive),
-            board: BoardView(of: self.file, birth: self.birth, self.clock))
+        let board = BoardView(of: self.file, birth: self.birth, self.clock)
+        return Moment(records: self.records, reading: reading, live: self.liveWorkers(on: board), board: board)
+    }
+
+    /// The workers now, for a watch: reads the board only where a locked byte says that there is something on it.
+    package func liveWorkers() -> LiveWorkers {
+        let isQuiet = DegradedBytes.found(at: self.file.lock).isEmpty
+        return self.liveWorkers(on: isQuiet ? nil : BoardView(of: self.file, birth: self.birth, self.clock))
+    }
+
+    private func liveWorkers(on board: BoardView?) -> LiveWorkers {
+        LiveWorkers(self.workers.filter { self.isAlive($0.worker.id) }, of: self.file, on: board, self.clock)
     }
 
     /// All circuits now, by name, with the rates of the last reading of the file.

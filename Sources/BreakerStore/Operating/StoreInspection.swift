@@ -20,6 +20,8 @@ package struct StoreInspection {
     /// The result of a search for circuits.
     package struct Found<Value> {
         package var value: Value
+        /// The workers at the time of the reading.
+        package var live: LiveWorkers
         /// The circuits whose rows can't be read, by name.
         package var unreadable: [UnreadableCircuit] = []
         /// Whether a pattern found at least one circuit, or all circuits were selected and there is at least one.
@@ -59,10 +61,11 @@ package struct StoreInspection {
         let found = try self.records(selectors, withWorkers: true, into: [CircuitRecord]()) { $0.append($1) }
         let records = found.value.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let image = StoreImage(
-            records: records, unreadable: found.unreadable, workers: try self.view.database.workers().map(\.worker.id),
+            records: records, unreadable: found.unreadable, workers: try self.view.database.workers(),
             clock: self.view.clock, file: self.view.file, birth: try ClockRow.read(self.view.database)?.birth,
             isAlive: self.view.isAlive)
-        return Found(value: image, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing)
+        return Found(
+            value: image, live: found.live, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing)
     }
 
     /// Whether there is a circuit of this name, even one whose row can't be read.
@@ -78,6 +81,9 @@ package struct StoreInspection {
 
     /// The workers that live.
     package func workers() throws(BreakerStoreError) -> [WorkerSnapshot] { try self.view.livingWorkers() }
+
+    /// How many workers live, and those among them that can't use the file.
+    package func liveWorkers() throws(BreakerStoreError) -> LiveWorkers { try self.view.liveWorkers() }
 
     /// The newest events, newest first.
     package func history(of name: String?, limit: Int) throws(BreakerStoreError) -> [CircuitEvent] {
@@ -150,7 +156,7 @@ package struct StoreInspection {
             try record.stored.take(board, from: database)
             return .record(record)
         }
-        var found = Found(value: initial, isBroad: false, missing: nil)
+        var found = Found(value: initial, live: try self.liveWorkers(), isBroad: false, missing: nil)
         guard let selectors else {
             try database.records(of: nil, withWorkers: withWorkers) { (finding) throws(BreakerStoreError) in
                 found.isBroad = true

@@ -34,27 +34,33 @@ static inline int64_t bs_file_system(const char *path) {
 #endif
 #endif
 
-static inline struct flock bs_byte(int64_t offset, short type) {
-    struct flock byte;
-    memset(&byte, 0, sizeof byte);
-    byte.l_type = type;
-    byte.l_whence = SEEK_SET;
-    byte.l_start = offset;
-    byte.l_len = 1;
-    return byte;
+static inline struct flock bs_bytes(int64_t offset, int64_t count, short type) {
+    struct flock bytes;
+    memset(&bytes, 0, sizeof bytes);
+    bytes.l_type = type;
+    bytes.l_whence = SEEK_SET;
+    bytes.l_start = offset;
+    bytes.l_len = count;
+    return bytes;
 }
 
-// Locks or unlocks one byte for the open file description, without waiting; 0 when done.
-static inline int bs_set_lock(int descriptor, int64_t offset, int locked) {
-    struct flock byte = bs_byte(offset, locked ? F_WRLCK : F_UNLCK);
-    return fcntl(descriptor, F_OFD_SETLK, &byte);
+// Locks or unlocks bytes for the open file description, without waiting; 0 when done.
+static inline int bs_set_lock(int descriptor, int64_t offset, int64_t count, int locked) {
+    struct flock bytes = bs_bytes(offset, count, locked ? F_WRLCK : F_UNLCK);
+    return fcntl(descriptor, F_OFD_SETLK, &bytes);
 }
 
 // Whether another open file description locks any of `count` bytes: 1, 0, or -1 if the kernel does not say.
-static inline int bs_is_any_locked(int descriptor, int64_t offset, int64_t count) {
-    struct flock bytes = bs_byte(offset, F_WRLCK);
-    bytes.l_len = count;
+//
+// If so, `offset` and `count` become those of one of its locks; a lock up to the end of all files has a count of 0.
+static inline int bs_find_lock(int descriptor, int64_t *offset, int64_t *count) {
+    struct flock bytes = bs_bytes(*offset, *count, F_WRLCK);
     if (fcntl(descriptor, F_OFD_GETLK, &bytes) != 0) return -1;
-    return bytes.l_type != F_UNLCK;
+    if (bytes.l_type == F_UNLCK) return 0;
+    *offset = bytes.l_start;
+    *count = bytes.l_len;
+    return 1;
 }
-static inline int bs_is_locked(int descriptor, int64_t offset) { return bs_is_any_locked(descriptor, offset, 1); }
+static inline int bs_is_any_locked(int descriptor, int64_t offset, int64_t count) {
+    return bs_find_lock(descriptor, &offset, &count);
+}

@@ -114,53 +114,57 @@ struct ContentChecks {
         )
     }
 
-    var workers: Finding {
-        let living = self.examination.living.count
-        let text = living == 1 ? "1 lives" : "\(living) live"
-        guard !self.examination.dead.isEmpty else { return .ok("workers", text) }
+    var workers: [Finding] {
+        let text = self.examination.live.count == 1 ? "1 lives" : "\(self.examination.live.count) live"
+        var findings = self.groups.filter { $0.cause == .outside }.map(self.outside)
+        if !self.examination.dead.isEmpty {
+            findings.append(
+                .wrong(
+                    "workers",
+                    "\(text); ended without closing the store: \(Self.list(self.examination.dead.map(\.title)))",
+                    "see why they ended; the next service that opens the store clears them away"
+                ))
+        }
+        return findings.isEmpty ? [.ok("workers", text)] : findings
+    }
+
+    private var groups: [LiveWorkers.Group] { self.examination.live.groups }
+
+    private func outside(_ group: LiveWorkers.Group) -> Finding {
+        let isOne = group.workers.count == 1
+        let releases = group.releases.map { " (\($0))" } ?? ""
         return .wrong(
-            "workers", "\(text); ended without closing the store: \(Self.list(self.examination.dead.map(\.title)))",
-            "see why they ended; the next service that opens the store clears them away"
-        )
+            "workers",
+            "\(self.examination.live.share(group.workers.count)) \(isOne ? "runs" : "run") a release that cannot use this "
+                + "file\(releases): \(group.names); \(isOne ? "it" : "each") guards its circuits in memory and obeys no "
+                + "hold or reset",
+            "restart \(isOne ? "it" : "them") with the new release")
     }
 
     /// Living workers that can't use the file: a finding for each reason, which names all of them.
     var degraded: [Finding] {
-        Dictionary(grouping: self.examination.degraded) { Self.words(for: $0.reason) }
-            .sorted { $0.key.why < $1.key.why }
-            .map { words, workers in
-                let names = workers.map { "\($0.worker.title) since \($0.since.readable)" }.joined(separator: ", ")
-                return .wrong(
-                    "degraded", "\(words.why): \(names); each of them guards its circuits by itself, in memory",
-                    "\(words.advice); the workers come back by themselves")
-            }
+        self.groups.filter { $0.cause != .outside }.map { group in
+            let isOne = group.workers.count == 1
+            let words = ["\(isOne ? "does" : "do") not use the file"]
+            let parts = words + [group.age(at: self.examination.live.now), group.why.map { "because \($0)" }].compactMap(\.self)
+            return .wrong(
+                "degraded",
+                "\(self.examination.live.share(group.workers.count)) \(parts.joined(separator: ", ")): \(group.names); "
+                    + "\(isOne ? "it" : "each") guards its circuits in memory",
+                "\(Self.advice(for: group.cause)); \(isOne ? "it recovers by itself" : "they recover by themselves")")
+        }
     }
 
-    private struct Words: Hashable {
-        var why: String
-        var advice: String
-    }
-
-    private static func words(for reason: BreakerStoreError.Code?) -> Words {
-        switch reason {
-        case .busy?:
-            Words(why: "others kept the file locked", advice: "end what keeps the file locked: see 'writers'")
-        case .full?: Words(why: "the file system is full", advice: "make room on the file system")
-        case .permissionDenied?:
-            Words(
-                why: "workers may not read or write the file",
-                advice: "give them back the rights to the files and the directory: see 'permissions'")
-        case .corrupt?:
-            Words(why: "the file, or a row of it, can't be read", advice: "see 'contents', and the workers' logs")
-        case .foreignSchema?:
-            Words(why: "the file's tables were not as the library makes them", advice: "see 'schema'")
-        case .olderSchema?:
-            Words(
-                why: "workers may not migrate the file, which has an older schema",
-                advice: "open it once with a service whose migration is .automatic")
-        case let reason?:
-            Words(why: "workers can't use the file (\(reason))", advice: "see the workers' logs, which tell more")
-        case nil: Words(why: "workers can't use the file", advice: "see the workers' logs, which tell why")
+    private static func advice(for cause: LiveWorkers.Cause) -> String {
+        switch cause {
+        case .known(.busy): "end what keeps the file locked: see 'writers'"
+        case .known(.full): "make room on the file system"
+        case .known(.permissionDenied):
+            "give them back the rights to the files and the directory: see 'permissions'"
+        case .known(.corrupt): "see 'contents', and the workers' logs"
+        case .known(.foreignSchema): "see 'schema'"
+        case .known(.olderSchema): "open it once with a service whose migration is .automatic"
+        case .known, .unknown, .outside: "see the workers' logs, which say why"
         }
     }
 

@@ -17,8 +17,7 @@ struct StoreMetrics {
         var logSize: Int64
         /// The processes that read a large log for long.
         var readers: [IndexHolder]
-        var workers: Int
-        var degradedWorkers: Int
+        var live: LiveWorkers
         var circuits: [CircuitMetrics]
         var leftOut: Int
         var unreadable: Int
@@ -54,11 +53,9 @@ struct StoreMetrics {
                 for place in circuits.indices {
                     circuits[place].take(try inspection.transitions(of: circuits[place].name))
                 }
-                let workers = try inspection.workers()
                 return Contents(
                     schema: try inspection.schemaVersion(), fileSize: inspection.fileSize, logSize: logSize,
-                    readers: readers, workers: workers.count,
-                    degradedWorkers: workers.count { $0.degradedSince != nil }, circuits: circuits,
+                    readers: readers, live: found.live, circuits: circuits,
                     leftOut: first.leftOut, unreadable: found.unreadable.count, link: inspection.link,
                     created: try inspection.creation()?.at, now: context.now)
             }
@@ -89,10 +86,13 @@ struct StoreMetrics {
             }
         },
         .init("breaker_workers", .gauge, "Processes that have the store open") {
-            if let contents = $0.contents { $1.add(UInt64(contents.workers)) }
+            if let contents = $0.contents { $1.add(UInt64(contents.live.count)) }
         },
         .init("breaker_workers_degraded", .gauge, "Processes that guard their circuits in memory") {
-            if let contents = $0.contents { $1.add(UInt64(contents.degradedWorkers)) }
+            if let contents = $0.contents { $1.add(UInt64(contents.live.degraded.count)) }
+        },
+        .init("breaker_workers_outside", .gauge, "Processes whose release can't use the store's file") {
+            if let contents = $0.contents { $1.add(UInt64(contents.live.outside.count)) }
         },
         .init("breaker_link_up", .gauge, "Whether a link joins the store with those of other hosts; none without one") {
             guard let link = $0.contents?.link, link != .none else { return }

@@ -16,6 +16,7 @@ struct CircuitDetail {
     var link: LinkStanding
     /// Nil where an older release has created the file.
     var creation: StoreCreation?
+    var live: LiveWorkers
     var now: Date
 
     /// The columns before a field's text.
@@ -28,7 +29,8 @@ struct CircuitDetail {
 
     var json: String {
         JSONDocument.detail(
-            of: self.inspected.seen, events: self.events, link: self.link.seen, creation: self.creation?.seen)
+            of: self.inspected.seen, events: self.events, link: self.link.seen, degraded: self.live.seen,
+            creation: self.creation?.seen)
     }
 
     /// The text of `show`.
@@ -49,8 +51,9 @@ struct CircuitDetail {
         let text = lines.joined(separator: "\n") + "\n"
         // The terminal breaks a line without blanks, such as a long name.
         let taken = lines.reduce(0) { $0 + $1.rows(of: width) }
+        let footer = self.live.notice.map { $0.wrapped(to: width).count + 1 } ?? 0
         // An empty line, the heading of the events, and the shell's prompt below them.
-        let room = console.height.map { max(Self.fewestEvents, $0 - taken - 3) }
+        let room = console.height.map { max(Self.fewestEvents, $0 - taken - footer - 3) }
         let told = EventLine.all(self.events.reversed()).suffix(limit ?? room ?? Self.usualEvents)
         guard !told.isEmpty else { return text }
         let table = Table.events(Array(told), namingCircuits: false, isBrief: true)
@@ -74,7 +77,7 @@ struct CircuitDetail {
         if self.outage == nil, self.circuit.tripsInARow > 0 { fields.append(("trips", [self.trips])) }
         if !self.circuit.probes.isEmpty { fields.append(("probes", self.circuit.probes.map(self.line))) }
         if let store = self.store { fields.append(("store", [store])) }
-        fields.append(("workers", ["\(self.circuit.workers.counted("live worker")) registered"]))
+        fields.append(("workers", self.workers))
         if let group = self.circuit.config.group { fields.append(("group", [group.escaped])) }
         fields.append(("rules", self.circuit.config.readableRules))
         return fields
@@ -93,6 +96,12 @@ struct CircuitDetail {
     private var store: String? {
         guard let creation, let news = creation.news(at: self.now) else { return nil }
         return "created \(self.moment(creation.at)) \(news.what.escaped): see '\(Tool.name) doctor'"
+    }
+
+    private var workers: [String] {
+        let outside = self.live.groups.filter { $0.cause == .outside }
+        return ["\(self.circuit.workers.counted("live worker")) registered"]
+            + outside.map { "their release can't use this file: \($0.names)" }
     }
 
     private var trips: String {

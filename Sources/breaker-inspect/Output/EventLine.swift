@@ -63,8 +63,18 @@ struct EventLine {
     }
 
     var reason: String {
-        let reason = self.event.reason?.escaped ?? ""
+        let reason = [self.event.reason?.escaped, self.endedHold].compactMap(\.self).joined(separator: "; ")
         guard let time = self.probeTime else { return reason }
         return reason.isEmpty ? "after \(time.readable)" : "after \(time.readable): \(reason)"
+    }
+
+    /// Whose hold an operator has ended or replaced; nil for the operator's own hold.
+    private var endedHold: String? {
+        guard let whose = self.event.subject, let by = self.event.by, by != whose else { return nil }
+        switch self.event.kind {
+        case .reset: return "it ended a hold by \(whose.escaped)"
+        case .held: return "it replaced a hold by \(whose.escaped)"
+        default: return nil
+        }
     }
 }

@@ -25,6 +25,7 @@ struct Report {
     let tally: StateCounts
     let unreadable: [UnreadableCircuit]
     let workers: [WorkerSnapshot]
+    let live: LiveWorkers
     /// The newest first.
     let events: [CircuitEvent]
     let eventsLeftOut: Int
@@ -51,6 +52,7 @@ struct Report {
         self.tally = tally
         self.unreadable = found.unreadable
         self.workers = try inspection.workers()
+        self.live = found.live
         self.events = Array(history.prefix(Self.mostEvents))
         self.eventsLeftOut = history.count - self.events.count
         self.oldestRead = history.count == Self.mostEventsRead ? history.last?.at : nil

@@ -52,16 +52,17 @@ struct ReportPage {
 
     private var summary: String {
         let outages = self.report.spells.count { $0.kind == .outage }
-        let degraded = self.report.workers.count { $0.degradedSince != nil }
+        let live = self.report.live
         let tiles: [(String, String)] = [
             ("\(self.report.tally.total)", "circuits"), (self.report.tally.text, "states now"),
             ("\(outages)", "outages in the history"),
-            ("\(self.report.workers.count)" + (degraded > 0 ? ", \(degraded) degraded" : ""), "processes"),
+            ("\(live.count)" + (live.degraded.isEmpty ? "" : ", \(live.degraded.count) degraded"), "processes"),
             ("\((self.report.fileSize + 512) / 1_024) KiB", "database, schema \(self.report.schema)"),
         ]
         var text = "<div class=\"tiles\">"
         for (value, name) in tiles { text += "<div class=\"tile\"><b>\(HTML.text(value))</b>\(HTML.text(name))</div>" }
         text += "</div>\n"
+        if let notice = live.notice { text += "<p class=\"open\">\(HTML.text(notice))</p>\n" }
         if let failure = Unreadable(self.report.unreadable).failure {
             text += "<p class=\"open\">\(HTML.text(failure.message))</p>\n"
         }
@@ -199,11 +200,13 @@ struct ReportPage {
     }
 
     private var workers: String {
-        guard !self.report.workers.isEmpty else { return "<h2>Processes</h2><p>No process has the store open.</p>\n" }
+        guard self.report.live.count > 0 else { return "<h2>Processes</h2><p>No process has the store open.</p>\n" }
+        let outside = self.report.live.outside.map(\.id)
         let rows = self.report.workers.map { worker in
-            [
+            let degraded = outside.contains(worker.id) ? "outside" : worker.degradedSince?.readable
+            return [
                 HTML.text(worker.name), "\(worker.pid)", self.time(worker.since),
-                worker.degradedSince.map { "<span class=\"open\">\($0.readable)</span>" } ?? "no",
+                degraded.map { "<span class=\"open\">\($0)</span>" } ?? "no",
                 HTML.text(worker.probing.joined(separator: ", ")),
             ]
         }

@@ -13,13 +13,18 @@ extension Change {
     struct Planned {
         private var changes: [StateChange] = []
         private(set) var hasCircuits = false
+        /// The holds of other operators that the changes would end.
+        private(set) var holds: OtherHolds
         /// The first circuit by name that a live worker has registered.
         private var used: (name: String, workers: Int)?
+
+        init(whoseHoldsAreNot who: String) { self.holds = OtherHolds(than: who) }
 
         mutating func add(_ circuit: InspectedCircuit, _ plan: Plan) {
             self.hasCircuits = true
             let snapshot = circuit.snapshot
             self.note(snapshot.name, workers: snapshot.workers)
+            if plan.endsHolds != nil { self.holds.add(circuit) }
             guard let expected = plan.expected(circuit) else { return }
             self.changes.append(
                 StateChange(

@@ -34,11 +34,14 @@ struct Change: Sendable {
         var note: (StateChange) -> String = { _ in "" }
         /// The members of JSON beside the states.
         var members: (StateChange) -> [String: JSONValue] = { _ in [:] }
+        /// Says that the change ends a hold, or several; nil if it ends none, or is meant to.
+        var endsHolds: (one: String, several: String)?
         /// The message if none of the circuits needs a change.
         var nothingToDo = ""
         /// Whether a circuit that a live worker has registered is a failure, before anybody is asked.
         var refusesUsed = false
-        var begin: (CircuitStore, [CircuitSelector]) throws(BreakerStoreError) -> BatchedCommand
+        var begin:
+            (CircuitStore, [CircuitSelector], OperatorAction.HoldCheck?) throws(BreakerStoreError) -> BatchedCommand
     }
 
     private let selection: Selection
@@ -63,7 +66,7 @@ struct Change: Sendable {
 
     /// Carries out the plan, unless the operator says no.
     func run(_ plan: Plan, in context: Context) throws(Failure) -> ExitCode {
-        let found = try self.selection.gather(into: Planned(), countingWorkers: plan.refusesUsed, in: context) {
+        let found = try self.selection.gather(into: Planned(whoseHoldsAreNot: context.who), countingWorkers: plan.refusesUsed, in: context) {
             $0.add($1, plan)
         }
         if plan.refusesUsed, let failure = found.value.failure(found.unreadable, plan) { throw failure }
@@ -72,49 +75,60 @@ struct Change: Sendable {
         let named = Unreadable(passedOver.circuits.filter(\.isNamed))
         if let failure = named.failure { throw failure }
         let planned = found.value.changes(with: found.unreadable, plan, at: context.now)
+        let holds = found.value.holds
+        context.warn(of: found.live)
         if planned.isEmpty || self.isDryRun {
             let isNothing = !found.value.hasCircuits && found.unreadable.isEmpty
             let nothing = isNothing ? self.selection.nothingFound : plan.nothingToDo
             if planned.isEmpty { context.console.writeError(nothing) }
-            self.report(planned, plan, passedOver, in: context)
+            for line in holds.lines { context.console.writeError("\(line)\n") }
+            self.report(planned, plan, passedOver, found.live, in: context)
             if !planned.isEmpty { context.console.writeError("dry run: nothing was changed\n") }
             return passedOver.tell(in: context)
         }
-        let isAsked = (found.isBroad || plan.alwaysAsks) && !self.isConfirmed
-        if isAsked, try !self.ask(plan, planned, in: context) {
+        let isAsked = (found.isBroad || plan.alwaysAsks || !holds.isEmpty) && !self.isConfirmed
+        if isAsked, try !self.ask(plan, planned, holds, isBroad: found.isBroad || plan.alwaysAsks, in: context) {
             context.console.writeError("nothing was changed\n")
             return .declined
         }
         // Only confirmed circuits are changed, not those that came since.
         let selectors =
             isAsked ? planned.map { .namedIfPresent($0.name) } : self.selection.selectors ?? [.pattern("*")]
-        let made = try MadeChanges(plan, on: selectors, in: context)
+        let made = try MadeChanges(plan, on: selectors, self.isConfirmed ? nil : holds.check, in: context)
         // Another operator was faster.
         if made.changes.isEmpty { context.console.writeError(plan.nothingToDo) }
-        self.report(made.changes, plan, passedOver, in: context)
+        self.report(made.changes, plan, passedOver, found.live, in: context)
         let code = passedOver.tell(in: context)
         if let failure = made.failure { throw failure }
         return code
     }
 
-    private func ask(_ plan: Plan, _ changes: [StateChange], in context: Context) throws(Failure) -> Bool {
+    private func ask(
+        _ plan: Plan, _ changes: [StateChange], _ holds: OtherHolds, isBroad: Bool, in context: Context
+    ) throws(Failure) -> Bool {
         let count = changes.count.counted("circuit")
+        let warning = holds.isEmpty ? nil : holds.count == 1 ? plan.endsHolds?.one : plan.endsHolds?.several
         guard context.console.canAsk else {
+            let held = holds.lines.first.map { "\($0); " } ?? ""
             throw Failure(
                 .usage,
-                "\(plan.question) \(count) needs a yes, and there is no terminal to ask on",
+                "\(held)\(plan.question) \(count) needs a yes, and there is no terminal to ask on",
                 hint: "give --yes to do it unasked, or --dry-run to see what it would change"
             )
         }
-        context.console.writeError("This would \(plan.question) \(count):\n")
-        var lines = ""
-        Self.table(changes, plan) { line in
-            lines += "  \(line)\n"
-            guard lines.utf8.count > Self.pieceOfTalk else { return }
+        if isBroad {
+            context.console.writeError("This would \(plan.question) \(count):\n")
+            var lines = ""
+            Self.table(changes, plan) { line in
+                lines += "  \(line)\n"
+                guard lines.utf8.count > Self.pieceOfTalk else { return }
+                context.console.writeError(lines)
+                lines = ""
+            }
             context.console.writeError(lines)
-            lines = ""
         }
-        context.console.writeError(lines)
+        for line in holds.lines { context.console.writeError("\(line)\n") }
+        if let warning { context.console.writeError("\(warning) ") }
         // The count again, because the first lines of many may have left the screen.
         context.console.writeError(changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] ")
         let answer = context.console.readLine()
@@ -123,11 +137,13 @@ struct Change: Sendable {
         return ["y", "yes"].contains(answer?.lowercased())
     }
 
-    private func report(_ changes: [StateChange], _ plan: Plan, _ passedOver: Unreadable, in context: Context) {
+    private func report(
+        _ changes: [StateChange], _ plan: Plan, _ passedOver: Unreadable, _ live: LiveWorkers, in context: Context
+    ) {
         guard context.isJSON else { return Self.table(changes, plan) { context.console.write($0 + "\n") } }
         let values = changes.lazy.map { (name: $0.name, from: $0.from, to: $0.to, more: plan.members($0)) }
         JSONDocument.writeChanges(
-            values, isDryRun: self.isDryRun, unreadable: passedOver.names, context.console.write)
+            values, isDryRun: self.isDryRun, unreadable: passedOver.names, degraded: live.seen, context.console.write)
     }
 
     /// A longer name moves its own arrow only.

@@ -14,6 +14,8 @@ struct CheckVerb: Verb {
         only observes refuses nothing and counts as closed, unless it is held.
         A name or pattern that fits no circuit ends with 4; a circuit whose row can't
         be read ends with 1, if no other one is known not to be closed.
+        If all are closed, but a live worker can't use the file and so guards its
+        circuits in memory, it ends with 6, and says so.
         """
     static let options: [Option] = [.exact]
 
@@ -44,14 +46,17 @@ struct CheckVerb: Verb {
         if context.isJSON {
             context.console.write(
                 JSONDocument.check(
-                    ofCount: found.value.count, notClosed: notClosed.map(\.seen), unreadable: unreadable.names))
+                    ofCount: found.value.count, notClosed: notClosed.map(\.seen), unreadable: unreadable.names,
+                    degraded: found.live.seen))
         } else {
             for circuit in notClosed.map(\.snapshot) {
                 let word = circuit.stateWord
                 context.console.write("\(circuit.name.escaped)  \(context.style.paint(word.rawValue, word.look))\n")
             }
         }
-        return unreadable.tell(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
+        context.warn(of: found.live)
+        let code = unreadable.tell(in: context, orElse: notClosed.isEmpty ? .done : .notClosed)
+        return code == .done && !found.live.degraded.isEmpty ? .degraded : code
     }
 
     /// How many circuits there are, and those that are not closed.

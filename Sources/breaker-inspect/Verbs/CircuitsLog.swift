@@ -30,13 +30,15 @@ struct CircuitsLog {
     private var table = Table.circuits()
     /// The values last written, by the bytes of the name.
     private var told: [[UInt8]: Line] = [:]
+    /// The workers that could not use the file when that was last written.
+    private var degraded: Set<Int64> = []
 
     init(_ filter: CircuitFilter, _ context: Context) {
         self.filter = filter
         self.context = context
     }
 
-    mutating func begin(with circuits: [InspectedCircuit], _ unreadable: Unreadable) {
+    mutating func begin(with circuits: [InspectedCircuit], _ unreadable: Unreadable, _ live: LiveWorkers?) {
         var list = JSONList()
         for circuit in circuits where self.filter.admits(circuit.snapshot) {
             self.told[Array(circuit.snapshot.name.utf8)] = Line(circuit.snapshot)
@@ -47,14 +49,17 @@ struct CircuitsLog {
             }
         }
         if self.context.isJSON {
-            list.writeDocument(unreadable: unreadable.names) { self.context.console.write($0) }
+            list.writeDocument(unreadable: unreadable.names, degraded: live?.seen) { self.context.console.write($0) }
+            self.degraded = Self.ids(live)
         } else {
             self.writeTable(withHeading: true)
+            self.reportChange(of: live)
         }
     }
 
     /// Adds a line for each circuit that has changed, and for each that is gone.
-    mutating func append(changesTo circuits: [InspectedCircuit], _ unreadable: Unreadable) {
+    mutating func append(changesTo circuits: [InspectedCircuit], _ unreadable: Unreadable, _ live: LiveWorkers?) {
+        self.reportChange(of: live)
         var gone = self.told
         for circuit in unreadable.circuits { gone[Array(circuit.name.utf8)] = nil }
         for circuit in circuits {
@@ -66,7 +71,7 @@ struct CircuitsLog {
             guard self.told[key] != line, isWanted || self.told[key] != nil else { continue }
             self.told[key] = isWanted ? line : nil
             if self.context.isJSON {
-                self.context.console.write(JSONDocument.changed(circuit.seen))
+                self.context.console.write(JSONDocument.changed(circuit.seen, degraded: live?.seen))
             } else {
                 self.table.append(circuit)
             }
@@ -75,13 +80,29 @@ struct CircuitsLog {
             self.told[key] = nil
             let name = String(decoding: key, as: UTF8.self)
             if self.context.isJSON {
-                self.context.console.write(JSONDocument.forgotten(name))
+                self.context.console.write(JSONDocument.forgotten(name, degraded: live?.seen))
             } else {
                 self.table.append([.init(text: name.escaped), .init(text: "forgotten")] + self.blanks)
             }
         }
         if !self.context.isJSON { self.writeTable(withHeading: false) }
     }
+
+    /// Writes which workers can't use the file, if other ones could not when that was last written.
+    private mutating func reportChange(of live: LiveWorkers?) {
+        let degraded = Self.ids(live)
+        guard let live, degraded != self.degraded else { return }
+        self.degraded = degraded
+        if self.context.isJSON {
+            self.context.console.write(JSONDocument.workersChanged(degraded: live.seen))
+        } else if degraded.isEmpty {
+            self.context.console.writeError("\(Tool.name): all workers use the file again\n")
+        } else {
+            self.context.warn(of: live)
+        }
+    }
+
+    private static func ids(_ live: LiveWorkers?) -> Set<Int64> { Set(live?.degraded.map(\.id) ?? []) }
 
     private var blanks: [Table.Cell] { Array(repeating: .init(text: "-"), count: self.table.columns.count - 2) }
 

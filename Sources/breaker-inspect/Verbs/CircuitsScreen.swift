@@ -40,10 +40,9 @@ struct CircuitsScreen {
         var tally = StateCounts()
         for (urgency, indices) in rows.enumerated() { tally.add(UInt8(urgency), indices.count) }
         var lines = [
-            self.headline(
-                tally, hasWorkers: circuits?.hasWorkers ?? true, degraded: circuits?.degradedWorkers ?? 0, now)
+            self.headline(tally, circuits?.live, now)
         ]
-        for text in [trouble?.message, self.linkTrouble].compactMap(\.self) {
+        for text in [trouble?.message, self.linkTrouble, circuits?.live.notice].compactMap(\.self) {
             lines.append(self.style.paint(self.cut(text), .bad) + "\n")
         }
         guard let circuits, tally.total > 0 else { return lines + [nothing] }
@@ -74,9 +73,10 @@ struct CircuitsScreen {
         return lines
     }
 
-    private func headline(_ tally: StateCounts, hasWorkers: Bool, degraded: Int, _ now: Date) -> String {
-        let none = hasWorkers ? "" : ", no live worker"
-        let workers = degraded == 0 ? none : degraded == 1 ? ", 1 worker degraded" : ", \(degraded) workers degraded"
+    private func headline(_ tally: StateCounts, _ live: LiveWorkers?, _ now: Date) -> String {
+        let none = live?.count == 0 ? ", no live worker" : ""
+        let degraded = live?.degraded.count ?? 0
+        let workers = degraded == 0 ? none : ", \(degraded.counted("worker")) degraded"
         let rest = "\(now.readable.suffix(9))  \(tally.sum)\(workers)"
         let path = self.path.escaped
         let room = self.width.map { $0 - rest.displayWidth - 2 } ?? .max

@@ -51,6 +51,9 @@ struct CircuitsWatch {
     /// The circuits of the last reading, as of now.
     var lastCircuits: [InspectedCircuit] { self.image?.circuits() ?? [] }
 
+    /// The workers now; nil if nothing was read.
+    var live: LiveWorkers? { self.image?.liveWorkers() }
+
     /// The same, each made when it is used; nil if nothing was read.
     var lastMoment: StoreImage.Moment? { self.image?.now() }
 }

@@ -15,13 +15,14 @@ struct DoctorVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        let findings = try Self.findings(in: context)
+        var live: LiveWorkers?
+        let findings = try Self.findings(&live, in: context)
         let wrong = findings.count { $0.status == .wrong }
         if context.isJSON {
             let told = findings.map {
                 (check: $0.check, status: $0.status.rawValue, finding: $0.finding, advice: $0.advice)
             }
-            context.console.write(JSONDocument.findings(told, isHealthy: wrong == 0))
+            context.console.write(JSONDocument.findings(told, isHealthy: wrong == 0, degraded: live?.seen))
         } else {
             Self.print(findings, in: context)
             let verdict =
@@ -31,7 +32,8 @@ struct DoctorVerb: Verb {
         return wrong == 0 ? .done : .failed
     }
 
-    private static func findings(in context: Context) throws(Failure) -> [Finding] {
+    /// The findings; sets the workers if the file could be examined.
+    private static func findings(_ live: inout LiveWorkers?, in context: Context) throws(Failure) -> [Finding] {
         let path = try context.path()
         let missing = MissingFile(path: path, source: context.pathSource, user: context.console.loginName)
         let facts: StoreFiles
@@ -44,14 +46,16 @@ struct DoctorVerb: Verb {
         let files = FileChecks(facts: facts)
         var findings = [files.fileSystem] + files.permissions
         do throws(BreakerStoreError) {
-            let examination = try facts.examine(context.clock)
+            var examination = try facts.examine(context.clock)
+            UnlistedWorkers(facts: facts).name(&examination.live)
             let contents = ContentChecks(examination: examination)
             if let creation = contents.creation { findings.append(creation) }
+            live = examination.live
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
             findings += [files.lockFile(examination), files.board(examination)]
-            let isWaitedFor = examination.degraded.contains { $0.reason == .busy }
+            let isWaitedFor = examination.live.degraded.contains { $0.reason == .busy }
             findings += [WriterCheck.finding(facts, isWaitedFor: isWaitedFor), ContentChecks.sqlite]
-            findings += [contents.clock, contents.workers] + contents.degraded + [contents.probes]
+            findings += [contents.clock] + contents.workers + contents.degraded + [contents.probes]
             if let link = files.link(at: context.now) { findings.append(link) }
         } catch {
             // Damage and foreign tables are findings; other errors are reported as everywhere.

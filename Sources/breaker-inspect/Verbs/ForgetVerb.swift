@@ -30,7 +30,7 @@ struct ForgetVerb: Verb {
             expectedOfUnreadable: StateChange.forgotten,
             expected: { _ in StateChange.forgotten },
             refusesUsed: !self.isForced,
-            begin: { (store, selectors) throws(BreakerStoreError) in
+            begin: { (store, selectors, _) throws(BreakerStoreError) in
                 try store.commandToForget(
                     selectors, evenIfInUse: self.isForced, by: context.who, reason: self.change.reason)
             }

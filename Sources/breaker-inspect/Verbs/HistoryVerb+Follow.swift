@@ -16,9 +16,10 @@ extension HistoryVerb {
             table.removeRows()
             while context.console.pause(for: Self.interval, listening: true) != .nobodyReads {
                 do throws(Failure) {
-                    for event in try Self.events(watch, after: &last, in: context) where self.wants(event) {
+                    let (events, live) = try Self.events(watch, after: &last, in: context)
+                    for event in events where self.wants(event) {
                         guard !context.isJSON else {
-                            context.console.write(JSONDocument.event(event))
+                            context.console.write(JSONDocument.event(event, degraded: live?.seen))
                             continue
                         }
                         table.append(EventLine(event), namingCircuits: self.circuit == nil)
@@ -43,35 +44,41 @@ extension HistoryVerb {
 
     /// Prints past events; returns the number of the last event of all.
     private func begin(_ watch: ChangeWatch, in context: Context) throws(Failure) -> (Int64, Table) {
-        let found: (events: Outcome<[CircuitEvent]>, newest: Int64)?
+        let found: (events: Outcome<[CircuitEvent]>, newest: Int64, live: LiveWorkers)?
         do throws(BreakerStoreError) {
             found = try watch.inspectIfChanged { (inspection, _) throws(BreakerStoreError) in
-                (try self.wanted(in: inspection, asJSON: context.isJSON), try inspection.newestEvent())
+                (
+                    try self.wanted(in: inspection, asJSON: context.isJSON), try inspection.newestEvent(),
+                    try inspection.liveWorkers()
+                )
             }
         } catch {
             throw context.failure(error)
         }
-        return (found?.newest ?? 0, self.report(try found?.events.get() ?? [], in: context))
+        return (found?.newest ?? 0, self.report(try found?.events.get() ?? [], found?.live, in: context))
     }
 
-    /// The events after the event of number `last`.
+    /// The events after the event of number `last`, and the workers then; none where the file has not changed.
     private static func events(
         _ watch: ChangeWatch,
         after last: inout Int64,
         in context: Context
-    ) throws(Failure) -> [CircuitEvent] {
+    ) throws(Failure) -> (events: [CircuitEvent], live: LiveWorkers?) {
         let told = last
-        let found: (events: [CircuitEvent], newest: Int64)?
+        let found: (events: [CircuitEvent], newest: Int64, live: LiveWorkers)?
         do throws(BreakerStoreError) {
             found = try watch.inspectIfChanged { (inspection, isAnotherFile) throws(BreakerStoreError) in
                 // Another file counts its events from the beginning.
-                (try inspection.history(after: isAnotherFile ? 0 : told), try inspection.newestEvent())
+                (
+                    try inspection.history(after: isAnotherFile ? 0 : told), try inspection.newestEvent(),
+                    try inspection.liveWorkers()
+                )
             }
         } catch {
             throw context.failure(error)
         }
-        guard let found else { return [] }
+        guard let found else { return ([], nil) }
         last = found.newest
-        return found.events
+        return (found.events, found.live)
     }
 }

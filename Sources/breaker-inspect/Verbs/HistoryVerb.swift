@@ -73,12 +73,13 @@ struct HistoryVerb: Verb {
 
     func run(in context: Context) throws(Failure) -> ExitCode {
         if self.follows { return try self.follow(in: context) }
-        let events = try context.reading { (store) throws(BreakerStoreError) in
+        let (found, live) = try context.reading { (store) throws(BreakerStoreError) in
             try store.inspect { (inspection) throws(BreakerStoreError) in
-                try self.wanted(in: inspection, asJSON: context.isJSON)
+                (try self.wanted(in: inspection, asJSON: context.isJSON), try inspection.liveWorkers())
             }
-        }.get()
-        _ = self.report(events, in: context)
+        }
+        let events = try found.get()
+        _ = self.report(events, live, in: context)
         if events.isEmpty, !context.isJSON { context.console.writeError("nothing happened\n") }
         return .done
     }
@@ -118,12 +119,12 @@ struct HistoryVerb: Verb {
     }
 
     /// Prints events; returns the table for later events.
-    func report(_ events: [CircuitEvent], in context: Context) -> Table {
+    func report(_ events: [CircuitEvent], _ live: LiveWorkers?, in context: Context) -> Table {
         let told = EventLine.all(events)
         let lines = self.after == nil ? told.suffix(self.limit) : told.prefix(self.limit)
         let table = Table.events(Array(lines), namingCircuits: self.circuit == nil, mayGrow: self.follows)
         if context.isJSON {
-            context.console.write(JSONDocument.history(events))
+            context.console.write(JSONDocument.history(events, degraded: live?.seen))
         } else if !events.isEmpty {
             table.forEachLine(width: context.console.width, context.style) { context.console.write($0) }
         }

@@ -17,7 +17,8 @@ struct HoldVerb: Verb {
     static let details = """
         A hold counts until it is released, reset, or its time is over; it survives
         restarts.
-        What a pattern matches, or --all, is shown first, and you are asked.
+        What a pattern matches, or --all, is shown first, and you are asked, as before
+        another operator's hold is replaced.
         """ + "\n" + Change.details
     static let duration = Option("for", "DURATION", help: "for how long, such as 90s, 15m or 2h; else until released")
     static let options: [Option] = [Self.duration] + Change.options
@@ -55,9 +56,11 @@ struct HoldVerb: Verb {
                 members.set("until", to: change.holdEnd)
                 return members
             },
-            begin: { (store, selectors) throws(BreakerStoreError) in
+            endsHolds: (one: "The new hold replaces that one.", several: "The new holds replace these."),
+            begin: { (store, selectors, check) throws(BreakerStoreError) in
                 let action = OperatorAction.hold(self.state, for: self.duration)
-                return try store.command(action, on: selectors, by: context.who, reason: self.change.reason)
+                return try store.command(
+                    action, on: selectors, by: context.who, reason: self.change.reason, mayEndHold: check)
             }
         )
         return try self.change.run(plan, in: context)

@@ -61,7 +61,7 @@ extension ListVerb {
 
     private func append(_ watch: inout CircuitsWatch, every interval: Duration, in context: Context) {
         var log = CircuitsLog(self.filter, context)
-        log.begin(with: watch.lastCircuits, watch.unreadable)
+        log.begin(with: watch.lastCircuits, watch.unreadable, watch.live)
         var trouble: Failure?
         while true {
             let newTrouble = Self.look(&watch)
@@ -70,7 +70,7 @@ extension ListVerb {
                 context.console.writeError("\(Tool.name): \(newTrouble.message)\n")
             }
             trouble = newTrouble
-            log.append(changesTo: watch.lastCircuits, watch.unreadable)
+            log.append(changesTo: watch.lastCircuits, watch.unreadable, watch.live)
             if context.console.pause(for: interval, listening: true) == .nobodyReads { return }
         }
     }

@@ -81,6 +81,7 @@ struct ListVerb: Verb {
         } else if count > 0 || found.unreadable.isEmpty {
             context.console.writeError(count > 0 ? Self.nothingWanted : self.selection.nothingFound)
         }
+        if let notice = found.live.notice { context.writeFooter(notice) }
         return Unreadable(found.unreadable)
     }
 
@@ -92,7 +93,7 @@ struct ListVerb: Verb {
             if self.filter.admits(circuit.snapshot) { list.append(circuit.seen) }
         }
         let unreadable = Unreadable(found.unreadable)
-        found.value.writeDocument(unreadable: unreadable.names) { context.console.write($0) }
+        found.value.writeDocument(unreadable: unreadable.names, degraded: found.live.seen) { context.console.write($0) }
         return unreadable
     }
 }

@@ -11,14 +11,20 @@ struct MadeChanges {
     private var count = 0
 
     /// Carries out the plan; throws if nothing was changed.
-    init(_ plan: Change.Plan, on selectors: [CircuitSelector], in context: Context) throws(Failure) {
+    init(
+        _ plan: Change.Plan, on selectors: [CircuitSelector], _ check: OperatorAction.HoldCheck?, in context: Context
+    ) throws(Failure) {
         self = try context.changing { (store) throws(BreakerStoreError) -> Outcome<MadeChanges> in
             var made = MadeChanges()
             do throws(BreakerStoreError) {
-                try made.run(plan.begin(store, selectors), in: context)
+                try made.run(plan.begin(store, selectors, check), in: context)
             } catch {
-                // The circuit was there, or unused, when it was looked up.
-                let failure = Failure(changed: error, doing: plan.question)
+                // The circuit was there, unused or not held, when it was looked up.
+                let isHeld = error.code == .inUse && plan.endsHolds != nil
+                let failure =
+                    isHeld
+                    ? .heldMeanwhile(error.message, doing: plan.question)
+                    : Failure(changed: error, doing: plan.question)
                 if made.reached == 0 {
                     guard let failure else { throw error }
                     return .failure(failure)
@@ -79,6 +85,11 @@ extension Failure {
         case .inUse: self = .inUse(error.message, doing: question)
         default: return nil
         }
+    }
+
+    /// Another operator has put on a hold since the circuits were looked up.
+    fileprivate static func heldMeanwhile(_ reason: String, doing question: String) -> Failure {
+        Failure(.failed, "cannot \(question): \(reason)", hint: "do it again: then you are asked about that hold")
     }
 
     static func inUse(_ reason: String, doing question: String) -> Failure {

@@ -36,7 +36,7 @@ struct ProbeVerb: Verb {
             note: { _ in ", probes let through" },
             members: { _ in ["probeAllowed": .bool(true)] },
             nothingToDo: "nothing there is open before its time\n",
-            begin: { (store, selectors) throws(BreakerStoreError) in
+            begin: { (store, selectors, _) throws(BreakerStoreError) in
                 try store.command(.probe, on: selectors, by: context.who, reason: self.change.reason)
             }
         )

@@ -26,7 +26,7 @@ struct ReleaseVerb: Verb {
             question: "release",
             expected: { $0.snapshot.hold == nil ? nil : StateWord($0.snapshot.beneath ?? $0.snapshot.state).rawValue },
             nothingToDo: "nothing there is held\n",
-            begin: { (store, selectors) throws(BreakerStoreError) in
+            begin: { (store, selectors, _) throws(BreakerStoreError) in
                 try store.command(.release, on: selectors, by: context.who, reason: self.change.reason)
             }
         )

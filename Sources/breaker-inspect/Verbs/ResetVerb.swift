@@ -9,9 +9,10 @@ struct ResetVerb: Verb {
     static let operands: [Operand] = [.many(.circuit)]
     static let summary = "close circuits and forget their failures, trips and holds"
     static let details = """
-        Running services obey at their next call. A name is reset at once; what a
-        pattern matches, or --all, is shown first, and you are asked. Patterns hold
-        *, ? or [ as in a shell; quote them.
+        Running services obey at their next call. A name is reset at once, unless
+        another operator holds it; what a pattern matches, or --all, is shown first,
+        and you are asked, as before another operator's hold is taken off. Patterns
+        hold *, ? or [ as in a shell; quote them.
         """ + "\n" + Change.details
     static let options = Change.options
 
@@ -26,8 +27,10 @@ struct ResetVerb: Verb {
             question: "reset",
             expectedOfUnreadable: StateWord.closed.rawValue,
             expected: { _ in StateWord.closed.rawValue },
-            begin: { (store, selectors) throws(BreakerStoreError) in
-                try store.command(.reset, on: selectors, by: context.who, reason: self.change.reason)
+            endsHolds: (one: "A reset takes that hold off.", several: "A reset takes these holds off."),
+            begin: { (store, selectors, check) throws(BreakerStoreError) in
+                try store.command(
+                    .reset, on: selectors, by: context.who, reason: self.change.reason, mayEndHold: check)
             }
         )
         return try self.change.run(plan, in: context)

@@ -48,6 +48,7 @@ struct ShowVerb: Verb {
                             events: try inspection.history(of: self.circuit, limit: limit),
                             link: inspection.link,
                             creation: try inspection.creation(),
+                            live: try inspection.liveWorkers(),
                             now: circuit.now
                         )
                     )
@@ -58,6 +59,7 @@ struct ShowVerb: Verb {
             context.console.write(detail.json)
         } else {
             context.console.write(detail.text(in: context.console, limit: self.limit, context.style))
+            if let notice = detail.live.notice { context.writeFooter(notice) }
         }
         return .done
     }

@@ -46,10 +46,12 @@ struct WaitVerb: Verb {
                 let circuit = try self.look(&circuits, mayFail: !isFirst)
                 isFirst = false
                 if let circuit, self.words.contains(circuit.snapshot.stateWord) {
-                    return self.report(circuit, isReached: true, in: context)
+                    return self.report(circuit, isReached: true, circuits.live, in: context)
                 }
                 let left = self.timeout.map { $0 - (context.uptime - start) }
-                if let left, left <= .zero { return self.report(circuit, isReached: false, in: context) }
+                if let left, left <= .zero {
+                    return self.report(circuit, isReached: false, circuits.live, in: context)
+                }
                 _ = context.console.pause(for: min(Self.interval, left ?? Self.interval), listening: false)
             }
         }
@@ -69,9 +71,13 @@ struct WaitVerb: Verb {
         }
     }
 
-    private func report(_ circuit: InspectedCircuit?, isReached: Bool, in context: Context) -> ExitCode {
+    private func report(
+        _ circuit: InspectedCircuit?, isReached: Bool, _ live: LiveWorkers?, in context: Context
+    ) -> ExitCode {
+        defer { if let live { context.warn(of: live) } }
         if context.isJSON {
-            context.console.write(JSONDocument.waited(for: circuit?.seen, isReached: isReached))
+            context.console.write(
+                JSONDocument.waited(for: circuit?.seen, isReached: isReached, degraded: live?.seen))
         } else if isReached, let circuit {
             let standing = circuit.snapshot.standing
             context.console.write("\(self.circuit.escaped)  \(context.style.paint(standing.text, standing.look))\n")

@@ -16,8 +16,9 @@ struct WorkersVerb: Verb {
     static let details = """
         VERSION is the release of the library that a worker runs.
         DEGRADED is how long ago a worker lost the use of the file: it guards its
-        circuits in memory. LINK is what the link says that joins the store with those
-        of other hosts. A column that says nothing is left out.
+        circuits in memory. One that is outside runs a release that can't use the file,
+        and obeys no hold or reset. LINK is what the link says that joins the store with
+        those of other hosts. A column that says nothing is left out.
         """
     static let options: [Option] = []
 
@@ -26,23 +27,34 @@ struct WorkersVerb: Verb {
     }
 
     func run(in context: Context) throws(Failure) -> ExitCode {
-        let (workers, link, now) = try context.reading { (store) throws(BreakerStoreError) in
+        let (workers, live, link) = try context.reading { (store) throws(BreakerStoreError) in
             try store.inspect { (inspection) throws(BreakerStoreError) in
-                (try inspection.workers(), inspection.link, inspection.now)
+                (try inspection.workers(), try inspection.liveWorkers(), inspection.link)
             }
         }
+        let outside = live.outside.map(\.id)
         if context.isJSON {
-            context.console.write(JSONDocument.workers(workers, link: link.seen))
-        } else if workers.isEmpty {
+            context.console.write(
+                JSONDocument.workers(workers, outside: outside, link: link.seen, degraded: live.seen))
+        } else if live.count == 0 {
             context.console.writeError("no process has the store open\n")
-        } else {
-            context.console.write(Self.table(workers, link, now).text(width: context.console.width, context.style))
+        } else if !workers.isEmpty {
+            let table = Self.table(workers, outside: outside, link, live.now)
+            context.console.write(table.text(width: context.console.width, context.style))
+        }
+        let withoutRow = live.degraded.count { $0.worker == nil }
+        if !context.isJSON, withoutRow > 0 {
+            let processes = withoutRow == 1 ? "process" : "processes"
+            context.console.writeError(
+                "\(withoutRow) more \(processes) could not use the file from the start: see '\(Tool.name) doctor'\n")
         }
         if !context.isJSON, let trouble = link.trouble(at: context.now) { context.console.writeError("\(trouble)\n") }
         return .done
     }
 
-    private static func table(_ workers: [WorkerSnapshot], _ link: LinkStanding, _ now: Date) -> Table {
+    private static func table(
+        _ workers: [WorkerSnapshot], outside: [WorkerSnapshot.ID], _ link: LinkStanding, _ now: Date
+    ) -> Table {
         let note = link.livingNote
         let hasLink = workers.contains { $0.pid == note?.pid }
         func age(_ date: Date) -> String { "\(max(.zero, now.since(date)).readable) ago" }
@@ -63,7 +75,7 @@ struct WorkersVerb: Verb {
             ]
             if hasVersions { cells.append(.init(text: worker.version?.escaped ?? "-")) }
             if isAnyDegraded {
-                let since = worker.degradedSince.map(age)
+                let since = outside.contains(worker.id) ? "outside" : worker.degradedSince.map(age)
                 cells.append(.init(text: since ?? "-", look: since == nil ? .plain : .bad))
             }
             if hasLink {

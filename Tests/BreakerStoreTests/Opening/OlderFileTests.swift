@@ -75,6 +75,8 @@ import Testing
         if version == "1.1" { #expect(value("SELECT worker_name || (pid > 0) FROM probe") == "shop1") }
         #expect(value("SELECT (reserved - 1767225600000000) / 1000000 FROM clock") == (version == "1.0" ? "47" : "34"))
         #expect(value("SELECT birth > 0 AND wall = wall_at FROM clock") == "1")
+        // Workers that live now can't use the file any longer, and their rows say so.
+        #expect(value("SELECT group_concat(DISTINCT version) FROM worker") == "0.4 or older")
         #expect(value("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'breakerstore%'") == "0")
         let connection = try Connection(path: path, access: .readWrite)
         #expect(try connection.verifySchema() == false)

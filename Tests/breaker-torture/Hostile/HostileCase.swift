@@ -49,6 +49,7 @@ struct HostileCase: CustomStringConvertible, Sendable {
         ["list"], ["show", "closed"], ["check"], ["history"], ["workers"], ["doctor"], ["list", "--json"],
     ]
     static let writing = [
-        ["reset", "closed"], ["hold", "open", "closed"], ["release", "held"], ["forget", "closed", "--force", "--yes"],
+        ["reset", "closed", "--yes"], ["hold", "open", "closed", "--yes"], ["release", "held"],
+        ["forget", "closed", "--force", "--yes"],
     ]
 }

@@ -65,7 +65,7 @@ struct ToolRun {
     /// What the help says that the verb ends with: done, failed, and busy, and what some verbs have beside these.
     private var documented: [Int32] {
         switch self.words.first {
-        case "check": [0, 1, 3, 75]
+        case "check": [0, 1, 3, 6, 75]
         case "show", "reset", "hold", "release", "forget": [0, 1, 4, 75]
         default: [0, 1, 75]
         }

@@ -49,22 +49,27 @@ struct StoreView {
         }.count(where: self.isAlive)
     }
 
+    /// The rows of the workers that live.
+    func livingRows() throws(BreakerStoreError) -> [(worker: Worker, since: StoreTime)] {
+        try self.database.workers().filter { self.isAlive($0.worker.id) }
+    }
+
+    /// The workers that live, and those among them that can't use the file.
+    func liveWorkers() throws(BreakerStoreError) -> LiveWorkers {
+        LiveWorkers(try self.livingRows(), of: self.file, on: self.board, self.clock)
+    }
+
+    /// The workers that live and have a row, with the circuits that they probe.
     func livingWorkers() throws(BreakerStoreError) -> [WorkerSnapshot] {
-        let dates = self.clock.dates()
-        let degraded = self.board.degraded()
-        let living = try self.database.workers().filter { self.isAlive($0.worker.id) }
-        return try living.map { (row) throws(BreakerStoreError) in
-            WorkerSnapshot(
-                id: row.worker.id,
-                name: row.worker.name,
-                pid: row.worker.pid,
-                version: row.worker.version,
-                since: dates(row.since),
-                probing: try self.database.circuitsProbed(by: row.worker.id),
-                degradedSince: degraded.first { $0.worker == row.worker.id }.map {
-                    dates(self.clock.time(of: $0.since))
-                }
-            )
+        let now = self.clock.dates()(self.clock.now)
+        let rows = try self.livingRows()
+        let degraded = LiveWorkers(rows, of: self.file, on: self.board, self.clock).degraded
+        return try rows.map { (row) throws(BreakerStoreError) in
+            var worker = WorkerSnapshot(row.worker, since: self.clock.dates()(row.since))
+            worker.probing = try self.database.circuitsProbed(by: row.worker.id)
+            // A worker that could not say since when it is degraded is degraded now.
+            worker.degradedSince = degraded.first { $0.id == worker.id }.map { $0.since ?? now }
+            return worker
         }
     }
 

@@ -47,14 +47,6 @@ extension Board {
 }
 
 extension Board.Degraded {
-    /// The reasons that have a number on the board: the place here + 1.
-    ///
-    /// New reasons go to the end.
-    private static let reasons: [BreakerStoreError.Code] = [
-        .busy, .full, .corrupt, .unavailable, .permissionDenied, .notFound, .notAStore, .newerSchema, .unsafePath,
-        .unsupportedFileSystem, .inUse, .foreignSchema, .olderSchema,
-    ]
-
     /// Reads the cell of a worker; nil if the cell is free, or if a worker is writing to it now.
     ///
     /// A worker takes a cell by the first word, while the other words are still another worker's: so the last word is a
@@ -63,11 +55,11 @@ extension Board.Degraded {
         let number = cell[2]
         self.init(worker: cell.number(0), since: cell.number(1))
         guard self.worker != 0, cell[3] == self.check(number) else { return nil }
-        if (1...UInt64(Self.reasons.count)).contains(number) { self.reason = Self.reasons[Int(number) - 1] }
+        self.reason = BreakerStoreError.Code(number: number)
     }
 
     fileprivate func write(to cell: SharedWords) {
-        let number = self.reason.flatMap(Self.reasons.firstIndex).map { UInt64($0) + 1 } ?? 0
+        let number = self.reason?.number ?? 0
         cell[1] = UInt64(bitPattern: self.since)
         cell[2] = number
         cell[3] = self.check(number)

@@ -6,16 +6,26 @@ extension CircuitStore {
     /// held. It also leaves out a circuit that a pattern found and whose name is not UTF-8. A row that can't be read is
     /// healed first, as for a call. Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)`
     /// does.
+    ///
+    /// - Parameters:
+    ///   - action: the action.
+    ///   - selection: the circuits.
+    ///   - who: the operator.
+    ///   - reason: why.
+    ///   - check: called in each transaction for each of its circuits that is held; where it says no, `inUse` is
+    ///     thrown. Nil ends all holds.
     package func command(
         _ action: OperatorAction,
         on selection: [CircuitSelector],
         by who: String? = nil,
-        reason: String? = nil
+        reason: String? = nil,
+        mayEndHold check: OperatorAction.HoldCheck? = nil
     ) throws(BreakerStoreError) -> BatchedCommand {
         try action.validate()
         let person = who.map { OperatorName.ofPerson($0) }
         return try BatchedCommand(on: selection, in: self) { (circuit, transaction) throws(BreakerStoreError) in
-            try transaction.perform(action, on: circuit, by: person, reason: reason)
+            if let check { try transaction.requireEndable(circuit.name, check) }
+            return try transaction.perform(action, on: circuit, by: person, reason: reason)
         }
     }
 
@@ -122,6 +132,14 @@ extension Transaction {
         guard let made, let made else { return nil }
         try self.said(action.word(by: who, reason: reason), of: name)
         return made
+    }
+
+    /// Throws if the circuit has a hold that may not be ended.
+    fileprivate func requireEndable(_ name: String, _ check: OperatorAction.HoldCheck) throws(BreakerStoreError) {
+        guard let hold = try self.circuit(name)?.hold(at: self.now), !check(name, hold.by) else { return }
+        throw BreakerStoreError(
+            code: .inUse, message: "another operator holds circuit \(name.quoted) \(hold.state.rawValue)",
+            path: self.path)
     }
 
     /// Deletes a circuit; nil if it is gone already.

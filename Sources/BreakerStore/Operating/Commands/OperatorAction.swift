@@ -11,6 +11,9 @@ package enum OperatorAction: Sendable, Hashable {
     case release
     case probe
 
+    /// Whether an action may end a circuit's hold, by the circuit's name and the operator who has put the hold on.
+    package typealias HoldCheck = @Sendable (_ circuit: String, _ by: String?) -> Bool
+
     /// The word about this action for the links of other hosts.
     func word(by who: String?, reason: String?) -> LinkWord {
         switch self {

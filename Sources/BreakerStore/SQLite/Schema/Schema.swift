@@ -77,6 +77,7 @@ enum Schema {
                     try connection.changeSchema(String(decoding: part, as: UTF8.self))
                 }
             }
+            if Self.entersMajor(from: version, to: target) { try connection.changeSchema(Self.nameOlderRelease) }
             if version < target { try connection.execute("PRAGMA user_version = \(target)") }
             Hook.reached("migration.commit")
             try connection.execute("COMMIT")
@@ -88,6 +89,16 @@ enum Schema {
         Hook.reached("migration.done")
         return lost
     }
+
+    /// Whether a file that releases before this major version have used is moved to it.
+    private static func entersMajor(from version: Int64, to target: Int64) -> Bool {
+        version > 0 && version < Self.oldestRead && target >= Self.oldestRead
+    }
+
+    /// Workers that live now can't use the file any longer, and their rows may not say which release they run.
+    private static let nameOlderRelease = """
+        UPDATE worker SET version = '\(Versions.olderMajor)' WHERE version IS NULL
+        """
 
     /// The SQL texts to run, in this order, in a file of this version.
     private static func parts(of steps: [Migration], after version: Int64) -> [[UInt8]] {

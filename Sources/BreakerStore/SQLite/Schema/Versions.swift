@@ -7,6 +7,21 @@ package enum Versions {
     /// The version of this library.
     package static let library = "0.5.1"
 
+    /// The first release that can use files of this schema's major version.
+    private static let oldestOfMajor: [UInt32] = [0, 5]
+    /// The release of a worker that ran when its file was moved to this major version; older files do not have it.
+    static let olderMajor = "0.4 or older"
+
+    /// Whether a release can use only files of an earlier major version of the schema.
+    ///
+    /// - Parameter release: as workers write it, such as `0.4.3`; false for a text that is no release.
+    static func isOfOlderMajor(_ release: String) -> Bool {
+        let parts = release.prefix { $0 != " " }.split(separator: ".")
+        let numbers = parts.compactMap { UInt32($0) }
+        guard numbers.count == parts.count, numbers.count > 1 else { return false }
+        return numbers.lexicographicallyPrecedes(Self.oldestOfMajor)
+    }
+
     static func text(ofSchema version: Int64) -> String { "\(version / 1_000).\(version % 1_000)" }
 
     /// The version of the SQLite library that was loaded.

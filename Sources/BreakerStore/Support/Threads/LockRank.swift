@@ -11,6 +11,8 @@ enum LockRank: UInt8 {
     case store
     /// Opening the board.
     case boardOpening
+    /// Which bytes of the lock file show that the file can't be used.
+    case mark
     /// The tickets that wait, who leads, whether the file can be used; and the gates, which follow that at once.
     case life
     /// The connection that answers calls.

@@ -102,8 +102,22 @@ extension StoreCore {
     private func recover() {
         self.publishAllCounts()
         self.noteHealthOnBoard()
-        if let isBack = try? self.bringBack(), isBack { self.recovered() }
+        self.degradedMark.findLockFile(at: self.file.lock)
+        self.showLoss()
+        if (try? self.bringBack()) == true {
+            self.recovered()
+        } else {
+            // This try may have failed for another reason than the last one.
+            self.showLoss()
+            self.noteHealthOnBoard()
+        }
         self.lead()
+    }
+
+    /// Locks this worker's bytes that show other processes whether the file can't be used, or unlocks them.
+    func showLoss() {
+        guard !self.isForked else { return }
+        self.degradedMark.follow { self.ask { $0.loss?.reason.code } }
     }
 
     private func bringBack() throws(BreakerStoreError) -> Bool {
@@ -148,6 +162,7 @@ extension StoreCore {
 
     private func recovered() {
         guard let loss = self.report({ $0.recovered() }) else { return }
+        self.showLoss()
         self.noteHealthOnBoard()
         self.registerAgain()
         self.outbox.note(loss, endedAt: self.clock.host.wallTime)
@@ -175,6 +190,7 @@ extension StoreCore {
         self.answers.close()
         if self.writer.leave(saving: unsaved) { self.counting.noteSaved(unsaved) }
         self.counting.closeBoard()
+        self.degradedMark.leave()
         self.answers.leave()
         self.viewer.close()
     }

@@ -33,6 +33,7 @@ final class StoreCore: EventSource {
     let answers: Answers
     let viewer = Viewer()
     let outbox = Outbox()
+    let degradedMark = DegradedMark()
     let circuits = UsedCircuits()
     let counting: StoreCounts
     let countingThread = CountingThread()
@@ -126,7 +127,11 @@ final class StoreCore: EventSource {
             guarded.followLife()
             return outcome
         }
-        if let error = actions.error { for ticket in actions.failed { ticket.fail(error) } }
+        if let error = actions.error {
+            // First, so that a caller who learns of the loss finds that other processes see it.
+            self.showLoss()
+            for ticket in actions.failed { ticket.fail(error) }
+        }
         if actions.wakesThread { self.thread.wake() }
         return decision
     }
@@ -159,6 +164,7 @@ final class StoreCore: EventSource {
     private func openFile(isSuspect: Bool) throws(BreakerStoreError) -> Opened {
         let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.noteQuarantine)
         self.keys.take(opened.worker)
+        self.degradedMark.joined(opened.lock, as: opened.worker.id)
         _ = self.sawFilesInPlace()
         return opened
     }

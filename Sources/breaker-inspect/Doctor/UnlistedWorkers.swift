@@ -1,0 +1,66 @@
+import BreakerStore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Finds the processes of degraded workers that have no row, because the file could not be used when they started.
+///
+/// The kernel lists the locks of each open file in /proc/PID/fdinfo (proc_pid_fdinfo(5)): to root those of all
+/// processes, to others those of their own.
+struct UnlistedWorkers {
+    private static let distance: Int64 = 1 << 62
+
+    let facts: StoreFiles
+
+    /// Names the workers that have no row by their processes, where those can be found.
+    func name(_ live: inout LiveWorkers) {
+        let unlisted = live.degraded.indices.filter { live.degraded[$0].worker == nil }
+        guard !unlisted.isEmpty, let lock = self.facts.lock else { return }
+        for pid in Self.names(in: "/proc").compactMap({ Int32($0) }) {
+            let numbers = Self.names(in: "/proc/\(pid)/fdinfo").flatMap { descriptor in
+                Self.numbers(in: SmallFile.text("/proc/\(pid)/fdinfo/\(descriptor)") ?? "", of: lock)
+            }
+            for place in unlisted where numbers.contains(live.degraded[place].id) {
+                let comm = SmallFile.text("/proc/\(pid)/comm") ?? ""
+                let name = comm.split(separator: "\n").first.map(String.init) ?? "process"
+                live.degraded[place].worker = WorkerSnapshot(
+                    id: live.degraded[place].id, name: name, pid: pid, since: live.now)
+            }
+        }
+    }
+
+    /// The numbers of degraded workers by the locks of one open file.
+    private static func numbers(in text: String, of lock: StoreFiles.File) -> [Int64] {
+        text.split(separator: "\n").compactMap { line in
+            // `lock:  1: OFDLCK ADVISORY  WRITE -1 08:01:2097 4611686022722355200 4611686022722355202`
+            let fields = line.split { $0 == " " || $0 == "\t" }
+            guard fields.count == 9, fields[0] == "lock:", fields[2] == "OFDLCK", lock.isNamed(inLocks: fields[6]),
+                let start = Int64(fields[7]), start > Self.distance
+            else { return nil }
+            return start - Self.distance
+        }
+    }
+
+    private static func names(in path: String) -> [String] {
+        guard let directory = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+}
