@@ -58,6 +58,10 @@ import Testing
         let holder = try LockHolder(here.store, ["BEGIN IMMEDIATE"])
         _ = try await workers.ask("fail payments 1")
         try await self.wait(for: 3, at: here.store)
+        // The bytes come first, and then since when.
+        while !Self.hasNotice(self.run("check", "payments", at: here.store).talk) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         return (workers, holder)
     }
 
