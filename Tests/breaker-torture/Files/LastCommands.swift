@@ -35,6 +35,8 @@ struct LastCommands {
         if command == "release held", self.said[circuit] == .off { return }
         do {
             if mustWork { try await worker.askUntilDone(command) } else { try await worker.ask(command) }
+            // Whoever uses a circuit knows of it what its last call has read.
+            try await worker.ask("call \(circuit)")
             // A failure that a worker without its file has seen reaches the file some time later.
             self.said[circuit] = !turnsOn ? .off : mustWork || circuit == "held" ? .on : .unknown
         } catch let error as WorkerProcess.Failure where !mustWork && error.answer != nil {
