@@ -34,7 +34,9 @@ struct LastCommands {
         // A release of a circuit that is not held says nothing.
         if command == "release held", self.said[circuit] == .off { return }
         do {
-            try await worker.ask(command)
+            if mustWork { try await worker.askUntilDone(command) } else { try await worker.ask(command) }
+            // Whoever uses a circuit knows of it what its last call has read.
+            try await worker.ask("call \(circuit)")
             // A failure that a worker without its file has seen reaches the file some time later.
             self.said[circuit] = !turnsOn ? .off : mustWork || circuit == "held" ? .on : .unknown
         } catch let error as WorkerProcess.Failure where !mustWork && error.answer != nil {
@@ -49,7 +51,7 @@ struct LastCommands {
     mutating func faults(seenBy worker: WorkerProcess) async throws -> [String] {
         var faults: [String] = []
         for (circuit, said) in self.said {
-            let state = try await worker.ask("look \(circuit)")["state"] ?? "unknown"
+            let state = try await worker.askUntilDone("look \(circuit)")["state"] ?? "unknown"
             let on = Self.states[circuit]
             switch said {
             case .on where state != on: faults.append("'\(circuit)' is \(state): a hold or an open state is lost")
@@ -59,5 +61,21 @@ struct LastCommands {
             }
         }
         return faults
+    }
+}
+
+extension WorkerProcess {
+    /// Asks until the file can be used: this worker may notice only now that its files are others, or another one may
+    /// be making them.
+    @discardableResult func askUntilDone(_ command: String) async throws -> Reply {
+        let start = ContinuousClock.now
+        while true {
+            do {
+                return try await self.ask(command)
+            } catch let error as WorkerProcess.Failure where error.answer != nil {
+                guard ContinuousClock.now - start < .hangLimit / 2 else { throw error }
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
     }
 }

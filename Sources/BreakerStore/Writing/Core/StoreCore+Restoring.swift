@@ -19,6 +19,11 @@ extension StoreCore {
             do throws(BreakerStoreError) {
                 // A circuit that is not in the file has nothing to be restored.
                 guard let row = try opened.writer.circuitRow(named: circuit.name) else { continue }
+                // The log is lost: others may have written into the database since, beneath what the log said.
+                if let last = circuit.lastRead, last.birth == row.birth, last.epoch > row.circuit.epoch {
+                    lost.circuits[circuit.key] = last.known(in: lost, readAt: circuit.lastLook)
+                    continue
+                }
                 var present = row.circuit
                 present.takeStampsAhead(for: self.clock.now)
                 let news = circuit.know(SharedCircuit.LastRead(row, present, offset: offset)) { true }

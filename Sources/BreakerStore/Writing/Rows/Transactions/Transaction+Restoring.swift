@@ -41,7 +41,8 @@ extension Transaction {
         var circuit = known.unusual?.value.shifted(by: self.now.microseconds(since: self.uptimeNow))
         circuit?.rules = row.circuit.rules
         circuit?.takeStampsAhead(for: self.now)
-        let isOpen = known.readAt == nil && circuit?.isOpenOrHalfOpen == true
+        // An open state that was read some time before may be over; in the same file the epochs say whether it is.
+        let isOpen = (known.readAt == nil || resumes) && circuit?.isOpenOrHalfOpen == true
         let (hold, state) = (circuit?.hold(at: self.now), isOpen ? circuit : nil)
         let noted = try self.database.noted(of: row.id, uptime: self.uptime)
         let here = Restoration.Here(
