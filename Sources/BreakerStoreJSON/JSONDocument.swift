@@ -2,8 +2,9 @@ package import BreakerStore
 
 /// The documents that `breaker-inspect` prints, each on one line; docs/breaker-inspect.schema.json describes them.
 ///
-/// They are made of the library's values, so that other programs of this package can print the same. `degraded` is about
-/// the workers that can't use the file, at the time of the reading; nil if all can.
+/// They are made of the library's values, so that other programs of this package can print the same.
+///
+/// `degraded` is about the workers that can't use the file, at the time of the reading; nil if all can.
 package enum JSONDocument {
     // MARK: - Circuits
 

@@ -33,23 +33,28 @@ import Testing
     }
 
     /// Waits until the tool says that so many workers can't use the file.
-    private func wait(for count: Int, at path: String) async throws {
-        while try self.degraded(at: path)?["count"] as? Int ?? 0 != count {
+    private func wait(for count: Int, sinceWhen isNeeded: Bool = false, at path: String) async throws {
+        while true {
+            let degraded = try self.degraded(at: path)
+            // The bytes come first, and then the board, which has since when.
+            if degraded?["count"] as? Int ?? 0 == count, !isNeeded || degraded?["since"] is String { return }
             try await Task.sleep(for: .milliseconds(10))
         }
     }
 
     /// Whether a text says that three workers can't use the file.
     private static func hasNotice(_ text: String) -> Bool {
-        let rest = "each guards its circuits in memory, and may refuse calls that are let through here. See "
+        let rest =
+            "each guards its circuits in memory, and may refuse calls that are let through here. See "
             + "'breaker-inspect doctor'."
-        return text.contains(#/(^|: |>|\n)3 of 3 workers do not use the file \(others keep it locked, for \d+ s\): /#)
-            && text.contains(rest)
+        let notice = #/(^|: |>|\n)3 of 3 workers do not use the file \(others keep it locked(, for \d+ s)?\): /#
+        return text.contains(notice) && text.contains(rest)
     }
 
     /// Three workers that wait in vain for a lock, which the returned process holds.
     private func lockedOut(
-        _ here: Workplace, after prepare: (WorkerProcess) async throws -> Void = { _ in }
+        _ here: Workplace, sinceWhen isNeeded: Bool = true,
+        after prepare: (WorkerProcess) async throws -> Void = { _ in }
     ) async throws -> (workers: [WorkerProcess], LockHolder) {
         let workers = try await here.openWorkers(3, "system-clock busy=0.05")
         try await workers.ask("breaker payments failures=100")
@@ -57,11 +62,7 @@ import Testing
         try await prepare(workers[0])
         let holder = try LockHolder(here.store, ["BEGIN IMMEDIATE"])
         _ = try await workers.ask("fail payments 1")
-        try await self.wait(for: 3, at: here.store)
-        // The bytes come first, and then since when.
-        while !Self.hasNotice(self.run("check", "payments", at: here.store).talk) {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await self.wait(for: 3, sinceWhen: isNeeded, at: here.store)
         return (workers, holder)
     }
 
@@ -146,7 +147,7 @@ import Testing
     @Test func noBoardIsNeeded() async throws {
         let here = try Workplace.here
         try FileManager.default.createDirectory(atPath: here.store + "-board", withIntermediateDirectories: false)
-        let (workers, holder) = try await self.lockedOut(here)
+        let (workers, holder) = try await self.lockedOut(here, sinceWhen: false)
         let list = self.run("list", at: here.store).output
         #expect(list.contains("3 of 3 workers do not use the file (others keep it locked): each guards"), "\(list)")
         let entries = try self.json("workers", at: here.store)["workers"] as? [[String: Any]]

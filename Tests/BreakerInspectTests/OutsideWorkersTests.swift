@@ -55,7 +55,8 @@ import Testing
 
         let doctor = self.run("doctor", at: here)
         #expect(doctor.code == .failed)
-        let finding = "workers      wrong  3 of 4 workers run a release that cannot use this file (0.4.3): \(names); "
+        let finding =
+            "workers      wrong  3 of 4 workers run a release that cannot use this file (0.4.3): \(names); "
             + "each guards its circuits in memory and obeys no hold or reset\n"
         #expect(doctor.output.contains(finding), "\(doctor.output)")
         #expect(doctor.output.contains("-> restart them with the new release\n"))
@@ -65,7 +66,8 @@ import Testing
         #expect(table.count { $0.contains("0.4.3") && $0.contains("  outside ") } == 3, "\(table)")
         #expect(table.count { $0.contains(Versions.library) && $0.contains(" -  ") } == 1, "\(table)")
 
-        let notice = "3 of 4 workers do not use the file (their release can't (0.4.3)): each guards its circuits in memory, "
+        let notice =
+            "3 of 4 workers do not use the file (their release can't (0.4.3)): each guards its circuits in memory, "
             + "obeys no hold or reset, and may refuse calls that are let through here. See 'breaker-inspect doctor'."
         let show = self.run("show", "payments", at: here).output
         #expect(show.contains("their release can't use this file: \(names)\n"), "\(show)")

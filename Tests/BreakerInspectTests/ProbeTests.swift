@@ -61,7 +61,8 @@ import Testing
     @Test func tellsWhatItWouldDoInJSON() throws {
         let shop = try Shop()
         let breaker = try shop.circuit("a", failures: 2)
-        let change = #"{"changes":[{"from":"open","name":"a","probeAllowed":true,"to":"open"}],"degraded":null,"dryRun":"#
+        let change =
+            #"{"changes":[{"from":"open","name":"a","probeAllowed":true,"to":"open"}],"degraded":null,"dryRun":"#
         #expect(
             shop.inspect("probe", "a", "--json", "--dry-run").output == change
                 + "true,\"unreadable\":[],\"version\":1}\n")

@@ -58,6 +58,9 @@ extension SharedCircuit {
                 ?? Circuit(rules: self.rules, state: .closed, since: StoreTime(microseconds: 0), epoch: self.epoch)
         }
 
+        /// Whether it was held, open or half-open.
+        var isUnusual: Bool { self.unusual != nil }
+
         /// The operator's hold; nil without one.
         var hold: Circuit.Hold? { self.unusual?.value.hold }
 

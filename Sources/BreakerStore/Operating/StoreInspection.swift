@@ -65,7 +65,8 @@ package struct StoreInspection {
             clock: self.view.clock, file: self.view.file, birth: try ClockRow.read(self.view.database)?.birth,
             isAlive: self.view.isAlive)
         return Found(
-            value: image, live: found.live, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing)
+            value: image, live: found.live, unreadable: found.unreadable, isBroad: found.isBroad, missing: found.missing
+        )
     }
 
     /// Whether there is a circuit of this name, even one whose row can't be read.

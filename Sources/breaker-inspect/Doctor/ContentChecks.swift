@@ -146,7 +146,8 @@ struct ContentChecks {
         self.groups.filter { $0.cause != .outside }.map { group in
             let isOne = group.workers.count == 1
             let words = ["\(isOne ? "does" : "do") not use the file"]
-            let parts = words + [group.age(at: self.examination.live.now), group.why.map { "because \($0)" }].compactMap(\.self)
+            let more = [group.age(at: self.examination.live.now), group.why.map { "because \($0)" }]
+            let parts = words + more.compactMap(\.self)
             return .wrong(
                 "degraded",
                 "\(self.examination.live.share(group.workers.count)) \(parts.joined(separator: ", ")): \(group.names); "

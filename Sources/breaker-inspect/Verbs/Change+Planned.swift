@@ -18,7 +18,7 @@ extension Change {
         /// The first circuit by name that a live worker has registered.
         private var used: (name: String, workers: Int)?
 
-        init(whoseHoldsAreNot who: String) { self.holds = OtherHolds(than: who) }
+        init(by who: String) { self.holds = OtherHolds(than: who) }
 
         mutating func add(_ circuit: InspectedCircuit, _ plan: Plan) {
             self.hasCircuits = true

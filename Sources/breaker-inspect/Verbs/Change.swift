@@ -66,9 +66,9 @@ struct Change: Sendable {
 
     /// Carries out the plan, unless the operator says no.
     func run(_ plan: Plan, in context: Context) throws(Failure) -> ExitCode {
-        let found = try self.selection.gather(into: Planned(whoseHoldsAreNot: context.who), countingWorkers: plan.refusesUsed, in: context) {
-            $0.add($1, plan)
-        }
+        let found = try self.selection.gather(
+            into: Planned(by: context.who), countingWorkers: plan.refusesUsed, in: context
+        ) { $0.add($1, plan) }
         if plan.refusesUsed, let failure = found.value.failure(found.unreadable, plan) { throw failure }
         // Unreadable rows that a pattern finds do not stop the change of the others; a named one does.
         let passedOver = Unreadable(found.unreadable.filter { !plan.takes($0) })

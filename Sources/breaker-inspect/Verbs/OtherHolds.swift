@@ -11,7 +11,9 @@ struct OtherHolds {
         var circuit: [UInt8]
         var by: [UInt8]
 
-        init(_ circuit: String, _ by: String?) { (self.circuit, self.by) = (Array(circuit.utf8), Array((by ?? "").utf8)) }
+        init(_ circuit: String, _ by: String?) {
+            (self.circuit, self.by) = (Array(circuit.utf8), Array((by ?? "").utf8))
+        }
     }
 
     private let who: String

@@ -65,8 +65,8 @@ struct FilesUnderFeet {
             if isCalm { try await Task.sleep(for: .milliseconds(3_100)) }
             let speaker = workers.randomElement(using: &random) ?? workers[0]
             try await commands.give(to: speaker, mustWork: true, &random)
-            // Whoever is to know of it has seen it.
-            if Bool.random(using: &random) { try await workers.ask("call held ; call open") }
+            // Whoever uses a circuit knows of it what its last call has read.
+            try await workers.ask("call held ; call open")
             let killed = workers.indices.filter { workers[$0] !== halted }.randomElement(using: &random).flatMap {
                 // Nobody dies while another store is put there file by file: who opens it half-way may tear it apart.
                 self.stage.options.isShort || fault == .replacedByStore || Int.random(in: 0..<4, using: &random) > 0

@@ -66,10 +66,11 @@ extension LegalWalk {
             next.hold = event.becomes.flatMap { $0.hasPrefix("held-") ? String($0.dropFirst("held-".count)) : nil }
             let wasOpen = event.reason.map { $0.hasPrefix("open, ") || $0.contains(", open, ") } ?? false
             // The same file without its log takes over the whole circuit.
-            let isWhole = event.reason.map { $0.hasPrefix("closed, ") || $0.contains("as the log that was removed had") }
+            let reason = event.reason ?? ""
+            let isWhole = reason.hasPrefix("closed, ") || reason.contains("as the log that was removed had it")
             if wasOpen {
                 next.base = .open
-            } else if isWhole == true || before.event?.kind == "stateRestored" {
+            } else if isWhole || before.event?.kind == "stateRestored" {
                 next.base = .closed
             }
             if next.base == .halfOpen { next.base = .open }

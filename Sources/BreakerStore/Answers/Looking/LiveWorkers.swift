@@ -36,7 +36,8 @@ package struct LiveWorkers: Sendable, Hashable {
     ///   - file: the store's file, beside which the lock file has the bytes of degraded workers.
     ///   - board: the board, on which degraded workers note since when; nil if it is not read.
     ///   - clock: the clock of the rows and of the board.
-    init(_ living: [(worker: Worker, since: StoreTime)], of file: StoreFile, on board: BoardView?, _ clock: StoreClock) {
+    init(_ living: [(worker: Worker, since: StoreTime)], of file: StoreFile, on board: BoardView?, _ clock: StoreClock)
+    {
         let date = clock.dates()
         self.now = date(clock.now)
         self.count = living.count

@@ -17,13 +17,14 @@ extension StoreCore {
         let offset = self.clock.offset
         for circuit in self.circuits.all {
             do throws(BreakerStoreError) {
-                // A circuit that is not in the file has nothing to be restored.
-                guard let row = try opened.writer.circuitRow(named: circuit.name) else { continue }
-                // The log is lost: others may have written into the database since, beneath what the log said.
-                if let last = circuit.lastRead, last.birth == row.birth, last.epoch > row.circuit.epoch {
+                let row = try opened.writer.circuitRow(named: circuit.name)
+                // Without the log others may have written into the database since, beneath what the log said.
+                if let last = circuit.lastRead, lost.lacksOnlyLog, last.isLater(than: row) {
                     lost.circuits[circuit.key] = last.known(in: lost, readAt: circuit.lastLook)
                     continue
                 }
+                // A circuit that is not in the file has nothing to be restored.
+                guard let row else { continue }
                 var present = row.circuit
                 present.takeStampsAhead(for: self.clock.now)
                 let news = circuit.know(SharedCircuit.LastRead(row, present, offset: offset)) { true }
@@ -43,6 +44,15 @@ extension StoreCore {
             }
         }
         self.lost.withLock { $0 = lost }
+    }
+
+    /// Whether all paths lead to the open files; notes the time if so.
+    func sawFilesInPlace() -> Bool {
+        // Read before the look: a file that is created later than this is not the open one.
+        let uptime = self.clock.uptime
+        guard self.writer.isInPlace else { return false }
+        self.lastInPlace.store(uptime, ordering: .relaxed)
+        return true
     }
 
     /// Whether the file was less than a minute old when this process last saw it in its place.
@@ -88,6 +98,14 @@ extension StoreCore {
 }
 
 extension SharedCircuit.LastRead {
+    /// Whether this reading says something that the row does not say any more.
+    ///
+    /// Without a row, that is a hold or an open state: other circuits come back by their next use.
+    fileprivate func isLater(than row: CircuitRow?) -> Bool {
+        guard let row else { return self.isUnusual }
+        return self.birth == row.birth && self.epoch > row.circuit.epoch
+    }
+
     /// What is known of a circuit whose row can't be read any more: whether it was held, but not whether it is open.
     fileprivate func known(in lost: LostFile, readAt uptime: Int64) -> LostFile.KnownCircuit {
         let seenAt = self.hold == nil ? .min : lost.lastInPlace

@@ -169,15 +169,6 @@ final class StoreCore: EventSource {
         return opened
     }
 
-    /// Whether all paths lead to the open files; notes the time if so.
-    func sawFilesInPlace() -> Bool {
-        // Read before the look: a file that is created later than this is not the open one.
-        let uptime = self.clock.uptime
-        guard self.writer.isInPlace else { return false }
-        self.lastInPlace.store(uptime, ordering: .relaxed)
-        return true
-    }
-
     /// Lets calls use the file that was opened.
     private func use(_ opened: Opened, isSameDatabase: Bool) throws(BreakerStoreError) {
         let header: Gates.Header?

@@ -26,7 +26,7 @@ extension LiveWorkers {
         let cause: Cause
         fileprivate(set) var workers: [Degraded]
 
-        /// Why they can't, after "because"; "it" is the file. Nil if nobody knows.
+        /// Why they can't, as it stands after "because", where "it" is the file; nil if nobody knows.
         var why: String? {
             switch self.cause {
             case .outside: "their release can't\(self.releases.map { " (\($0))" } ?? "")"
