@@ -183,25 +183,16 @@ import Testing
 }
 
 /// The tool in a process of its own, which shows the list again and again, into files.
-private final class Watch {
-    private let process = Process()
+private struct Watch {
     private let path: String
 
+    /// The place ends it.
     init(_ arguments: [String], _ here: Workplace) throws {
         self.path = "\(here.directory)/watch-\(UUID().uuidString)"
-        self.process.executableURL = Child.tool
-        self.process.arguments = ["list", "--watch=0.05"] + arguments
-        self.process.environment = Child.environment(here.store)
         for end in ["out", "err"] { _ = FileManager.default.createFile(atPath: "\(self.path).\(end)", contents: nil) }
-        self.process.standardInput = FileHandle.nullDevice
-        self.process.standardOutput = FileHandle(forWritingAtPath: "\(self.path).out")
-        self.process.standardError = FileHandle(forWritingAtPath: "\(self.path).err")
-        try self.process.run()
-    }
-
-    deinit {
-        self.process.terminate()
-        self.process.waitUntilExit()
+        let line = "exec \"$@\" >'\(self.path).out' 2>'\(self.path).err'"
+        let tool = [Child.tool.path, "list", "--watch=0.05", "--store", here.store] + arguments
+        _ = try here.start("/bin/sh", ["-c", line, "sh"] + tool)
     }
 
     var output: String { get throws { try String(contentsOfFile: "\(self.path).out", encoding: .utf8) } }
