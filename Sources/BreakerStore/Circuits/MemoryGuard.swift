@@ -7,9 +7,10 @@ final class MemoryGuard: Sendable {
         /// The reading of the file with which memory has begun; nil if the file was never read.
         var read: SharedCircuit.LastRead?
 
-        /// Whether `read` is the reading with which memory has begun, or one of the same epoch.
-        func began(with read: SharedCircuit.LastRead?) -> Bool {
-            self.read?.birth == read?.birth && self.read?.epoch == read?.epoch
+        /// Whether memory has begun with this reading, or with a later one that another thread has had.
+        func hasBegun(with read: SharedCircuit.LastRead?) -> Bool {
+            guard let own = self.read, let read else { return self.read == nil && read == nil }
+            return own.birth == read.birth && own.epoch >= read.epoch
         }
     }
 
@@ -29,7 +30,7 @@ final class MemoryGuard: Sendable {
     ) -> Value {
         self.guarding.withLock {
             var guarding: Guarding
-            if let known = $0?.value, known.began(with: read) {
+            if let known = $0?.value, known.hasBegun(with: read) {
                 guarding = known
             } else {
                 let circuit = read.map(begin) ?? CircuitInMemory(Circuit(rules: rules, at: now))

@@ -1,15 +1,16 @@
 /// The failures that this process has reported to the file in one epoch of a circuit: memory begins with them.
 struct OwnFailures: Sendable {
-    /// At this number the older half is dropped.
     private static let most = 1_000
 
     private var epoch: Int64 = 0
     private var failures: [Circuit.Failure] = []
 
-    mutating func add(_ failure: Circuit.Failure, inEpoch epoch: Int64) {
+    /// - Parameter threshold: the number of failures that trips the circuit: memory needs no more.
+    mutating func add(_ failure: Circuit.Failure, inEpoch epoch: Int64, threshold: Int) {
         guard epoch >= self.epoch else { return }
         if epoch > self.epoch { (self.epoch, self.failures) = (epoch, []) }
-        if self.failures.count >= Self.most { self.failures.removeFirst(Self.most / 2) }
+        let most = min(max(1, threshold), Self.most)
+        if self.failures.count >= 2 * most { self.failures.removeFirst(self.failures.count - most + 1) }
         self.failures.append(failure)
     }
 

@@ -184,6 +184,8 @@ final class SharedCircuit: Sendable {
         }
         self.known.change { known in
             guard known.lastRead == nil || isCurrent() else { return }
+            // Another circuit, or another file's: its epochs are of another clock.
+            if let last = known.lastRead, last.birth != read.birth { known.ownFailures = OwnFailures() }
             known.lastRead = read
             if let config, known.isStored, known.inForce.config != config.config { known.inForce = config }
         }
@@ -227,7 +229,10 @@ final class SharedCircuit: Sendable {
     /// Notes a failure of this process that the file has taken, for memory.
     func noteOwn(_ report: Report, inEpoch epoch: Int64) {
         let failure = Circuit.Failure(at: report.at, worker: report.worker, sequence: report.sequence)
-        self.known.change { $0.ownFailures.add(failure, inEpoch: epoch) }
+        self.known.change {
+            let rules = $0.lastRead?.rules ?? Rules($0.registered.config)
+            $0.ownFailures.add(failure, inEpoch: epoch, threshold: rules.threshold)
+        }
     }
 
     /// Called when the file can be used again.

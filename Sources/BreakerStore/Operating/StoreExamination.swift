@@ -63,7 +63,7 @@ package struct StoreExamination: Sendable {
         let date = view.clock.dates()
         let now = view.clock.now
         self.schema = try database.connection.integer("PRAGMA user_version")
-        self.creation = try StoreCreation.read(database, date)
+        self.creation = try StoreCreation.read(database, date, now: date(now))
         self.now = date(now)
         try database.requireShortKeys()
         try database.requireShortTexts()

@@ -117,7 +117,7 @@ package struct StoreInspection {
 
     /// When the file was created; nil if an older release has created it.
     package func creation() throws(BreakerStoreError) -> StoreCreation? {
-        try StoreCreation.read(self.view.database, self.reading.date)
+        try StoreCreation.read(self.view.database, self.reading.date, now: self.now)
     }
 
     /// The size of the database in bytes, without its log.

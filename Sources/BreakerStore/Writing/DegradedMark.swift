@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Shows other processes, by bytes of the lock file, that this worker can't use the store's file.
 ///
 /// Callers lock the bytes as soon as the file is lost, before they learn of the loss themselves. No lock is held here

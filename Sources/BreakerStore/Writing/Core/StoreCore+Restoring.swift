@@ -27,7 +27,10 @@ extension StoreCore {
                 guard let row else { continue }
                 var present = row.circuit
                 present.takeStampsAhead(for: self.clock.now)
-                let news = circuit.know(SharedCircuit.LastRead(row, present, offset: offset)) { true }
+                let hold = present.holdOpen(at: self.clock.now).map { CircuitSnapshot.Hold($0, self.clock.dates()) }
+                let read = SharedCircuit.LastRead(row, present, refusingHold: hold, offset: offset)
+                circuit.noteLook(at: self.clock.uptime)
+                let news = circuit.know(read) { true }
                 if let config = news.newConfig { self.noteRules(of: config) }
                 var origin = LostFile.Origin(
                     incarnation: lost.incarnation, seenAt: lost.lastInPlace, epoch: row.circuit.epoch)
@@ -39,7 +42,7 @@ extension StoreCore {
                 }
                 lost.circuits[circuit.key] = LostFile.KnownCircuit(row.circuit, offset: offset, origin)
             } catch {
-                if !error.isOfUnusableRow { lost.isDamaged = true }
+                if error.code == .corrupt, !error.isOfUnusableRow { lost.isDamaged = true }
                 lost.circuits[circuit.key] = circuit.lastRead?.known(in: lost, readAt: circuit.lastLook)
             }
         }

@@ -165,6 +165,8 @@ final class StoreCore: EventSource {
         let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.noteQuarantine)
         self.keys.take(opened.worker)
         self.degradedMark.joined(opened.lock, as: opened.worker.id)
+        // Until the circuits are restored this worker guards in memory, whichever lock file shows it.
+        self.showLoss()
         _ = self.sawFilesInPlace()
         return opened
     }

@@ -119,7 +119,7 @@ extension LiveWorkers.Group {
         var texts = byName.map { "\($0.name.escaped)[\($0.pids.sorted().map(String.init).joined(separator: " "))]" }
         if known.count > Self.pidsShown { texts.append("\(known.count - Self.pidsShown) more") }
         let unknown = self.workers.count - known.count
-        if unknown > 0 { texts.append("\(unknown) that could not use the file from the start") }
+        if unknown > 0 { texts.append("\(unknown) without a row in the file") }
         return texts.joined(separator: ", ")
     }
 }

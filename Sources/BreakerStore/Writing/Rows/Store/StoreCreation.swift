@@ -35,10 +35,15 @@ package struct StoreCreation: Sendable, Hashable {
         return replacement
     }
 
-    /// Nil for a file that an older release has created.
-    static func read(_ database: Database, _ date: (StoreTime) -> Date) throws(BreakerStoreError) -> StoreCreation? {
+    /// Nil for a file that an older release has created; without its replacement if that is more than a day ago.
+    static func read(
+        _ database: Database, _ date: (StoreTime) -> Date, now: Date
+    ) throws(BreakerStoreError) -> StoreCreation? {
         guard let found = try database.creation() else { return nil }
-        guard found.replaced != nil else { return StoreCreation(at: date(found.at)) }
+        // What nobody is told any more is not looked for: a long history takes long to read.
+        guard found.replaced != nil, now.timeIntervalSince(date(found.at)) < Self.timeToTell / .seconds(1) else {
+            return StoreCreation(at: date(found.at))
+        }
         let created = try database.first(
             "SELECT id, reason FROM event WHERE circuit IS NULL AND kind = 'created' ORDER BY id LIMIT 1"
         ) { ($0.integer(0), $0.optionalText(1)) }
