@@ -35,7 +35,12 @@ final class StoreCore: EventSource {
     let circuits = UsedCircuits()
     let counting: StoreCounts
     let countingThread = CountingThread()
-    let suspicions = Suspicions()
+    let countingJobs = CountingJobs()
+    let rateChecks = RateChecks()
+    /// Whether a thread publishes, answers and decides just now.
+    let isInRound = Atomic<Bool>(false)
+    /// When to prepare the board again; nil: as soon as something is missing.
+    let nextPreparation = Mutex<ContinuousClock.Instant?>(nil)
     /// The hub that all streams share, except streams that begin in the past.
     let hub = EventHub()
     /// The hubs with listeners: `hub`, once a stream has used it, and each hub of a single listener.

@@ -1,0 +1,118 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// Failure rates that several processes have together: a process that sees the rate reached asks the others.
+@Suite(.ownDirectory, .timeLimit(.minutes(10))) struct AskingProcessTests {
+    private static let rule = "rate=0.5 minimum=20 window=20"
+
+    /// Half of the calls fail, no more: it does not matter which call was the last, nor which process has counted it.
+    @Test(arguments: ["fail first", "succeed first", "alternate"]) func exactlyAtTheRateTheCircuitOpens(
+        order: String
+    ) async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users \(Self.rule)")
+        switch order {
+        case "fail first":
+            // The last success gives the window enough calls.
+            #expect(try await workers[1].ask("fail users 10").number("failed") == 10)
+            #expect(try await workers[0].ask("call users 10").number("ran") == 10)
+        case "succeed first":
+            #expect(try await workers[0].ask("call users 10").number("ran") == 10)
+            #expect(try await workers[1].ask("fail users 10").number("failed") == 10)
+        default:
+            for _ in 0..<10 {
+                try await workers[0].ask("call users")
+                try await workers[1].ask("fail users")
+            }
+        }
+        for worker in workers { try await worker.ask("until users open") }
+        #expect(try await workers[0].ask("history users tripped").number("count") == 1)
+        let reason = try #require(try await workers[0].ask("reason users")["reason"])
+        #expect(reason.hasPrefix("10-of-20-calls-(50-%)-failed-within-20-s,-the-last:"), "\(reason)")
+    }
+
+    /// One success more than failures, which its process has not published when the others ask.
+    @Test func oneSuccessMoreKeepsTheCircuitClosed() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(3)
+        try await workers.ask("breaker users \(Self.rule)")
+        for _ in 0..<5 {
+            try await workers[0].ask("call users 2")
+            try await workers[2].ask("call users 1")
+            try await workers[1].ask("fail users 2")
+        }
+        #expect(try await workers[1].ask("fail users 4").number("failed") == 4)
+        // 14 of 29 calls. What was asked is decided by the time the totals of all are there.
+        for worker in workers { _ = try await worker.ask("totals users") }
+        for worker in workers { #expect(try await worker.ask("look users")["state"] == "closed") }
+        // The fifteenth of thirty.
+        #expect(try await workers[2].ask("fail users").number("failed") == 1)
+        for worker in workers { try await worker.ask("until users open") }
+    }
+
+    /// A worker that is stopped can't answer: the others wait for a second and a little, and then say so.
+    @Test func aStoppedWorkerIsWaitedForAndNamedInTheReason() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users \(Self.rule)")
+        try await workers.ask("call users")
+        // Nothing holds the setup lock from here on.
+        #expect(await eventually { BoardReader.takenSeats(at: place.store + "-board") == 2 })
+        workers[0].stop()
+        defer { workers[0].goOn() }
+        let began = ContinuousClock.now
+        try await workers[1].ask("fail users 30")
+        try await workers[1].ask("until users open")
+        #expect(ContinuousClock.now - began > .seconds(1))
+        let reason = try #require(try await workers[1].ask("reason users")["reason"])
+        #expect(reason.contains("without-the-newest-calls-of-1-worker"), "\(reason)")
+    }
+
+    /// A worker that was killed is not waited for, and its seat is used again.
+    @Test func aKilledWorkerIsNotWaitedFor() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users \(Self.rule)")
+        try await workers.ask("call users")
+        await workers[0].die()
+        let next = try await place.openWorker()
+        try await next.ask("breaker users \(Self.rule)")
+        try await next.ask("call users")
+        try await workers[1].ask("fail users 30")
+        try await next.ask("until users open")
+        let reason = try #require(try await next.ask("reason users")["reason"])
+        #expect(!reason.contains("without"), "\(reason)")
+        #expect(await eventually { BoardReader.takenSeats(at: place.store + "-board") == 2 })
+    }
+
+    /// The process that has seen the failures is killed before it decides: the one that opens the circuit has seen
+    /// none, and yet the reason has their text.
+    @Test func theReasonHasTheLastErrorOfWhicheverWorker() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users \(Self.rule)")
+        try await workers[0].ask("call users")
+        try await workers[1].ask("die-at check.ends 1")
+        _ = try? await workers[1].ask("fail users 21")
+        #expect(await workers[1].end() == -9)
+        try await workers[0].ask("until users open")
+        let reason = try #require(try await workers[0].ask("reason users")["reason"])
+        #expect(reason.contains(",-the-last:-"), "\(reason)")
+    }
+}
+
+extension BoardReader {
+    /// How many seats of the board at a path are taken.
+    static func takenSeats(at path: String) -> Int {
+        guard let bytes = Files.read(path), let header = BoardReader(at: path)?.header,
+            let segment = header.segments.first(where: { $0.kind == .seats }), segment.end <= bytes.count
+        else { return 0 }
+        return (1...SeatTable.count).count { place in
+            let start = segment.offset + place * SeatTable.wordsOfACell * 8
+            return bytes[start..<start + 8].contains { $0 != 0 }
+        }
+    }
+}
