@@ -1,6 +1,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup fleet demo demo-fleet test test-fleet trait-check prometheus browser torture mutants upgrade versions filesystems fuzz tsan coverage bench bench-inspect install uninstall deb deb-check lint docs api api-check clean bench-fleet nightly
 
+# Each target makes sure that this machine has what the target needs, and no more: scripts/setup.sh has the purposes.
+
 # More for what is run, e.g. `make test FLAGS=--enable-code-coverage` or `make bench FLAGS=--json`.
 FLAGS :=
 
@@ -10,11 +12,12 @@ help: ## list these targets
 setup: ## install what is missing to build and test, Swift apart
 	@scripts/setup.sh
 
-demo: setup ## show four processes sharing a circuit, beside four that do not, and check what is shown
+demo: ## show four processes sharing a circuit, beside four that do not, and check what is shown
+	@scripts/setup.sh build
 	@scripts/demo.sh
 
 demo-fleet: ## show three hosts sharing a circuit through a PostgreSQL that they start, beside three that do not
-	@scripts/setup.sh fleet
+	@scripts/setup.sh fleet-demo
 	@scripts/demo-fleet.sh
 
 test: setup ## run all tests
@@ -38,14 +41,15 @@ SQLITE :=
 # The part `fleet` needs libpq: it is built with the trait PostgreSQL, in a folder of its own.
 FLEET := $(filter fleet,$(PART))
 
-torture: setup ## break stores on purpose, for long
-	$(if $(FLEET),@scripts/setup.sh fleet)
+torture: ## break stores on purpose, for long
+	@scripts/setup.sh torture $(if $(FLEET),fleet-demo)
 	@swift run $(if $(FLEET),--traits PostgreSQL --scratch-path .build/fleet) breaker-torture $(if $(PART),--part $(PART)) $(if $(DURATION),--duration $(DURATION)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only '$(ONLY)') $(if $(SHORT),--short) $(if $(WITHOUT),--without $(WITHOUT)) $(foreach folder,$(SQLITE),--sqlite '$(folder)')
 
 # Which releases: `make upgrade RELEASES="0.1.2 0.4.2"`.
-RELEASES := 0.1.2 0.4.2 0.4.3
+RELEASES := 0.1.2 0.4.2 0.4.3 0.5.0
 
-upgrade: setup ## move files of earlier releases to this one's schema
+upgrade: ## move files of earlier releases to this one's schema
+	@scripts/setup.sh python
 	@scripts/upgrade.py $(RELEASES)
 
 # Which, how many, and in which order: `make mutants ONLY=Circuit COUNT=40 SEED=1`; ONLY=Gate.swift:42: repeats one line's.
@@ -63,13 +67,15 @@ versions: setup ## hold the library against versions of SQLite, and let processe
 # Which ones: `make filesystems KINDS="ext4 btrfs"`. All of them by default.
 KINDS :=
 
-filesystems: setup ## as root: run what depends on the file system on ext4, xfs, btrfs, overlay and tmpfs
+filesystems: ## as root: run what depends on the file system on ext4, xfs, btrfs, overlay and tmpfs
+	@scripts/setup.sh torture
 	@scripts/filesystems.sh $(KINDS)
 
 # For how many seconds each, and what: `make fuzz DURATION=1800 TARGET="log rows"`.
 TARGET :=
 
-fuzz: setup ## feed bytes that libFuzzer makes up to all that reads bytes
+fuzz: ## feed bytes that libFuzzer makes up to all that reads bytes
+	@scripts/setup.sh build
 	@scripts/fuzz.sh "$(or $(DURATION),60)" $(TARGET)
 
 tsan: setup ## run the tests under the thread sanitizer, but those that it slows down beyond use
@@ -79,27 +85,32 @@ test-fleet: ## run the tests of BreakerFleet, with the trait PostgreSQL and a se
 	@scripts/setup.sh fleet
 	@scripts/test-fleet.sh $(FLAGS)
 
-trait-check: setup ## build as a user without libpq does, and check that nothing is said of it
+trait-check: ## build as a user without libpq does, and check that nothing is said of it
+	@scripts/setup.sh build
 	@scripts/trait-check.sh
 
-prometheus: setup ## have a real Prometheus read the metrics, the alert rules and the dashboard
+prometheus: ## have a real Prometheus read the metrics, the alert rules and the dashboard
+	@scripts/setup.sh python
 	@scripts/prometheus.py
 
-browser: setup ## have a real browser show a report of a store with hostile texts
+browser: ## have a real browser show a report of a store with hostile texts
+	@scripts/setup.sh python
 	@scripts/browser.py
 
 coverage: setup ## run all tests, print the line coverage of the library, fail under 90 %
 	@scripts/test.sh --enable-code-coverage
 	@scripts/coverage.sh
 
-bench: setup ## print the figures of the benchmarks, fail when a count is over its limit
+bench: ## print the figures of the benchmarks, fail when a count is over its limit
+	@scripts/setup.sh build
 	@swift run -c release --package-path Benchmarks breaker-bench $(FLAGS)
 
-bench-inspect: setup ## print time and memory of breaker-inspect, fail when memory is over its limit
+bench-inspect: ## print time and memory of breaker-inspect, fail when memory is over its limit
+	@scripts/setup.sh python
 	@scripts/bench-inspect.py $(FLAGS)
 
 bench-fleet: ## print what a fleet of 50 hosts costs, fail when statements or probes at once are over their limit
-	@scripts/setup.sh fleet
+	@scripts/setup.sh python fleet-demo
 	@scripts/bench-fleet.sh $(DURATION)
 
 # On Linux with Swift linked in: what is installed needs SQLite alone, and libpq if it is breaker-fleet.
@@ -130,30 +141,35 @@ endif
 uninstall: ## take away from PREFIX what `make install` has put there
 	@scripts/install.sh --remove '$(DESTDIR)$(PREFIX)'
 
-deb: setup ## make the Debian packages of the programs in .build/deb
+deb: ## make the Debian packages of the programs in .build/deb
+	@scripts/setup.sh build
 	@scripts/deb.sh
 
-deb-check: setup ## as root: make the Debian packages, and try them in a bare Debian
-	@scripts/setup.sh fleet-build
+deb-check: ## as root: make the Debian packages, and try them in a bare Debian
+	@scripts/setup.sh python fleet-build
 	@scripts/deb-check.sh
 
-lint: setup ## check format and layout
+lint: ## check format and layout
+	@scripts/setup.sh python
 	@scripts/lint.sh
 
-docs: setup ## build the documentation into .build/docs
+docs: ## build the documentation into .build/docs
+	@scripts/setup.sh build
 	@scripts/docs.sh
 
 api: docs ## write the public declarations into docs/api.txt
+	@scripts/setup.sh python
 	@scripts/api.py --write
 
 api-check: docs ## hold the public declarations against docs/api.txt
+	@scripts/setup.sh python
 	@scripts/api.py
 
 # Which parts: `make nightly PARTS="tsan upgrade"`; `scripts/nightly.sh --list` names them.
 PARTS :=
 
-nightly: setup ## run all that .ci/run has no time for, which takes hours; as root, for some of it
-	@scripts/setup.sh fleet-build
+nightly: ## run all that .ci/run has no time for, which takes hours; as root, for some of it
+	@scripts/setup.sh tests fleet-build
 	@scripts/nightly.sh $(PARTS)
 
 clean: ## remove all build products

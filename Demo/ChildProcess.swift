@@ -18,6 +18,7 @@ final class ChildProcess {
     private(set) var lines: [String] = []
 
     private let input: Descriptor
+    private var isInputClosed = false
     private var unfinished: [UInt8] = []
     private var status: Int32?
 
@@ -62,6 +63,12 @@ final class ChildProcess {
         return self.lines[known...]
     }
 
+    /// Closes its input, by which a worker knows that it must end.
+    func closeInput() {
+        if !self.isInputClosed { self.input.shut() }
+        self.isInputClosed = true
+    }
+
     /// Kills it with SIGKILL.
     func die() {
         self.isKilled = true
@@ -80,7 +87,7 @@ final class ChildProcess {
         var status: Int32 = 0
         while unsafe waitpid(self.pid, &status, 0) < 0 && errno == EINTR {}
         self.status = status
-        self.input.shut()
+        self.closeInput()
         self.output.shut()
         return Self.code(status)
     }

@@ -12,12 +12,12 @@ enum DemoError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .system(let what, let code): "cannot \(what): system error \(code)"
-        case .waitedInVain(let what): "waited \(Stage.patience.readable) in vain for this: \(what)"
-        case .ended(let who): "\(who) ended before its time"
-        case .unknownCaller(let name): "the service was called by somebody else: '\(name)'"
+        case .waitedInVain(let what): "gave up after \(Stage.patience.readable) of waiting for this: \(what)"
+        case .ended(let who): "\(who) ended unexpectedly"
+        case .unknownCaller(let name): "the service was called by an unknown caller: '\(name)'"
         case .interrupted(let signal): "interrupted by signal \(signal)"
         case .failed(let what): "\(what)"
-        case .missing(let what): "not to be found: \(what)"
+        case .missing(let what): "not found: \(what)"
         case .usage: "usage: breaker-demo [fleet]    'fleet' needs the trait PostgreSQL"
         }
     }

@@ -13,6 +13,7 @@ struct SharedAct {
         toll.untilOpen = try self.tripOnce()
         toll.probing = try self.killTheProber()
         toll.newcomer = try self.startNewcomer()
+        toll.deployment = try self.deploy()
         try self.reset()
         try self.tellHistory()
         return toll
@@ -23,7 +24,7 @@ struct SharedAct {
         let doomed = self.stage.service.doomed
         self.console.tell("The circuit has tripped: all four workers are refused.")
         self.claims.check(
-            "\(doomed) doomed calls opened it for all: \(Rules.maxFailures) failures, and what was under way meanwhile",
+            "\(doomed) doomed calls opened it for all: \(Rules.maxFailures) failures, and calls already under way",
             doomed, in: Rules.maxFailures...Rules.maxFailures + 3)
         self.claims.check("the history has one trip, not four", try self.history(.tripped).count, is: 1)
         return doomed
@@ -61,13 +62,14 @@ struct SharedAct {
     private func tellTakeover(by request: Service.Request, after killed: Moment) throws {
         let taker = try self.stage.worker(of: request)
         let gap = request.arrived - killed
-        self.console.tell("At its next call, \(gap.readable) after the kill, \(taker.name) takes the probe over.")
+        self.console.tell("At its next call, \(gap.readable) after the kill, \(taker.name) takes over the probe.")
         let lease = Rules.lease.readable
-        self.claims.check("nobody waited for the dead one's lease of \(lease)", gap, in: .zero...Rules.lease / 2)
+        self.claims.check(
+            "no worker waited for the end of the dead worker's lease of \(lease)", gap, in: .zero...Rules.lease / 2)
         try self.stage.wait(until: "the probe has failed") { try !self.history(.reopened).isEmpty }
         self.claims.check("no lease ran out", try self.history(.probeExpired).count, is: 0)
         self.claims.check(
-            "the service is still broken, the probe failed, and the history says whose it was",
+            "the probe failed, for the service is still broken; the history says whose probe it was",
             try self.history(.reopened).map(\.pid), is: [taker.process.pid])
         self.claims.check(
             "the circuit is open again, for a minute this time",
@@ -85,22 +87,43 @@ struct SharedAct {
         return reached
     }
 
+    private func deploy() throws -> Int {
+        let service = self.stage.service
+        let before = (requests: service.requests.count, since: try self.store.circuit(named: Rules.circuit)?.since)
+        self.console.tell("A new release is deployed while the service is broken: all four workers end.")
+        try self.stage.endWorkers()
+        self.claims.check(
+            "no worker is left: only the file knows of the outage", try self.store.workers().map(\.name), is: [])
+        let workers = try self.stage.deploy(self.console)
+        try self.stage.wait(until: "each new worker has made five calls") { workers.allSatisfy { $0.calls.count >= 5 } }
+        let calls = workers.flatMap(\.calls)
+        self.claims.check(
+            "each of them is refused from its first call on: \(calls.count) calls",
+            calls.count { $0.result == .refused }, is: calls.count)
+        let reached = service.requests.count - before.requests
+        self.claims.check("not one call has reached the service", reached, is: 0)
+        self.claims.check(
+            "the circuit has been open since the same moment as before",
+            try self.store.circuit(named: Rules.circuit)?.since, is: before.since)
+        return reached
+    }
+
     private func reset() throws {
         self.stage.service.mood = .well
-        self.console.tell("The service is mended. An operator need not wait until the minute is over:")
-        let (code, _) = try self.inspect(["reset", Rules.circuit, "--as", "ann", "--reason", "mended"])
+        self.console.tell("The service works again. An operator need not wait until the minute is over:")
+        let (code, _) = try self.inspect(["reset", Rules.circuit, "--as", "ann", "--reason", "repaired"])
         let next = try self.stage.nextCalls()
-        self.claims.check("breaker-inspect says that it is done", code, is: 0)
-        self.console.tell("Nobody told the workers; each of them calls again.")
+        self.claims.check("breaker-inspect ends with exit code 0", code, is: 0)
+        self.console.tell("Nobody tells the workers. Each of them reads the change before its next call.")
         self.claims.check(
             "each one's next call is answered", next, is: [.answered, .answered, .answered, .answered])
     }
 
     private func tellHistory() throws {
-        self.console.tell("What happened stands in the store:")
+        self.console.tell("The store has the history:")
         _ = try self.inspect(["history", Rules.circuit])
         self.claims.check(
-            "one trip, one time of probing, one reopening, one reset, and nothing else",
+            "one trip, one probe that failed, one reset, and nothing else",
             try self.store.history(of: Rules.circuit).reversed().map(\.kind.rawValue),
             is: ["tripped", "probing", "reopened", "reset"])
     }

@@ -2,8 +2,7 @@
 extension Stage {
     func startFour(_ console: Console, _ claims: Claims) throws {
         for _ in 1...4 { try self.startWorker() }
-        let pids = self.workers.map { String($0.process.pid) }.joined(separator: ", ")
-        console.tell("Four workers start, each a process of its own (pids \(pids)).")
+        console.tell("Four workers start, each a process of its own (pids \(self.pids)).")
         try self.wait(until: "each worker has called three times") { self.workers.allSatisfy { $0.calls.count >= 3 } }
         let calls = self.workers.flatMap(\.calls)
         console.tell("They call the service, and all is well.")
@@ -18,6 +17,24 @@ extension Stage {
         try self.wait(until: "all four workers are refused") {
             self.alive.allSatisfy { $0.calls(since: since).contains { $0.result == .refused } }
         }
+    }
+
+    /// The pids of the workers that live.
+    private var pids: String { self.alive.map { String($0.process.pid) }.joined(separator: ", ") }
+
+    /// Ends all workers, as a deployment does.
+    func endWorkers() throws {
+        let old = self.alive
+        for worker in old { worker.tellToEnd() }
+        try self.wait(until: "all workers have ended") { old.allSatisfy(\.process.isSilent) }
+        for worker in old { try worker.waitForEnd() }
+    }
+
+    /// Starts the workers of a new release.
+    func deploy(_ console: Console) throws -> [Worker] {
+        let new = try (1...4).map { _ in try self.startWorker() }
+        console.tell("The four workers of the new release start (pids \(self.pids)).")
+        return new
     }
 
     func startNewcomer(_ console: Console) throws -> Worker {

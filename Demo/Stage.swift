@@ -19,8 +19,8 @@ final class Stage {
         self.program = CommandLine.arguments[0]
     }
 
-    /// The workers that the demo has not killed.
-    var alive: [Worker] { self.workers.filter { !$0.isDead } }
+    /// The workers that the demo has not ended.
+    var alive: [Worker] { self.workers.filter { !$0.isGone } }
 
     /// Who made the request.
     func worker(of request: Service.Request) throws -> Worker {
@@ -105,10 +105,12 @@ final class Stage {
     /// Sees to what happened, or comes back after a moment.
     func attend() {
         let tools = self.tools.filter { !$0.isSilent }
-        let watched = self.service.descriptors + self.alive.map(\.process.output) + tools.map(\.output)
+        // A worker that was told to end may still be in a call.
+        let workers = self.workers.filter { !$0.process.isKilled && !$0.process.isSilent }
+        let watched = self.service.descriptors + workers.map(\.process.output) + tools.map(\.output)
         let ready = Descriptor.ready(of: watched, within: .milliseconds(20))
         for descriptor in self.service.descriptors where ready.contains(descriptor) { self.service.serve(descriptor) }
-        for worker in self.alive where ready.contains(worker.process.output) { worker.hear() }
+        for worker in workers where ready.contains(worker.process.output) { worker.hear() }
         for tool in tools where ready.contains(tool.output) { tool.hear() }
     }
 

@@ -10,7 +10,7 @@ import Darwin
 
 /// A worker process: calls the service through its breaker, again and again, and says in a line how it went.
 ///
-/// It ends when its input does: nothing of the demo outlives the demo.
+/// It closes its store and ends when its input ends: nothing of the demo outlives the demo.
 struct WorkerMode {
     /// The first argument of a worker.
     static let word = "worker"
@@ -19,6 +19,8 @@ struct WorkerMode {
     private let guarded: (() throws -> Void) throws -> Void
     /// How long it rests before its next call.
     private let pause: () -> Duration
+    /// What it does before it exits.
+    private let close: () -> Void
 
     /// - Parameters:
     ///   - name: the worker's name.
@@ -40,6 +42,7 @@ struct WorkerMode {
             var users = MemoryBreaker()
             self.guarded = { try users.run($0) }
             self.pause = { Rules.pause }
+            self.close = {}
             return
         }
         // This is all that a worker needs to share its circuit.
@@ -52,6 +55,7 @@ struct WorkerMode {
         let store = try CircuitStore(path: arguments[3], configuration: configuration)
         let users = try store.breaker(isOfAFleet ? FleetRules.config : Rules.config)
         self.guarded = { try users.run($0) }
+        self.close = { store.close() }
         self.pause = { isOfAFleet ? FleetRules.pause * Double.random(in: 0.5...1.5) : Rules.pause }
     }
 
@@ -59,6 +63,7 @@ struct WorkerMode {
         let input = Descriptor(STDIN_FILENO)
         let output = Descriptor(STDOUT_FILENO)
         while output.send(self.call().line), Descriptor.ready(of: [input], within: self.pause()).isEmpty {}
+        self.close()
     }
 
     private func call() -> Call {

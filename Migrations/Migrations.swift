@@ -20,13 +20,14 @@ extension Migration {
         Migration(version: 1001, parts: [PackageResources._002_counting_sql]),
         Migration(
             version: 2000,
-            parts: [PackageResources._003_move_aside_sql, Self.schema, PackageResources._003_copy_sql]),
+            parts: [PackageResources._003_move_aside_sql, PackageResources.schema_sql, PackageResources._003_copy_sql]),
+        Migration(version: 2001, parts: [PackageResources._004_predecessor_sql]),
     ]
 
-    /// The whole schema of the newest version, from which a new file is created.
-    package static let schema = PackageResources.schema_sql
+    /// What is run in an empty file: the whole schema 2.0, and the steps since.
+    package static let whole = [PackageResources.schema_sql] + Self.all.filter { $0.version > 2000 }.flatMap(\.parts)
 
-    /// The schema rows that the whole schema makes, in the form of `SchemaRow.written`; a test compares them with
+    /// The schema rows that `whole` makes, in the form of `SchemaRow.written`; a test compares them with
     /// SQLite's.
     package static let made = PackageResources.schema_txt
 }

@@ -1,9 +1,16 @@
 #!/bin/sh
-# Makes sure that this machine can build and test the package. Says nothing when there is nothing to do.
-# usage: scripts/setup.sh [build | fleet | fleet-build | has-libpq]
+# Makes sure that this machine has what a purpose needs. Says nothing when there is nothing to do.
+# usage: scripts/setup.sh [PURPOSE]...    tests by default
 #
-# `build`: no more than building needs. `fleet`: also what the trait PostgreSQL and its tests need. `fleet-build`: what
-# building with that trait needs. `has-libpq` installs nothing: it ends with 0 if the trait can be built.
+# Each purpose needs what building needs, and more:
+#   build        nothing more
+#   python       Python 3 with SQLite: programs under scripts/ are written in it
+#   torture      python, and programs that make file systems
+#   tests        torture, and the shells and mandoc
+#   fleet-build  libpq, for the trait PostgreSQL
+#   fleet-demo   libpq, and a PostgreSQL to start
+#   fleet        tests and fleet-demo, and openssl
+#   has-libpq    installs nothing: ends with 0 if the trait PostgreSQL can be built
 #
 # Debian and Ubuntu: installs what is missing, with sudo when not root. Elsewhere: says what to install.
 # Swift itself is never installed.
@@ -15,6 +22,29 @@ fail() {
     exit 1
 }
 has() { command -v "$1" >/dev/null 2>&1; }
+
+needed=
+for purpose in "${@:-tests}"; do
+    case $purpose in
+    build | has-libpq) ;;
+    python) needed="$needed python" ;;
+    torture) needed="$needed python disks" ;;
+    tests) needed="$needed python disks shells" ;;
+    fleet-build) needed="$needed libpq" ;;
+    fleet-demo) needed="$needed libpq postgres" ;;
+    fleet) needed="$needed python disks shells libpq postgres certificates" ;;
+    *)
+        say "there is no purpose '$purpose'; there are: build python torture tests fleet-build fleet-demo fleet has-libpq"
+        exit 64
+        ;;
+    esac
+done
+needs() {
+    case " $needed " in
+    *" $1 "*) ;;
+    *) return 1 ;;
+    esac
+}
 
 # --- Swift 6.2 or newer
 
@@ -28,10 +58,9 @@ if [ "$major" -lt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -lt 2 ]; }; then
     fail "Swift $version at '$(command -v swift)' is too old; install 6.2 or newer: https://www.swift.org/install"
 fi
 
-# --- What the package and its tests need beside it
+# --- What the purpose needs beside Swift
 
 system=$(uname -s)
-purpose=${1:-tests}
 
 has_sqlite() {
     if has pkg-config; then
@@ -41,7 +70,7 @@ has_sqlite() {
     [ "$system" = Darwin ] && has xcrun && [ -e "$(xcrun --show-sdk-path 2>/dev/null)/usr/include/sqlite3.h" ]
 }
 
-# The tests share a store with a program in Python; Debian's python3-minimal has no SQLite.
+# Programs in Python share a store with the tests; Debian's python3-minimal has no SQLite.
 has_python() { has python3 && python3 -c 'import fcntl, sqlite3' 2>/dev/null; }
 
 has_libpq() {
@@ -49,7 +78,7 @@ has_libpq() {
     has pg_config && [ -e "$(pg_config --includedir)/libpq-fe.h" ]
 }
 
-if [ "$purpose" = has-libpq ]; then
+if [ "${1:-}" = has-libpq ]; then
     has_libpq
     exit
 fi
@@ -63,38 +92,36 @@ has_postgres() {
     return 1
 }
 
-is_for_building() { [ "$purpose" = build ] || [ "$purpose" = fleet-build ]; }
-
 # The missing packages, by their names on Debian.
 missing() {
     has_sqlite || printf ' libsqlite3-dev'
-    case $purpose in fleet*) has_libpq || printf ' libpq-dev' ;; esac
-    if [ "$purpose" = fleet ]; then
-        has_postgres || printf ' postgresql'
-        # Certificates for the tests' servers.
-        has openssl || printf ' openssl'
+    # pkg-config tells the build where SQLite is.
+    [ "$system" = Darwin ] || has pkg-config || printf ' pkg-config'
+    if needs python; then has_python || printf ' python3'; fi
+    if needs disks; then missing_for_disks; fi
+    if needs shells; then
+        # Completions are tried in the shells that they are for; mandoc checks the manual page.
+        for program in bash zsh fish mandoc; do
+            has "$program" || printf ' %s' "$program"
+        done
     fi
-    is_for_building || missing_for_tests
-    # pkg-config tells the build where SQLite is; unshare gives tests a time namespace of their own.
-    [ "$system" = Darwin ] && return
-    has pkg-config || printf ' pkg-config'
-    is_for_building || has unshare || printf ' util-linux'
+    if needs libpq; then has_libpq || printf ' libpq-dev'; fi
+    if needs postgres; then has_postgres || printf ' postgresql'; fi
+    # For the certificates of the tests' servers.
+    if needs certificates; then has openssl || printf ' openssl'; fi
 }
 
-# Completions are tried in the shells that they are for; mandoc checks the manual page.
-missing_for_tests() {
-    has_python || printf ' python3'
-    for program in bash zsh fish mandoc; do
-        has "$program" || printf ' %s' "$program"
-    done
+missing_for_disks() (
+    [ "$system" != Darwin ] || exit 0
+    # unshare gives tests a time namespace of their own.
+    has unshare || printf ' util-linux'
     # File systems that root mounts from an image, to freeze and to fill them.
-    if [ "$system" != Darwin ] && [ "$(id -u)" -eq 0 ]; then
-        PATH=$PATH:/sbin:/usr/sbin
-        has mkfs.ext4 || printf ' e2fsprogs'
-        has mkfs.btrfs || printf ' btrfs-progs'
-        has mkfs.xfs || printf ' xfsprogs'
-    fi
-}
+    [ "$(id -u)" -eq 0 ] || exit 0
+    PATH=$PATH:/sbin:/usr/sbin
+    has mkfs.ext4 || printf ' e2fsprogs'
+    has mkfs.btrfs || printf ' btrfs-progs'
+    has mkfs.xfs || printf ' xfsprogs'
+)
 
 packages=$(missing)
 [ -n "$packages" ] || exit 0

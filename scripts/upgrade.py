@@ -4,10 +4,10 @@
 usage: scripts/upgrade.py RELEASE…
 
 Builds each release from this repository's history, in a work tree under .build/upgrade, and plays with its own worker:
-a file with a circuit in every state is moved by this release's tool chain and compared; a live worker of the release
-guards in memory meanwhile, and is whole after its restart with the new program; whoever moves the file is killed on the
-way. A release with this schema shares a board with this one instead: the seats are in a segment that it does not know.
-Prints what it sees. Exit code 1: something was lost.
+a file with a circuit in every state is moved by this release's tool chain and compared; a live worker of a release with
+another major version of the schema guards in memory meanwhile, and is whole after its restart with the new program; one
+of the same major version goes on with the file, and shares a board with this release, though it does not know the
+board's seats; whoever moves the file is killed on the way. Prints what it sees. Exit code 1: something was lost.
 """
 import os
 import pathlib
@@ -23,7 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLACE = ROOT / ".build/upgrade"
 # The last commit of each release.
 COMMITS = {"0.1.2": "ee8cb83", "0.4.2": "57ee275", "0.4.3": "60471c2", "0.5.0": "66bc99d"}
-# The releases that live beside this one on a file: they know its schema.
+NEWEST = 2001
+# The releases that count on a board together with this one: they know its major version of the schema.
 BESIDE = {"0.5.0"}
 KILLS = 40
 EVENTS = 1_000_000
@@ -181,7 +182,8 @@ def play(release, old_program, new_program):
         worker.ask("breaker in-a-row consecutive=3 recovery=30")
     with sqlite3.connect(path, isolation_level=None) as database:
         database.execute("PRAGMA wal_autocheckpoint = 0")
-        stamp = database.execute("SELECT highest FROM clock").fetchone()[0]
+        column = "highest" if rows(path, "PRAGMA user_version")[0][0] < 2000 else "reserved"
+        stamp = database.execute(f"SELECT {column} FROM clock").fetchone()[0]
         database.execute(
             "INSERT INTO event (circuit, kind, at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
             f" WHERE i < {EVENTS}) SELECT 'many', 'reset', {stamp} FROM n")
@@ -202,18 +204,20 @@ def play(release, old_program, new_program):
         now, found = seen(path)
         compare(before, found, release)
         kills += 1
-        if now >= 2000:
+        if now >= NEWEST:
             break
     begun = time.monotonic()
     new = Worker(new_program, clock)
     new.ask(f"open {path} shop")
     took = time.monotonic() - begun
     now, found = seen(path)
-    if now < 2000:
+    if now < NEWEST:
         raise Lost(f"{release}: the file still has schema {now}")
     compare(before, found, release)
     print(f"{release}: moved to schema {now // 1000}.{now % 1000} after {kills} kills; the last opening took {took:.2f} s")
 
+    if version // 1000 == now // 1000:
+        return share(release, new, live + [old], path)
     # Live workers of the release write nothing, and guard in memory.
     for worker in live + [old]:
         # The first call meets the new schema: it runs, and memory guards from then on.
@@ -305,6 +309,30 @@ def beside(release, old_program, new_program, makes_board):
     print(f"{release}: shares a board that {'this release' if makes_board == 'new' else 'it'} has made", flush=True)
 
 
+def share(release, new, live, path):
+    """Live workers of the release go on with the file, beside one of this release."""
+    new.ask("breaker in-a-row consecutive=3 recovery=30")
+    new.ask("breaker shared failures=8 recovery=30")
+    for worker in live:
+        worker.ask("breaker shared failures=8 recovery=30")
+        for _ in range(2):
+            worker.ask("fail shared 1")
+        if not worker.ask("health").startswith("health=healthy"):
+            raise Lost(f"{release}: a live worker can't use the file: {worker.ask('health')}")
+    if "state=open" not in new.ask("look shared"):
+        raise Lost(f"{release}: failures of both releases do not count together: {new.ask('look shared')}")
+    new.ask("hold shared open")
+    for worker in live:
+        if "cause=held" not in worker.ask("call shared 1"):
+            raise Lost(f"{release}: a live worker does not obey a hold of the new release")
+    live[0].ask("forget reset")
+    if rows(path, "PRAGMA integrity_check") != [("ok",)]:
+        raise Lost(f"{release}: the file is damaged")
+    for worker in live + [new]:
+        worker.kill()
+    print(f"{release}: live workers went on with the file, beside one of this release", flush=True)
+
+
 def main():
     releases = sys.argv[1:] or ["0.4.2", "0.4.3", "0.5.0"]
     PLACE.mkdir(parents=True, exist_ok=True)
@@ -312,11 +340,9 @@ def main():
     for release in releases:
         try:
             program = build(release)
-            if release in BESIDE:
-                for makes_board in ("old", "new"):
-                    beside(release, program, new_program, makes_board)
-            else:
-                play(release, program, new_program)
+            play(release, program, new_program)
+            for makes_board in ("old", "new") if release in BESIDE else ():
+                beside(release, program, new_program, makes_board)
         except Lost as lost:
             print(f"LOST: {lost}", file=sys.stderr)
             return 1

@@ -15,8 +15,9 @@ public struct CallPolicy: Sendable {
 
     /// Which errors are worth another attempt, if `retry` has one left; called on the caller's thread.
     ///
-    /// Not called once the caller's task is cancelled, nor for a refusal. The default is true for every error that the
-    /// circuit counts as a failure.
+    /// Not called once the caller's task is cancelled, nor when this circuit itself refused the call. A refusal by
+    /// another circuit, which the operation has thrown, is an error like others here. The default is true for every
+    /// error that the circuit counts as a failure.
     public var retryIf: @Sendable (any Error) -> Bool {
         get { self.ownRetryIf ?? { [classify] in classify($0).isFailure } }
         set { self.ownRetryIf = newValue }
@@ -27,9 +28,13 @@ public struct CallPolicy: Sendable {
 
     /// What an operation's error means for the circuit; called on the caller's thread.
     ///
-    /// The default ignores `CancellationError`, and every error once the caller's task is cancelled; all other errors
-    /// are failures. A `classify` of your own keeps this rule with `default: CallPolicy().classify(error)`.
-    public var classify: @Sendable (any Error) -> Verdict = { Cancellation.hasCaused($0) ? .ignored : .failure }
+    /// The default ignores ``CircuitOpenError``, which the operation throws if another circuit refused a call that it
+    /// made: that says nothing about this circuit's service. It ignores `CancellationError`, too, and every error once
+    /// the caller's task is cancelled. All other errors are failures. A `classify` of your own keeps these rules with
+    /// `default: CallPolicy().classify(error)`.
+    public var classify: @Sendable (any Error) -> Verdict = { error in
+        error is CircuitOpenError || Cancellation.hasCaused(error) ? .ignored : .failure
+    }
 
     /// Whether the durations of calls are counted in ``CallTotals/durations``; each call then reads the clock twice.
     ///
@@ -38,7 +43,8 @@ public struct CallPolicy: Sendable {
 
     /// The text that is stored for an error, cut at 500 characters; called on the caller's thread.
     ///
-    /// Every process of the host can read the text: leave out secrets. The default is the name of the error's type.
+    /// Every process of the host can read the text: leave out secrets. The default is the name of the error's type. Not
+    /// called for a value that `failingWhen` calls a failure, of which the name of its type is stored.
     public var describe: @Sendable (any Error) -> String = { TypeNames.name(of: type(of: $0)) }
 
     /// Called once for each call, for metrics, on the caller's thread; nil costs a branch.

@@ -40,7 +40,8 @@ extension CircuitBreaker {
 
         /// How many different workers must have seen failures before the circuit trips: 1 to 10,000.
         ///
-        /// At most 16 with a rule that counts shares of calls. The default is 1.
+        /// A worker that has ended does not count beside living ones. At most 16 with a rule that counts shares of
+        /// calls. The default is 1.
         public var minimumReporters: Int
 
         /// Whether the circuit refuses calls.

@@ -5,23 +5,35 @@
 extension CircuitBreaker {
     /// Closes the circuit and forgets its failures, probes, trips and hold; see `CircuitStore.reset(_:by:reason:)`.
     ///
-    /// Throws and waits as that function does.
+    /// Throws and waits as that function does. Where the file can't be used, the circuit in this process's memory obeys
+    /// all the same.
     /// - Parameters:
     ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func reset(by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
-        try self.store.reset(self.name, by: who, reason: reason)
+        do throws(BreakerStoreError) {
+            try self.store.reset(self.name, by: who, reason: reason)
+        } catch {
+            self.commandFailed { $0.reset(at: $1, reason: reason) }
+            throw error
+        }
     }
 
     /// Closes the circuit and forgets its failures, probes, trips and hold; see `CircuitStore.reset(_:by:reason:)`.
     ///
-    /// Throws and waits as that function does.
+    /// Throws and waits as that function does. Where the file can't be used, the circuit in this process's memory obeys
+    /// all the same.
     /// - Parameters:
     ///   - who: the operator's name.
     ///   - reason: why.
     public func reset(by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
-        try await self.store.reset(self.name, by: who, reason: reason)
+        do throws(BreakerStoreError) {
+            try await self.store.reset(self.name, by: who, reason: reason)
+        } catch {
+            self.commandFailed { $0.reset(at: $1, reason: reason) }
+            throw error
+        }
     }
 
     /// Refuses all calls, or lets all through uncounted by the rules; see `CircuitStore.hold(_:_:for:by:reason:)`.
@@ -55,23 +67,35 @@ extension CircuitBreaker {
 
     /// Ends the circuit's hold; see `CircuitStore.release(_:by:reason:)`.
     ///
-    /// Throws and waits as that function does.
+    /// Throws and waits as that function does. Where the file can't be used, the circuit in this process's memory obeys
+    /// all the same.
     /// - Parameters:
     ///   - who: the operator's name.
     ///   - reason: why.
     @_disfavoredOverload
     public func release(by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
-        try self.store.release(self.name, by: who, reason: reason)
+        do throws(BreakerStoreError) {
+            try self.store.release(self.name, by: who, reason: reason)
+        } catch {
+            self.commandFailed { _ = $0.released(at: $1, reason: reason) }
+            throw error
+        }
     }
 
     /// Ends the circuit's hold; see `CircuitStore.release(_:by:reason:)`.
     ///
-    /// Throws and waits as that function does.
+    /// Throws and waits as that function does. Where the file can't be used, the circuit in this process's memory obeys
+    /// all the same.
     /// - Parameters:
     ///   - who: the operator's name.
     ///   - reason: why.
     public func release(by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
-        try await self.store.release(self.name, by: who, reason: reason)
+        do throws(BreakerStoreError) {
+            try await self.store.release(self.name, by: who, reason: reason)
+        } catch {
+            self.commandFailed { _ = $0.released(at: $1, reason: reason) }
+            throw error
+        }
     }
 
     /// Lets the probes through from now on, if the circuit is open; see `CircuitStore.probe(_:by:reason:)`.

@@ -51,6 +51,15 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
         public static let restored = Kind(rawValue: "restored")
         /// A corrupt file was moved aside, and the store began again with an empty file.
         public static let quarantined = Kind(rawValue: "quarantined")
+        /// The file was created in place of a lost one, by this worker or a moment before; the reason says what was
+        /// lost, where its bytes are kept, and what this worker has restored.
+        ///
+        /// Also of a worker that came too late to restore anything; the reason has what it knew.
+        public static let created = Kind(rawValue: "created")
+        /// A worker has given a circuit what a lost file said of it; the reason says what, and as of when.
+        ///
+        /// ``CircuitEvent/subject`` is the operator of a restored hold.
+        public static let stateRestored = Kind(rawValue: "stateRestored")
         /// A slow reader has missed events.
         public static let missed = Kind(rawValue: "missed")
     }
@@ -79,7 +88,8 @@ public struct CircuitEvent: Sendable, Hashable, Identifiable, CustomStringConver
     public var by: String?
     /// Whether this store made the event.
     public var isOwn: Bool
-    /// The owner of the probe's slot, as `worker[pid]`, or the operator of the hold that ended; nil if unknown.
+    /// The owner of the probe's slot, as `worker[pid]`, or the operator of the hold that ended or was restored; nil if
+    /// unknown.
     public var subject: String?
 
     /// Creates an event for tests.

@@ -1,4 +1,12 @@
 extension CircuitStore {
+    /// What opening does with a file of an older schema.
+    public enum Migration: Sendable, Hashable {
+        /// Opening migrates the file to the schema of this release, for good.
+        case automatic
+        /// Opening throws `olderSchema`, and does not change the file.
+        case never
+    }
+
     /// How a process uses its store; not stored in the file.
     ///
     /// Opening a store validates the configuration.
@@ -64,6 +72,14 @@ extension CircuitStore {
         ///
         /// The default is `SystemHostClock()`.
         public var clock: any HostClock = SystemHostClock()
+
+        /// Whether the store may migrate a file of an older schema.
+        ///
+        /// With `.never` a store opens files of this release's schema and of later minor versions, and creates new
+        /// files. A file of an older schema, even of an older minor version, throws `olderSchema` and stays as it is.
+        /// A store that may degrade then begins in memory, and uses the file once another process has migrated it:
+        /// <doc:RunningWorkersOnAHost#Planning-a-migration>. The default is `.automatic`.
+        public var migration: Migration = .automatic
 
         /// The least time that opening waits for other processes, unless it may degrade the store.
         ///

@@ -13,7 +13,7 @@ extension CircuitStore {
     ///   - reason: why.
     @_disfavoredOverload
     public func reset(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
-        _ = try self.perform(.reset, on: [.named(name)], by: who, reason: reason)
+        try self.perform(.reset, on: name, by: who, reason: reason)
     }
 
     /// Closes a circuit and forgets its failures, probes, trips and hold.
@@ -25,7 +25,7 @@ extension CircuitStore {
     ///   - who: the operator's name.
     ///   - reason: why.
     public func reset(_ name: String, by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
-        try await self.perform(.reset, on: [.named(name)], by: who, reason: reason)
+        try await self.perform(.reset, on: name, by: who, reason: reason)
     }
 
     /// Refuses all calls of a circuit, or lets all through uncounted by the rules, until the release or the end of the
@@ -47,7 +47,7 @@ extension CircuitStore {
         by who: String? = nil,
         reason: String? = nil
     ) throws(BreakerStoreError) {
-        _ = try self.perform(.hold(state, for: duration), on: [.named(name)], by: who, reason: reason)
+        try self.perform(.hold(state, for: duration), on: name, by: who, reason: reason)
     }
 
     /// Refuses all calls of a circuit, or lets all through uncounted by the rules, until the release or the end of the
@@ -68,7 +68,7 @@ extension CircuitStore {
         by who: String? = nil,
         reason: String? = nil
     ) async throws(BreakerStoreError) {
-        try await self.perform(.hold(state, for: duration), on: [.named(name)], by: who, reason: reason)
+        try await self.perform(.hold(state, for: duration), on: name, by: who, reason: reason)
     }
 
     /// Ends a hold; the circuit continues in the state beneath the hold.
@@ -83,7 +83,7 @@ extension CircuitStore {
     ///   - reason: why.
     @_disfavoredOverload
     public func release(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
-        _ = try self.perform(.release, on: [.named(name)], by: who, reason: reason)
+        try self.perform(.release, on: name, by: who, reason: reason)
     }
 
     /// Ends a hold; the circuit continues in the state beneath the hold.
@@ -97,7 +97,7 @@ extension CircuitStore {
     ///   - who: the operator's name.
     ///   - reason: why.
     public func release(_ name: String, by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
-        try await self.perform(.release, on: [.named(name)], by: who, reason: reason)
+        try await self.perform(.release, on: name, by: who, reason: reason)
     }
 
     /// Lets the probes of an open circuit through from now on, without closing the circuit.
@@ -113,7 +113,7 @@ extension CircuitStore {
     ///   - reason: why.
     @_disfavoredOverload
     public func probe(_ name: String, by who: String? = nil, reason: String? = nil) throws(BreakerStoreError) {
-        _ = try self.perform(.probe, on: [.named(name)], by: who, reason: reason)
+        try self.perform(.probe, on: name, by: who, reason: reason)
     }
 
     /// Lets the probes of an open circuit through from now on, without closing the circuit.
@@ -128,7 +128,7 @@ extension CircuitStore {
     ///   - who: the operator's name.
     ///   - reason: why.
     public func probe(_ name: String, by who: String? = nil, reason: String? = nil) async throws(BreakerStoreError) {
-        try await self.perform(.probe, on: [.named(name)], by: who, reason: reason)
+        try await self.perform(.probe, on: name, by: who, reason: reason)
     }
 
     /// Deletes a circuit; its history stays.

@@ -37,12 +37,14 @@ public final class CircuitStore: Sendable {
     ///
     /// A second store of this process on the same file shares the first store's thread, writer and clock. Its
     /// `durability`, `eventsKept` and `forgetIdleAfter` must be the first store's, and so must its `clock` unless that
-    /// is the default: otherwise `invalidConfiguration` is thrown. Each store has an `onEvent` and a `busyTimeout` of
-    /// its own, and a store that is `.readOnly` shares nothing. The first store's other settings apply as long as any
-    /// of the stores is open: `workerName`, `whenUnavailable`, `fileMode`, and whether a lost file is created again
-    /// (`access`). Where one store gives up waiting for the file, memory guards for all stores, until the file is back.
+    /// is the default, and its `migration` unless that is `.never`: otherwise `invalidConfiguration` is thrown. Each
+    /// store has an `onEvent` and a `busyTimeout` of its own, and a store that is `.readOnly` shares nothing. The first
+    /// store's other settings apply as long as any of the stores is open: `workerName`, `whenUnavailable`, `fileMode`,
+    /// and whether a lost file is created again (`access`) or an older file in its place is migrated. Where one store
+    /// gives up waiting for the file, memory guards for all stores, until the file is back.
     /// - Parameters:
-    ///   - path: the database file. Its directory must exist, on a local file system.
+    ///   - path: the database file. Its directory must exist, on a local file system, unless the configuration lets
+    ///     the store degrade: then the directory may come later.
     ///   - configuration: how this process uses the file.
     public convenience init(
         path: String,
@@ -214,8 +216,9 @@ public final class CircuitStore: Sendable {
 
     /// Commits all that waits, for at most `busyTimeout`, then closes the store.
     ///
-    /// Calls in flight finish; later calls run, guarded in memory; later throwing store calls throw `closed`. Blocks
-    /// the calling thread meanwhile.
+    /// Calls in flight finish. Later calls are guarded in memory, which begins with what this process has last read: an
+    /// open circuit refuses until its time has come, and a hold without an end for the rest of the process's life.
+    /// Later throwing store calls throw `closed`. Blocks the calling thread meanwhile.
     public func close() {
         guard !self.gate.isForked, !self.isClosed else { return }
         guard let core = self.backend.core else {

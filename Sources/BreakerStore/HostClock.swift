@@ -12,6 +12,8 @@ public protocol HostClock: Sendable {
     var bootID: String { get }
 
     /// The time since the host booted: never steps, counts suspension, and is the same in all processes of the host.
+    ///
+    /// A store cuts it to the microseconds that `Int64` can hold, some 292,000 years.
     var uptime: Duration { get }
 
     /// The wall time, which may be stepped, and decides only how long a reboot took.
@@ -24,8 +26,19 @@ public protocol HostClock: Sendable {
 }
 
 extension HostClock {
-    /// Suspends the task for `duration` by the system's clock.
-    public func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+    /// Suspends the task for `duration` by the system's clock, a hundred years at most.
+    public func sleep(for duration: Duration) async throws {
+        // `Task.sleep` ends the process if the sleep would end too far ahead.
+        try await Task.sleep(for: min(max(duration, .zero), .longestAllowed))
+    }
+
+    /// The wall time, or the beginning of 1970 for a date that is not a number.
+    ///
+    /// Such a date differs from itself, and its description ends the process.
+    var wallDate: Date {
+        let date = self.wallTime
+        return date.timeIntervalSince1970.isNaN ? Date(timeIntervalSince1970: 0) : date
+    }
 }
 
 /// A clock by which a thread can wait, too.

@@ -19,18 +19,11 @@ import SwiftOverlayShims
 
 /// The clock of the host that this process runs on.
 public struct SystemHostClock: HostClock {
-    /// The boot id where the kernel gives none: the same for all processes of such a host.
-    private static let unknownBootID = "unknown"
-
-    // Both are read once for each process, since neither changes while the process lives.
-    private static let processBootID = Self.readBootID()
-    private static let namespaceShift = Self.readNamespaceShift()
-
     /// Creates the clock; all instances are alike.
     public init() {}
 
-    /// The kernel's id of this boot, or `unknown` where it can't be read.
-    public var bootID: String { Self.processBootID }
+    /// The kernel's id of this boot, or `unknown` as long as it can't be read: then no store can be opened.
+    public var bootID: String { (try? HostBoot.current())?.id ?? HostBoot.unknownID }
 
     /// The time since boot, including suspension, without the shift of a time namespace, so that containers agree with
     /// their host.
@@ -47,7 +40,7 @@ public struct SystemHostClock: HostClock {
         // the system is suspended".
         _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         #endif
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - Self.namespaceShift
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - HostBoot.clockShift
     }
 
     /// The system's wall time.
@@ -86,43 +79,3 @@ public struct SystemHostClock: HostClock {
         return 0
     }
 }
-
-#if canImport(Darwin)
-extension SystemHostClock {
-    private static func readBootID() -> String {
-        var size = 0
-        guard unsafe sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 1 else {
-            return Self.unknownBootID
-        }
-        var bytes = [UInt8](repeating: 0, count: size)
-        guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else {
-            return Self.unknownBootID
-        }
-        let id = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        return id.isEmpty ? Self.unknownBootID : id
-    }
-
-    /// Darwin has no time namespaces.
-    private static func readNamespaceShift() -> Int64 { 0 }
-}
-#else
-extension SystemHostClock {
-    private static func readBootID() -> String {
-        let text = SmallFile.text("/proc/sys/kernel/random/boot_id") ?? ""
-        let id = text.utf8.filter { $0 > 0x20 }
-        return id.isEmpty ? Self.unknownBootID : String(decoding: id, as: UTF8.self)
-    }
-
-    private static func readNamespaceShift() -> Int64 {
-        // `timens_offsets` describes the namespace of future children: it applies to this process only if both
-        // namespaces are the same.
-        guard let own = SmallFile.target(ofLink: "/proc/self/ns/time"),
-            let children = SmallFile.target(ofLink: "/proc/self/ns/time_for_children"),
-            own == children, let offsets = SmallFile.text("/proc/self/timens_offsets"),
-            // Hosts without a shift need no parsing.
-            offsets.utf8.contains(where: { UInt8(ascii: "1")...UInt8(ascii: "9") ~= $0 })
-        else { return 0 }
-        return Self.boottimeShift(in: offsets)
-    }
-}
-#endif

@@ -31,8 +31,9 @@ public struct TripRule: Sendable, Hashable, Codable, CustomStringConvertible {
 
     /// Trips when too large a share of the calls of all processes within a rolling window failed.
     ///
-    /// Only calls that succeeded or failed count. The circuit is judged when a call fails. A change of the circuit's
-    /// state begins the window again. The window is rounded to microseconds.
+    /// Only calls that succeeded or failed count. A process judges the circuit when a call of its own fails, and up to
+    /// 50 ms after one of another process has failed. A change of the circuit's state begins the window again. The
+    /// window is rounded to microseconds.
     /// - Parameters:
     ///   - share: The share that must fail: above 0, at most 1.
     ///   - minimumCalls: With fewer calls within the window the circuit never trips: 1 to 1,000,000.

@@ -4,7 +4,7 @@ public enum WhenUnavailable: Sendable, Hashable {
     case throwError
     /// Opening succeeds, degraded: memory guards calls until the file can be used.
     ///
-    /// Opening still throws for a missing directory, for a file system or a kind of file that can't serve, and for an
-    /// invalid configuration.
+    /// The file's directory may be missing, too, and come later. Opening still throws for a file system or a kind of
+    /// file that can't serve, for an invalid configuration, and for a store that only reads.
     case degrade
 }

@@ -22,11 +22,15 @@ package enum JSONDocument {
     ///   - circuit: the circuit.
     ///   - events: its newest events, newest first, as the history gives them.
     ///   - link: how the store is joined with those of other hosts; nil without a link.
-    package static func detail(of circuit: SeenCircuit, events: [CircuitEvent], link: SeenLink?) -> String {
+    ///   - creation: when the file was created, and in place of which lost file; nil where that is unknown.
+    package static func detail(
+        of circuit: SeenCircuit, events: [CircuitEvent], link: SeenLink?, creation: SeenCreation? = nil
+    ) -> String {
         JSONValue.document([
             "circuit": .object(JSONValue.detail(of: circuit)),
             "events": .array(events.reversed().map { .event($0) }),
             "link": .link(link),
+            "created": creation.map { .creation($0) } ?? .null,
         ])
     }
 
@@ -49,25 +53,29 @@ package enum JSONDocument {
         ])
     }
 
-    /// An operator's changes, made or only planned.
+    /// Writes an operator's changes, made or only planned, piece by piece: there may be very many.
     ///
     /// - Parameters:
     ///   - changes: the changes, each with the members that its verb adds.
     ///   - isDryRun: whether nothing was changed.
     ///   - unreadable: the names of circuits that could not be read.
-    package static func changes(
-        _ changes: [(name: String, from: String, to: String, more: [String: JSONValue])], isDryRun: Bool,
-        unreadable: [String]
-    ) -> String {
-        let values = changes.map { change in
+    package static func writeChanges(
+        _ changes: some Sequence<(name: String, from: String, to: String, more: [String: JSONValue])>, isDryRun: Bool,
+        unreadable: [String], _ write: (String) -> Void
+    ) {
+        write("{\"changes\":[")
+        var text = ""
+        for change in changes {
             let states: [String: JSONValue] = [
                 "from": .string(change.from), "name": .string(change.name), "to": .string(change.to),
             ]
-            return JSONValue.object(states.merging(change.more) { state, _ in state })
+            JSONValue.object(states.merging(change.more) { state, _ in state }).append(to: &text)
+            write(text)
+            text = ","
         }
-        return JSONValue.document([
-            "changes": .array(values), "dryRun": .bool(isDryRun), "unreadable": .texts(unreadable),
-        ])
+        var names = ""
+        JSONValue.texts(unreadable).append(to: &names)
+        write("],\"dryRun\":\(isDryRun),\"unreadable\":\(names),\"version\":1}\n")
     }
 
     // MARK: - Events and workers

@@ -39,3 +39,30 @@ extension JSONValue {
         return .object(members)
     }
 }
+
+/// When a store's file was created, and what it was given of a lost file in whose place it is.
+package struct SeenCreation: Sendable {
+    package var at: Date
+    /// What was lost; nil if the file is in place of none that a worker knew.
+    package var inPlaceOf: String?
+    package var restoredHolds: Int
+    package var restoredOpenStates: Int
+
+    package init(at: Date, inPlaceOf: String? = nil, restoredHolds: Int = 0, restoredOpenStates: Int = 0) {
+        self.at = at
+        self.inPlaceOf = inPlaceOf
+        self.restoredHolds = restoredHolds
+        self.restoredOpenStates = restoredOpenStates
+    }
+}
+
+extension JSONValue {
+    static func creation(_ creation: SeenCreation) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "inPlaceOf": .text(creation.inPlaceOf), "restoredHolds": .count(creation.restoredHolds),
+            "restoredOpenStates": .count(creation.restoredOpenStates),
+        ]
+        members.set("at", to: creation.at)
+        return .object(members)
+    }
+}

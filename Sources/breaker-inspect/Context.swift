@@ -117,6 +117,8 @@ struct Context {
         configuration.busyTimeout = Self.patience
         configuration.openingPatience = Self.openingPatience
         configuration.workerName = Tool.name
+        // An operator's command must not lock out the services of an older release: only services migrate the file.
+        configuration.migration = .never
         return configuration
     }
 

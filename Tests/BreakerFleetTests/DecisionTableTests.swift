@@ -85,7 +85,7 @@ import Testing
         link.learn(register, at: 1_000)
         switch link.next(file, nil, at: 1_000, serverTime: nil, draw: 0) {
         case nil: return "-"
-        case .order(.obey(let word, let leavesTrip), _, _):
+        case .order(.obey(let word, let leavesTrip, _), _, _):
             return "obeys \(word.kind)" + (leavesTrip ? ", leaves the trip" : "")
         case .request(.tell(let word)): return "tells \(word.kind)"
         case .order(let order, _, _): return "\(order)".replacing("BreakerStore.HoldState", with: "")

@@ -65,6 +65,28 @@ import Darwin
         _ = holder.pid
     }
 
+    /// A process that closes its store is no alarm, even one that could not use the file: the alert rules ask for these
+    /// numbers.
+    @Test func nobodyIsToldOfAClosedStore() async throws {
+        let here = try Workplace.here
+        let worker = try await here.openWorkers(1, "system-clock busy=0.05")[0]
+        try await worker.ask("breaker payments failures=100")
+        try await worker.ask("call payments 1")
+        let holder = try LockHolder(here.store, ["BEGIN IMMEDIATE"])
+        _ = try await worker.ask("fail payments 1")
+        #expect(try await self.findings(1, at: here.store).count == 1)
+        func metrics() throws -> String {
+            try Child.shell("\"$0\" metrics --store shop=\"$BREAKER_STORE\"", store: here.store).output
+        }
+        #expect(try metrics().contains("\nbreaker_workers_degraded{store=\"shop\"} 1\n"))
+        #expect(await worker.quit() == 0)
+        let closed = try metrics()
+        for line in ["store_up{store=\"shop\"} 1", "workers{store=\"shop\"} 0", "workers_degraded{store=\"shop\"} 0"] {
+            #expect(closed.contains("\nbreaker_\(line)\n"), "\(line)")
+        }
+        _ = holder.pid
+    }
+
     #if os(Linux)
     /// A transaction that reads keeps the log from beginning anew in the blocks that it has.
     @Test(.enabled(if: geteuid() == 0, "only root may mount a small file system"))

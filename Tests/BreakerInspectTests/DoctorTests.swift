@@ -41,7 +41,7 @@ import Testing
     /// What is wrong with the files.
     @Test(arguments: [
         ("chmod 0644 \"$BREAKER_STORE-shm\"", "permissions", "who may write the one can't write the other"),
-        ("echo x >\"$BREAKER_STORE-lock\"", "lock file", "it is not the lock file of a store"),
+        ("echo x >\"$BREAKER_STORE-lock\"", "lock file", "another program has written into it"),
     ])
     func findsHarmedFiles(line: String, check: String, finding: String) throws {
         let shop = try Shop()
@@ -80,7 +80,7 @@ import Testing
             "wrong: the file is not used: the table 'event' is not as this library makes it move the file, its -wal and "
                 + "-shm away ('breaker-inspect set-aside'); services start a new one"
         ),
-        ("PRAGMA user_version = 2001", "schema", "note: 2.1, this tool knows 2.0; both can use it"),
+        ("PRAGMA user_version = 2002", "schema", "note: 2.2, this tool knows 2.1; both can use it"),
         ("UPDATE clock SET boot = 'another'", "clock", "note: no service has used the store since"),
         (
             "INSERT INTO probe SELECT id, 1, 4294967296, NULL, NULL, since, since + 9 FROM circuit WHERE name = 'b open'",

@@ -32,6 +32,14 @@ import Testing
         return text
     }
 
+    private static func changes(
+        _ changes: [(name: String, from: String, to: String, more: [String: JSONValue])]
+    ) -> String {
+        var text = ""
+        JSONDocument.writeChanges(changes, isDryRun: true, unreadable: ["c"]) { text += $0 }
+        return text
+    }
+
     static let link = SeenLink(.cutOff, since: .now, pid: 7, reason: "no route")
     static let documents: [(definition: String, text: String)] = [
         ("list", list()), ("watchChanged", JSONDocument.changed(circuit(.closed))),
@@ -39,7 +47,8 @@ import Testing
         ("show", JSONDocument.detail(of: circuit(.halfOpen), events: [event], link: link)),
         ("check", JSONDocument.check(ofCount: 2, notClosed: [circuit(.halfOpen)], unreadable: ["b"])),
         ("wait", JSONDocument.waited(for: nil, isReached: false)),
-        ("changes", JSONDocument.changes([("a", "open", "closed", [:])], isDryRun: true, unreadable: [])),
+        ("changes", changes([])), ("changes", changes([("a", "open", "closed", [:])])),
+        ("changes", changes([("a", "open", "held-open", ["until": .null]), ("b", "closed", "closed", [:])])),
         ("history", JSONDocument.history([event])), ("historyEvent", JSONDocument.event(event)),
         ("workers", JSONDocument.workers([worker], link: link)),
         ("workers", JSONDocument.workers([], link: nil)), ("workers", JSONDocument.workers([], link: SeenLink(.begun))),

@@ -82,13 +82,17 @@ import Testing
     }
 
     /// A file of a later version and one of another program are left as they are, also by a person's word.
-    @Test(arguments: ["PRAGMA user_version = 3000", "PRAGMA application_id = 7"])
+    @Test(arguments: [
+        "PRAGMA user_version = 3000", "PRAGMA application_id = 7",
+        "PRAGMA user_version = 0; PRAGMA application_id = 0; CREATE TABLE theirs (x)",
+    ])
     func leavesTheFilesOfOthers(statement: String) throws {
         let shop = try Shop()
         shop.store.close()
         try Shop.sqlite(shop.path, statement)
         let before = self.names(in: shop)
         #expect(shop.inspect("set-aside", "--yes").code == .failed)
+        #expect(shop.inspect("set-aside", on: RecordingConsole(answering: ["y"])).code == .failed)
         #expect(self.names(in: shop) == before)
     }
 }

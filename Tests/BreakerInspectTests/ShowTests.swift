@@ -74,7 +74,7 @@ import Testing
         #expect(output.contains(#""failureTimes":[{"at":"2026-01-01T00:00:00.000Z","atMs":1767225600000}]"#))
         #expect(output.hasSuffix("\"version\":1}\n"))
         let parsed = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any]
-        #expect(parsed?.keys.sorted() == ["circuit", "events", "link", "version"])
+        #expect(parsed?.keys.sorted() == ["circuit", "created", "events", "link", "version"])
     }
 
     @Test func fitsATerminal() throws {

@@ -8,6 +8,7 @@ import BreakerTool
 /// Keeps what the tool writes, and lets a manual clock's time pass in its pauses.
 final class SilentConsole: Console {
     var outputIsTerminal = false
+    let errorIsTerminal = false
     var canAsk = false
     var width: Int?
     var height: Int? { self.width.map { $0 / 3 } }
@@ -32,6 +33,10 @@ final class SilentConsole: Console {
         self.pauses += 1
         return listening && self.pauses > 3 ? .nobodyReads : .isOver
     }
+
+    func deferInterrupts() {}
+    func stopDeferringInterrupts() {}
+    let isInterrupted = false
 
     func enterScreen() {}
     func leaveScreen() {}

@@ -35,8 +35,10 @@ struct Command {
     func has(_ word: String) -> Bool { self.words.contains(word) }
 
     /// The number of a key.
-    func option(_ key: String) -> Double? {
-        for word in self.words where word.hasPrefix(key + "=") { return Double(word.dropFirst(key.count + 1)) }
-        return nil
+    func option(_ key: String) -> Double? { self.text(key).flatMap { Double($0) } }
+
+    /// The text of a key.
+    func text(_ key: String) -> String? {
+        self.words.first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
     }
 }

@@ -164,6 +164,9 @@ struct Tally {
         if let refusal = self.refusal {
             text += " cause=\(refusal.cause.rawValue)"
             if let wait = refusal.retryAfter { text += " wait=\(Int64((wait / .microseconds(1)).rounded()))" }
+            if let by = refusal.hold?.by { text += " by=\(by)" }
+            if let reason = refusal.hold?.reason { text += " reason=\(reason)" }
+            if refusal.cause == .held, let error = refusal.lastError { text += " error=\(error)" }
         }
         return text
     }

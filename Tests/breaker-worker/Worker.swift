@@ -153,6 +153,7 @@ final class Worker {
         // The shared clock, moved on by each call.
         if command.has("ticking") { configuration.clock = TickingClock(shared: try self.clock) }
         if let pause = command.option("first-retry") { configuration.firstRetry = .milliseconds(pause) }
+        if command.has("never") { configuration.migration = .never }
         if command.has("degrade") {
             configuration.whenUnavailable = .degrade
             // Not for a store that degrades: with this patience its opening would hang where somebody is in the way.

@@ -14,6 +14,12 @@ struct RefusedCall {
             let growth = Counts.growth(from: before, to: Counts.allocations)
             // Rounded up: one too many in 10,000 calls is one too many.
             table.addCount("  allocations for each refused call", growth.map { ($0 + 9_999) / 10_000 }, .atMost(2))
+            try await breaker.hold(.open, for: .seconds(600), by: "an operator", reason: "a benchmark of refused calls")
+            _ = try await Self.refused(1, breaker, operation)
+            let beforeHeld = Counts.allocations
+            _ = try await Self.refused(10_000, breaker, operation)
+            let growthHeld = Counts.growth(from: beforeHeld, to: Counts.allocations)
+            table.addCount("    under a hold", growthHeld.map { ($0 + 9_999) / 10_000 }, .atMost(2))
             let path = directory + "/child.db"
             table.addCount(
                 "  system calls in 10,000 refused calls", try Child.systemCalls(.refusedCalls, path), .exactly(0))

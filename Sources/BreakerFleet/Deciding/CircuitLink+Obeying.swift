@@ -8,12 +8,19 @@ extension CircuitLink {
     private static let longestProbe: Int64 = 3_600_000_000
 
     /// Sends a word that the file has and the server lacks, or has lost.
-    func telling(_ file: LinkedCircuit, _ register: Register) -> Request? {
+    mutating func telling(
+        _ file: LinkedCircuit, _ register: Register, at now: Int64, credible: ClosedRange<Int64>
+    ) -> Request? {
         for kind in [LinkWord.Kind.hold, .reset] {
-            guard let word = file.word(kind), let stamp = word.stamp, LinkWord.sendable.contains(stamp.saidAt) else {
+            guard let word = file.word(kind), let stamp = word.stamp, credible.contains(stamp.saidAt),
+                register.word(kind)?.stamp.map({ $0 < stamp }) ?? true
+            else { continue }
+            // A link of 0.5.0 may send its damaged word again at once, without end.
+            guard !register.damagedWords.contains(kind) || now >= self.replacesFrom else {
+                self.wake(at: self.replacesFrom, now: now)
                 continue
             }
-            if register.word(kind)?.stamp.map({ $0 < stamp }) ?? true { return .tell(word) }
+            return .tell(word)
         }
         // An operator's probe is over once the file refuses calls again, or is closed.
         guard file.state == .open(left: 0) || file.state == .halfOpen, let probe = file.word(.probe),
@@ -26,14 +33,16 @@ extension CircuitLink {
     ///
     /// The newest word comes first: a hold newer than a reset stays over it, so that no call goes through between the
     /// two, and a hold older than the reset is never in force.
-    func hearing(_ file: LinkedCircuit, _ register: Register) -> Step? {
+    func hearing(_ file: LinkedCircuit, _ register: Register, serverTime: Int64) -> Step? {
+        let credible = LinkWord.credibleStamps(at: serverTime)
         for word in register.words.sorted(by: { ($0.saidAt ?? 0, $0.number) > ($1.saidAt ?? 0, $1.number) }) {
-            guard let stamp = word.stamp else { continue }
+            guard let stamp = word.stamp, credible.contains(stamp.saidAt) else { continue }
             let kind = word.kind
-            guard file.word(kind)?.stamp.map({ $0 < stamp }) ?? true else { continue }
+            guard file.word(kind)?.stamp.map({ $0 < stamp || !credible.contains($0.saidAt) }) ?? true else { continue }
+            let leavesTrip = kind == .reset && self.hasOpened(file, register, since: word)
             return .order(
-                .obey(word, leavesTrip: kind == .reset && self.hasOpened(file, register, since: word)),
-                by: LinkOrder.fleet(for: word.by), reason: word.reason)
+                .obey(word, leavesTrip: leavesTrip, serverTime: serverTime), by: LinkOrder.fleet(for: word.by),
+                reason: word.reason)
         }
         return nil
     }
@@ -44,6 +53,14 @@ extension CircuitLink {
     private func hasOpened(_ file: LinkedCircuit, _ register: Register, since word: LinkWord) -> Bool {
         if register.state == .open, register.age < word.age { return true }
         return file.state != .closed && file.isOwnTrip && file.trip.map { $0.age < word.age } ?? false
+    }
+
+    /// The words of the file that no link sends, because their stamps are damage.
+    static func unsendable(_ file: LinkedCircuit, serverTime: Int64) -> [LinkWord] {
+        let credible = LinkWord.credibleStamps(at: serverTime)
+        return file.words.filter { word in
+            word.kind != .probe && word.saidAt.map { !credible.contains($0) } ?? false
+        }
     }
 
     // MARK: - Obeying

@@ -43,11 +43,15 @@ extension CircuitLink {
         var word = word
         word.age = word.age.subtractingSaturating(now.subtractingSaturating(self.readAt))
         self.register?.words.removeAll { $0.kind == word.kind }
+        self.register?.damagedWords.removeAll { $0 == word.kind }
         self.register?.words.append(word)
     }
 
     /// Takes the outcome of a request.
     mutating func done(_ request: Request, _ outcome: Outcome, _ file: LinkedCircuit, at now: Int64) {
+        if case .tell(let word) = request, self.register?.damagedWords.contains(word.kind) == true {
+            self.replacesFrom = now.addingSaturating(Settings.replacing)
+        }
         switch (request, outcome) {
         case (.elect, .accepted):
             self.hasRight(since: now)

@@ -25,6 +25,8 @@ struct CircuitLink: Sendable, Hashable {
         static let courtesy: Int64 = 1_000_000
         /// How long a link asks for nothing that seems due after a refusal.
         static let quiet: Int64 = 250_000
+        /// How long a link waits before it replaces a damaged word at the server once more.
+        static let replacing: Int64 = 1_000_000
     }
 
     enum Step: Sendable, Hashable {
@@ -73,6 +75,8 @@ struct CircuitLink: Sendable, Hashable {
     var wasUnused = false
     /// The operator's probe that the link has sent up, by its number.
     var toldProbe: Int64?
+    /// From then on the link may replace a damaged word at the server.
+    var replacesFrom: Int64 = .min
 
     init(_ settings: Settings) { self.settings = settings }
 
@@ -142,8 +146,13 @@ struct CircuitLink: Sendable, Hashable {
                 return .order(.stamp(serverTime: time, notBefore: notBefore), by: LinkOrder.fleet, reason: nil)
             }
         }
-        if let request = self.telling(file, register) { return .request(request) }
-        if let step = self.hearing(file, register) { return step }
+        let time = serverTime ?? LinkWord.sendable.upperBound
+        if let request = self.telling(
+            file, register, at: now, credible: LinkWord.credibleStamps(at: time))
+        {
+            return .request(request)
+        }
+        if let step = self.hearing(file, register, serverTime: time) { return step }
         if self.told?.generation != register.generation {
             if let step = self.obedience(file, register) { return step }
             self.take(register, file, draw: draw)

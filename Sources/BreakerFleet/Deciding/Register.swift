@@ -30,6 +30,8 @@ struct Register: Sendable, Hashable {
     var by: String?
     /// Operators' words: the newest hold or release, and the newest reset.
     var words: [LinkWord] = []
+    /// The kinds of words that the server has with a damaged stamp: no host takes them over.
+    var damagedWords: [LinkWord.Kind] = []
     var lease: Lease?
 
     func word(_ kind: LinkWord.Kind) -> LinkWord? { self.words.first { $0.kind == kind } }

@@ -14,6 +14,13 @@ package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
         self.text = "had a row at the server that made no sense: the hosts write it anew"
     }
 
+    /// News of a command at the server whose stamp is damage.
+    init(ofDamaged kind: LinkWord.Kind, on circuit: String) {
+        self.circuit = circuit
+        self.text =
+            "has a \(kind) at the server whose date makes no sense: no host obeys it, and the next one replaces it"
+    }
+
     /// News of an order that the file has obeyed; nil for repeated ones.
     init?(_ order: LinkOrder, on circuit: String, by who: String, reason: String?) {
         let why = reason.map { ": \($0.escaped)" } ?? ""
@@ -24,7 +31,7 @@ package struct FleetNews: Sendable, Hashable, CustomStringConvertible {
             // Without a reason the order only stops the probes of a half-open circuit.
             case .open: reason.map { "is opened by \(person): \($0.escaped)" }
             case .close: "is closed by \(person)\(why)"
-            case .obey(let word, _): "is \(word.inWords) by \(person)\(why)"
+            case .obey(let word, _, _): "is \(word.inWords) by \(person)\(why)"
             case .extend, .probe, .stamp: nil
             }
         guard let text else { return nil }

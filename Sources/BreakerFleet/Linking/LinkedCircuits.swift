@@ -33,6 +33,8 @@ final class LinkedCircuits {
     private var seen: String?
     /// Registers that make no sense; the link reads them again with the next heartbeat.
     private var unreadable: Names = []
+    /// Registers with damaged words, which the log of this connection has already.
+    var reportedDamage: Names = []
     private var lastBeat: Int64 = .min
     /// Whether the link must delete what an earlier connection has pushed.
     private var mustForgetPushed = true
@@ -83,6 +85,7 @@ final class LinkedCircuits {
         for name in self.links.keys { self.links[name]?.reconnected() }
         self.mirror = FailureMirror()
         self.seen = nil
+        self.reportedDamage = []
         self.lastBeat = .min
         self.serverClock = ServerClock()
         self.mustForgetPushed = true
@@ -108,6 +111,7 @@ final class LinkedCircuits {
         if isBeat {
             self.unreadable = []
             try self.beat(registers)
+            self.newTrouble = self.unsentCommands
         }
         let all = Names(self.links.keys)
         let told = registers.told(by: registers.connection.takeNotifications())?.intersection(all) ?? all
@@ -227,6 +231,7 @@ final class LinkedCircuits {
             }
             self.links[register.name]?.learn(register, at: self.now)
             if register.state == .open { self.mirror.forget(register.name) }
+            self.reportDamage(of: register)
         }
     }
 

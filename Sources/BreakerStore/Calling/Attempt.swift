@@ -18,11 +18,16 @@ struct Attempt {
 
     /// The error that a fallback may replace; nil if the caller gets the value, or the error as it is.
     ///
-    /// A cancelled caller no longer wants an answer, and an ignored end says nothing about the service.
+    /// A cancelled caller no longer wants an answer, and an ignored end says nothing about the service. But a refusal
+    /// is for the fallback, whichever circuit refused: a call was not made.
     var errorForFallback: (any Error)? {
         if Task.isCancelled { return nil }
         guard let ending = self.ending else { return self.error }
-        return ending.verdict.isFailure ? ending.error : nil
+        switch ending.verdict {
+        case .failure, .outage: return ending.error
+        case .ignored: return ending.error is CircuitOpenError ? ending.error : nil
+        case .success: return nil
+        }
     }
 
     var result: CallOutcome.Result { self.ending.map { CallOutcome.Result($0.verdict) } ?? .refused }

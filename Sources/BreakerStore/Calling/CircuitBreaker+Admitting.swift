@@ -163,15 +163,32 @@ extension CircuitBreaker {
     }
 
     /// Makes and counts the refusal; its last error is that of the last look unless another error is given.
+    ///
+    /// A refusal by a hold has the hold in place of an error from before the hold.
     func makeRefusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
         self.circuit.counts.lanes.add(.refused)
-        let lastRead = self.circuit.lastRead
-        return CircuitOpenError(
+        let lastRead = cause == .held ? self.lastReadWithHold : self.circuit.lastRead
+        var refusal = CircuitOpenError(
             name: self.name,
             group: lastRead == nil ? self.circuit.registeredConfig.group : lastRead?.group,
             cause: cause,
-            retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) },
-            lastError: lastError ?? lastRead?.lastError
+            retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) }
         )
+        if cause == .held {
+            refusal.boxedHold = lastRead?.refusingHold
+        } else {
+            refusal.lastError = lastError ?? lastRead?.lastError
+        }
+        return refusal
+    }
+
+    /// The last reading, for a refusal by a hold.
+    ///
+    /// Looks once more if that reading has no hold. Then the refusal comes from a commit, which keeps no reading, or
+    /// from a reading that was not kept, because another process committed meanwhile.
+    private var lastReadWithHold: SharedCircuit.LastRead? {
+        if let lastRead = self.circuit.lastRead, lastRead.refusingHold != nil { return lastRead }
+        self.look()
+        return self.circuit.lastRead
     }
 }

@@ -164,8 +164,10 @@ extension CircuitBreaker {
         failure(value).map { self.ending($0) } ?? .success
     }
 
+    /// A failing value is described by its type, as an error is by default: the value may have secrets.
     func ending<T>(of value: T, failingWhen isFailure: (T) -> Bool) -> Ending {
-        isFailure(value) ? Ending(verdict: .failure, text: StoredText.of(value)) : .success
+        guard isFailure(value) else { return .success }
+        return Ending(verdict: .failure, text: StoredText.cut(TypeNames.name(of: type(of: value as Any))))
     }
 
     // MARK: - Retries

@@ -3,7 +3,9 @@ extension CircuitBreaker {
     // MARK: - Durations
 
     /// How many microseconds the operation took, which has just ended; nil if the call is not measured.
-    func duration(of leave: Leave) -> Int64? { leave.isMeasured ? max(0, self.uptime - leave.began) : nil }
+    func duration(of leave: Leave) -> Int64? {
+        leave.isMeasured ? max(0, self.uptime.subtractingSaturating(leave.began)) : nil
+    }
 
     func wasSlow(_ ending: Ending) -> Bool {
         guard let duration = ending.duration, ending.verdict != .ignored else { return false }
@@ -146,9 +148,9 @@ extension CircuitBreaker {
     /// Opens the circuit in memory, because its calls have reached the share, or the trip could not be committed.
     func countInMemory(_ share: Circuit.ReachedShare, _ end: CallEnd) {
         let epoch: Int64? = if case .inMemory(_, let epoch) = end.count { epoch } else { nil }
-        self.circuit.memory.shareReached(
-            by: Circuit.WindowCounts(share), self.circuit.rulesInMemory, error: self.text(of: end.ending),
-            at: self.core.clock.now, epoch: epoch)
+        self.circuit.shareReachedInMemory(
+            by: Circuit.WindowCounts(share), error: self.text(of: end.ending), at: self.core.clock.now,
+            offset: self.core.clock.offset, epoch: epoch)
     }
 }
 

@@ -90,6 +90,15 @@ extension CircuitBreaker {
     func inMemory<Value: Sendable>(
         at now: StoreTime, _ event: (inout Circuit, Moment, FailureList) -> Value
     ) -> Value {
-        self.circuit.memory.change(rules: self.circuit.rulesInMemory, at: now, event)
+        self.circuit.changeInMemory(at: now, offset: self.core.clock.offset, event)
+    }
+
+    /// Carries out in memory an operator's command that could not be committed.
+    ///
+    /// Nothing else would end a hold without an end for a closed store, or in a child of `fork`.
+    func commandFailed(_ command: (inout Circuit, StoreTime) -> Void) {
+        guard !self.mayUseFile || self.core.isDegraded else { return }
+        let now = self.core.clock.now
+        self.inMemory(at: now) { circuit, _, _ in command(&circuit, now) }
     }
 }

@@ -28,7 +28,9 @@ extension CircuitBreaker {
     func reportLater(_ ending: Ending, of leave: Leave) {
         let end = self.end(ending, of: leave)
         if let input = end.input {
-            self.core.post(until: self.store.deadline, orElse: { _ in self.countInMemory(input) }, self.work(input))
+            self.core.post(
+                until: self.store.deadline, then: { self.noteOwnFailure(input) },
+                orElse: { _ in self.countInMemory(input) }, self.work(input))
         }
         self.countLater(end)
     }
@@ -124,6 +126,17 @@ extension CircuitBreaker {
         switch input {
         case .probeEnded, .recorded: self.look()
         case .failed, .failedUnread, .succeeded: break
+        }
+        self.noteOwnFailure(input)
+    }
+
+    /// Notes a committed failure, for memory.
+    private func noteOwnFailure(_ input: CircuitInput) {
+        switch input {
+        case .failed(let report): self.circuit.noteOwn(report, inEpoch: report.epoch)
+        case .recorded(let report, failed: true, token: _), .failedUnread(let report):
+            self.circuit.noteOwn(report, inEpoch: self.circuit.lastRead?.epoch ?? 0)
+        case .recorded, .succeeded, .probeEnded: break
         }
     }
 

@@ -37,7 +37,7 @@ extension CircuitBreaker {
     /// - Returns: false if the call was slow.
     @usableFromInline
     func countUnlessSlow(_ leave: Leave) -> Bool {
-        let duration = self.uptime &- leave.began
+        let duration = self.uptime.subtractingSaturating(leave.began)
         if self.circuit.counts.isSlow(duration) { return false }
         self.circuit.counts.durations.add(duration)
         self.countSuccess(leave)
@@ -72,7 +72,8 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain form does; a value for which `isFailure` is true counts as a failure.
     ///
-    /// Throws as the plain form does; the value is returned either way.
+    /// Throws as the plain form does; the value is returned either way. Only the name of a failing value's type is
+    /// stored; with `failure`, the policy's `describe` makes the text.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - isFailure: judges a returned value.
@@ -110,8 +111,9 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain form does, and `fallback` when it was refused, failed or timed out.
     ///
-    /// An error that the policy ignores, and any error once the caller's task is cancelled, is thrown without the
-    /// fallback. Throws what `fallback` throws; the circuit learns nothing of `fallback`.
+    /// `fallback` also gets a refusal by another circuit, which the operation has thrown. Any other error that the
+    /// policy ignores, and any error once the caller's task is cancelled, is thrown without the fallback. Throws what
+    /// `fallback` throws; the circuit learns nothing of `fallback`.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - fallback: makes a value from the error.
@@ -153,7 +155,8 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain synchronous form does; a value for which `isFailure` is true counts as a failure.
     ///
-    /// Throws as that form does; the value is returned either way.
+    /// Throws as that form does; the value is returned either way. Only the name of a failing value's type is stored;
+    /// with `failure`, the policy's `describe` makes the text.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - isFailure: judges a returned value.
@@ -174,8 +177,8 @@ extension CircuitBreaker {
 
     /// Runs `operation` as the plain synchronous form does, and `fallback` when it was refused or failed.
     ///
-    /// An error that the policy ignores, and any error once the caller's task is cancelled, is thrown without the
-    /// fallback.
+    /// `fallback` also gets a refusal by another circuit, which the operation has thrown. Any other error that the
+    /// policy ignores, and any error once the caller's task is cancelled, is thrown without the fallback.
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - fallback: makes a value from the error.

@@ -74,13 +74,12 @@ extension Circuit {
             let new = isLate ? [] : [failure]
             // The statement of a service that is still down counts, however short the window is.
             let reporting = outage == nil ? new : [failure]
-            let newest = Reporters(kept.newestOfEachWorker() + reporting, isAlive)
-            guard newest.count >= self.rules.minimumReporters else {
+            let reporters = Reporters(
+                kept.newestOfEachWorker() + reporting, minimum: self.rules.minimumReporters, isAlive)
+            guard reporters.count >= self.rules.minimumReporters else {
                 let excess = max(0, self.tally.count - max(0, self.rules.threshold))
                 let oldest = (kept.oldest(excess) + new).sorted().prefix(excess)
-                for old in oldest where !newest.needs(old, toHave: self.rules.minimumReporters) {
-                    self.change(.drop(old))
-                }
+                for old in oldest where !reporters.needs(old) { self.change(.drop(old)) }
                 return .counted
             }
         }

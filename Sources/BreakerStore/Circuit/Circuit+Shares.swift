@@ -47,9 +47,8 @@ extension Circuit {
         guard epoch == self.epoch, self.hold == nil, case .closed = self.state else { return .stale }
         if let error { self.lastError = error }
         guard let share = self.rules.share(reachedBy: counted) else { return .counted }
-        guard
-            self.rules.minimumReporters <= 1
-                || Reporters(kept.newestOfEachWorker(), isAlive).count >= self.rules.minimumReporters
+        let minimum = self.rules.minimumReporters
+        guard minimum <= 1 || Reporters(kept.newestOfEachWorker(), minimum: minimum, isAlive).count >= minimum
         else { return .counted }
         self.open(
             at: moment, as: .tripped, by: nil, saidAt: moment.now, reason: self.reason(of: share, missing: missing),

@@ -22,6 +22,31 @@ extension Circuit {
         }
     }
 
+    /// The same circuit by a clock that is so many microseconds ahead of the clock of its stamps.
+    func shifted(by microseconds: Int64) -> Circuit {
+        guard microseconds != 0 else { return self }
+        func shifted(_ time: StoreTime) -> StoreTime { time.adding(microseconds) }
+        var circuit = self
+        circuit.since = shifted(self.since)
+        circuit.forgottenUntil = self.forgottenUntil.map(shifted)
+        circuit.trippedSince = self.trippedSince.map(shifted)
+        circuit.hold = self.hold.map {
+            Hold(
+                state: $0.state, since: shifted($0.since), until: $0.until.map(shifted), by: $0.by, reason: $0.reason)
+        }
+        switch self.state {
+        case .open(let until): circuit.state = .open(until: shifted(until))
+        case .unknown(let word, let until): circuit.state = .unknown(word, until: until.map(shifted))
+        case .closed, .halfOpen: break
+        }
+        circuit.probes = self.probes.map {
+            Probe(
+                token: $0.token, worker: $0.worker, since: shifted($0.since), leaseEnds: shifted($0.leaseEnds),
+                prober: $0.prober)
+        }
+        return circuit
+    }
+
     /// Whether the circuit has such a stamp.
     func hasStampsAhead(of now: StoreTime) -> Bool {
         var taken = self

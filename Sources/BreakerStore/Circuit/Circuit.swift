@@ -120,6 +120,9 @@ struct Circuit: Equatable, Sendable {
         return hold
     }
 
+    /// The hold by which the circuit refuses calls at `now`.
+    func holdOpen(at now: StoreTime) -> Hold? { self.hold(at: now).flatMap { $0.state == .open ? $0 : nil } }
+
     /// The instant from which failures count at `now`; nil if all failures count.
     ///
     /// The window is inclusive: a failure exactly as old as the window still counts.

@@ -1,30 +1,27 @@
-/// The newest failure of each reporter: each live worker is one, all dead workers together are one.
+/// The workers that count as reporters of failures, each with its newest failure: those that live.
 ///
-/// So a crash loop counts once.
+/// A worker that has ended counts only where no living one has failed, and all that have ended count as one. So a
+/// process that crashes in a loop counts once, by the incarnation that lives.
 struct Reporters {
     private var newest: [Int64?: Circuit.Failure] = [:]
-    private let living: Set<Int64>
 
+    /// Asks which workers live only if there are at least `minimum`: each question is a system call, and with fewer
+    /// workers no answer changes the decision.
+    ///
     /// - Parameter failures: at least the newest failure of each worker.
-    init(_ failures: [Circuit.Failure], _ isAlive: (Int64) -> Bool) {
-        self.living = Set(failures.map(\.worker)).filter(isAlive)
-        for failure in failures {
-            let reporter = self.reporter(of: failure)
+    init(_ failures: [Circuit.Failure], minimum: Int, _ isAlive: (Int64) -> Bool) {
+        let workers = Set(failures.map(\.worker))
+        let living = workers.count < minimum ? workers : workers.filter(isAlive)
+        for failure in failures where living.isEmpty || living.contains(failure.worker) {
+            let reporter = living.isEmpty ? nil : failure.worker
             self.newest[reporter] = max(self.newest[reporter] ?? failure, failure)
         }
     }
 
     var count: Int { self.newest.count }
 
-    /// Whether a failure is the newest of its reporter, and fewer than `count` reporters have newer failures.
+    /// Whether a failure is the newest of its reporter.
     ///
     /// Such a failure is kept however old it is: no noisy or crashing worker can hide the other workers.
-    func needs(_ failure: Circuit.Failure, toHave count: Int) -> Bool {
-        self.newest[self.reporter(of: failure)] == failure && self.newest.values.count { $0 > failure } < count
-    }
-
-    /// The number of the reporter; nil for the dead workers.
-    private func reporter(of failure: Circuit.Failure) -> Int64? {
-        self.living.contains(failure.worker) ? failure.worker : nil
-    }
+    func needs(_ failure: Circuit.Failure) -> Bool { self.newest.values.contains(failure) }
 }

@@ -17,6 +17,7 @@ extension CircuitEvent.Kind {
     ///
     /// A claimed probe changes nothing that matters: after a power loss the circuit is open and due.
     var mustSurvivePowerLoss: Bool {
-        [.tripped, .reopened, .closed, .reset, .held, .released, .probeAllowed, .forgotten].contains(self)
+        [.tripped, .reopened, .closed, .reset, .held, .released, .probeAllowed, .forgotten, .stateRestored].contains(
+            self)
     }
 }

@@ -9,38 +9,6 @@ struct Asker: Sendable {
 /// A circuit in this process, with all that its handles share in all stores on the file: the kept answer, the last
 /// reading, the configs, the counts, and the circuit in memory.
 final class SharedCircuit: Sendable {
-    /// The circuit as it was last read in the file, for refusals and for memory.
-    final class LastRead: Sendable {
-        let id: Int64
-        let birth: Int64
-        let group: String?
-        let lastError: String?
-        /// The epoch when the file was last read.
-        let epoch: Int64
-        let stretch: Int64
-        /// The rules that were in force then.
-        let rules: Rules
-
-        /// - Parameter circuit: the circuit of the row, as it is now.
-        init(_ row: CircuitRow, _ circuit: Circuit) {
-            self.id = row.id
-            self.birth = row.birth
-            self.group = row.label
-            self.lastError = circuit.lastError
-            self.epoch = circuit.epoch
-            self.stretch = circuit.stretch
-            self.rules = circuit.rules
-        }
-
-        func isSame(as other: LastRead) -> Bool {
-            self.epoch == other.epoch && self.stretch == other.stretch && self.birth == other.birth
-                && self.hasConfig(of: other)
-                && self.lastError == other.lastError
-        }
-
-        func hasConfig(of other: LastRead) -> Bool { self.rules == other.rules && self.group == other.group }
-    }
-
     /// A config that has not been stored, and the uptime at which it was registered.
     final class Unstored: Sendable {
         let config: CircuitBreaker.Config
@@ -60,6 +28,7 @@ final class SharedCircuit: Sendable {
         var inForce: KeptConfig
         var unstored: Unstored?
         var lastRead: LastRead?
+        var ownFailures = OwnFailures()
 
         init(_ config: KeptConfig) {
             self.registered = config
@@ -78,6 +47,8 @@ final class SharedCircuit: Sendable {
     private let uses = Atomic<Int>(0)
     /// The uptime at which a handle last went.
     private let lastUse = Atomic<Int64>(0)
+    /// The uptime at which this process last looked at the circuit in the file.
+    private let looked = Atomic<Int64>(0)
 
     init(_ config: KeptConfig) {
         self.key = CircuitName(config.config.name)
@@ -219,10 +190,45 @@ final class SharedCircuit: Sendable {
         return (config?.config, before.map { $0.birth != read.birth } ?? false)
     }
 
+    var lastLook: Int64 { self.looked.load(ordering: .relaxed) }
+
+    func noteLook(at uptime: Int64) { self.looked.store(uptime, ordering: .relaxed) }
+
     // MARK: - Memory
 
     /// The circuit in memory, while the file can't be used; a child of `fork` has its own.
-    var memory: MemoryGuard { self.inMemory.value }
+    private var memory: MemoryGuard { self.inMemory.value }
+
+    /// Applies one event to the circuit in memory, which begins with what this process has last read in the file.
+    ///
+    /// - Parameter offset: store time less uptime.
+    func changeInMemory<Value: Sendable>(
+        at now: StoreTime, offset: Int64, _ event: (inout Circuit, Moment, FailureList) -> Value
+    ) -> Value {
+        self.memory.change(rules: self.rulesInMemory, from: self.lastRead, at: now, event) { read in
+            read.inMemory(at: now, offset: offset, self.read { $0.ownFailures })
+        }
+    }
+
+    /// Opens the circuit in memory: its calls have reached a share, or a trip by a share could not be committed.
+    ///
+    /// - Parameter epoch: the epoch in which memory let the calls through; nil if the file let them through: then the
+    ///   present epoch of memory is used.
+    func shareReachedInMemory(
+        by counted: Circuit.WindowCounts, error: String?, at now: StoreTime, offset: Int64, epoch: Int64? = nil
+    ) {
+        self.changeInMemory(at: now, offset: offset) { circuit, moment, _ in
+            // Calls that memory let through in an earlier epoch of its circuit don't open the circuit.
+            _ = circuit.shareReached(
+                by: counted, epoch: epoch ?? circuit.epoch, error: error, at: moment, among: FailureList())
+        }
+    }
+
+    /// Notes a failure of this process that the file has taken, for memory.
+    func noteOwn(_ report: Report, inEpoch epoch: Int64) {
+        let failure = Circuit.Failure(at: report.at, worker: report.worker, sequence: report.sequence)
+        self.known.change { $0.ownFailures.add(failure, inEpoch: epoch) }
+    }
 
     /// Called when the file can be used again.
     func forgetMemory() {

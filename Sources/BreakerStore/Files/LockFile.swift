@@ -26,6 +26,8 @@ final class LockFile: Sendable {
     /// Whether this process has created the file.
     let isNew: Bool
     private let descriptor: Int32
+    /// Whether the first line is damaged; the next holder of byte 0 repairs it.
+    private let needsRepair: Atomic<Bool>
     /// Whether a thread of this process has byte 0 through this object, or is about to ask the kernel for it.
     private let isGuarded = Atomic<Bool>(false)
 
@@ -50,14 +52,16 @@ final class LockFile: Sendable {
         guard ForkRecord.note(descriptor: file.descriptor) else {
             throw BreakerStoreError(code: .unavailable, message: "this process has too many stores open", path: path)
         }
+        let isDamaged: Bool
         do throws(BreakerStoreError) {
-            try Self.requireMagic(of: file, path)
+            isDamaged = try Self.completeMagic(of: file, path)
         } catch {
             _ = ForkRecord.drop(descriptor: file.descriptor)
             throw error
         }
         self.path = path
         self.isNew = isNew
+        self.needsRepair = Atomic(isDamaged)
         self.descriptor = file.kept()
     }
 
@@ -71,17 +75,28 @@ final class LockFile: Sendable {
         /// No file, or not a whole lock file of a store.
         case other
         case whole(hasWorkers: Bool)
+        /// The lock file of living workers, into whose first line another program has written.
+        case damaged
 
-        var hasWorkers: Bool { self == .whole(hasWorkers: true) }
+        var hasWorkers: Bool {
+            switch self {
+            case .other: false
+            case .whole(let hasWorkers): hasWorkers
+            case .damaged: true
+            }
+        }
     }
 
     /// Finds out whether a whole lock file of a store is there, and whether other stores use it; changes nothing.
     static func content(at path: String) -> Content {
-        guard let file = OpenFile(path, O_RDONLY), file.read(Self.magic.count + 1) == Self.magic else { return .other }
-        return .whole(hasWorkers: ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers))
+        guard let file = OpenFile(path, O_RDONLY), let bytes = file.read(Self.magic.count + 1) else { return .other }
+        let hasWorkers = ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers)
+        // Only workers of a store lock these bytes: the file is theirs, whatever its first line is now.
+        if bytes == Self.magic { return .whole(hasWorkers: hasWorkers) }
+        return hasWorkers ? .damaged : .other
     }
 
-    /// Whether a whole lock file of a store is there; changes nothing.
+    /// Whether a lock file of a store is there; changes nothing.
     static func exists(at path: String) -> Bool { Self.content(at: path) != .other }
 
     /// Whether a process has the byte of the link; changes nothing.
@@ -90,14 +105,18 @@ final class LockFile: Sendable {
         return ByteLock.isHeldByAnother(file.descriptor, Self.link)
     }
 
-    private static func requireMagic(of file: borrowing OpenFile, _ path: String) throws(BreakerStoreError) {
+    /// Writes the first line of a file that has none yet; throws if the file is not a store's.
+    ///
+    /// Returns whether another content stands there although living workers use the file.
+    private static func completeMagic(of file: borrowing OpenFile, _ path: String) throws(BreakerStoreError) -> Bool {
         let bytes = file.read(Self.magic.count + 1)
-        if bytes == Self.magic { return }
+        if bytes == Self.magic { return false }
         // A file whose creation was cut short has only the beginning of the content. After a power cut the file may
         // have its size but none of its bytes: they are zero.
         guard let bytes, bytes.count <= Self.magic.count,
             Self.magic.starts(with: bytes) || bytes.allSatisfy({ $0 == 0 })
         else {
+            if bytes != nil, ByteLock.isAnyHeldByAnother(file.descriptor, Self.workers) { return true }
             throw BreakerStoreError(
                 code: .unsafePath,
                 message: "the file is not a lock file of a store",
@@ -107,6 +126,16 @@ final class LockFile: Sendable {
         }
         guard file.write(Self.magic) else { throw BreakerStoreError(systemError: errno, doing: "write", path: path) }
         Hook.reached("lock.written")
+        return false
+    }
+
+    /// Writes the first line over what another program has written into the file; called with byte 0.
+    ///
+    /// If the repair fails, this process uses the file all the same, and the next opening repairs it.
+    private func repair() {
+        let count = Self.magic.count
+        guard unsafe pwrite(self.descriptor, Self.magic, count, 0) == count else { return }
+        ftruncate(self.descriptor, off_t(count))
     }
 
     /// The number of the open file.
@@ -149,6 +178,7 @@ final class LockFile: Sendable {
             deadline.pause(atMost: .milliseconds(2))
         }
         defer { self.giveGuardBack() }
+        if self.needsRepair.exchange(false, ordering: .relaxed) { self.repair() }
         return try body()
     }
 

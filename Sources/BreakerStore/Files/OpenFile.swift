@@ -19,7 +19,7 @@ struct OpenFile: ~Copyable {
     ///
     /// `O_NONBLOCK` changes nothing for a regular file; without it open(2) of a pipe would wait for the other end.
     init?(_ path: String, _ flags: Int32, _ mode: mode_t = 0) {
-        let descriptor = unsafe open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
+        let descriptor = unsafe bs_open(path, flags | O_NOFOLLOW | O_NONBLOCK, UInt32(mode))
         guard descriptor >= 0 else { return nil }
         guard FoundFile(descriptor: descriptor)?.kind == .regular else {
             close(descriptor)

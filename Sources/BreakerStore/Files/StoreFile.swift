@@ -1,3 +1,5 @@
+import CBreakerStore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -19,26 +21,95 @@ struct StoreFile: Sendable, Hashable {
     /// Where the link to other hosts reports its state.
     var link: String { self.path + "-link" }
 
+    /// What the names of the files beside a store add to its own.
+    static let endings = ["-wal", "-shm", "-journal", "-lock", "-board", "-link"]
+
     var directory: String { Self.directory(of: self.path) }
 
     /// Resolves symbolic links, so that two names of one file are one store; throws if the path can't be a store.
     init(resolving given: String, on fileSystem: FileSystem = FileSystem()) throws(BreakerStoreError) {
         let path = try Self.resolve(given)
-        // SQLite's own limit, which includes the endings of the files beside the database (os_unix.c, MAX_PATHNAME).
+        try Self.requireShort(path)
+        self.init(at: path)
+        try self.requireSuitable(fileSystem)
+        try Self.requireSafe(self.path)
+    }
+
+    /// The file that a store will have once its directory is there.
+    ///
+    /// A relative path is below the current working directory. Follows the symbolic links that are there, and takes
+    /// each missing name for a directory that will be made; `requireDirectory` checks later whether that was right.
+    init(foreseeing given: String) throws(BreakerStoreError) {
+        guard let name = given.split(separator: "/", omittingEmptySubsequences: false).last,
+            name != "", name != ".", name != ".."
+        else { throw Self.directoryError(given) }
+        var path = ""
+        if !given.hasPrefix("/") {
+            guard let directory = Self.realPath(".") else {
+                throw BreakerStoreError(systemError: errno, doing: "find the working directory for", path: given)
+            }
+            path = directory == "/" ? "" : directory
+        }
+        var names = Array(given.split(separator: "/").reversed())
+        var links = 0
+        while let name = names.popLast() {
+            if name == "." { continue }
+            if name == ".." {
+                path = Self.directory(of: path)
+                if path == "/" { path = "" }
+                continue
+            }
+            let candidate = "\(path)/\(name)"
+            guard let target = SmallFile.target(ofLink: candidate) else {
+                path = candidate
+                continue
+            }
+            links += 1
+            guard links <= Self.mostLinks else {
+                throw BreakerStoreError(systemError: ELOOP, doing: "resolve", path: given)
+            }
+            try Self.requireFollowable(candidate)
+            if target.hasPrefix("/") { path = "" }
+            names += target.split(separator: "/").reversed()
+        }
+        guard !path.isEmpty else { throw Self.directoryError(given) }
+        try Self.requireShort(path)
+        self.init(at: path)
+    }
+
+    /// Throws unless the directory is there, at the path that was resolved or foreseen.
+    func requireDirectory(on fileSystem: FileSystem) throws(BreakerStoreError) {
+        guard let directory = Self.realPath(self.directory) else {
+            throw BreakerStoreError(systemError: errno, doing: "open the directory of", path: self.path)
+        }
+        guard directory == self.directory else {
+            throw BreakerStoreError(
+                code: .unsafePath,
+                message: "the directory of '\(self.path)' is '\(directory)' now, through a symbolic link that was not "
+                    + "there when the store was opened",
+                advice: "restart the process, or make a directory in place of the link", path: self.path)
+        }
+        try self.requireSuitable(fileSystem)
+    }
+
+    private func requireSuitable(_ fileSystem: FileSystem) throws(BreakerStoreError) {
+        // The file itself may be a mount.
+        guard let kind = fileSystem.unsuitableKind(of: self.path) ?? fileSystem.unsuitableKind(of: self.directory)
+        else { return }
+        throw BreakerStoreError(
+            code: .unsupportedFileSystem,
+            message: "the directory is on a \(kind) file system, whose locks and shared memory can't be relied on",
+            advice: "put the store on a local disk",
+            path: self.path
+        )
+    }
+
+    /// Throws for a path that is longer than SQLite takes, with the endings of the files beside the database
+    /// (os_unix.c, MAX_PATHNAME).
+    private static func requireShort(_ path: String) throws(BreakerStoreError) {
         guard path.utf8.count <= Self.longestPath else {
             throw BreakerStoreError(systemError: ENAMETOOLONG, doing: "open", path: path)
         }
-        self.init(at: path)
-        // The file itself may be a mount.
-        if let kind = fileSystem.unsuitableKind(of: self.path) ?? fileSystem.unsuitableKind(of: self.directory) {
-            throw BreakerStoreError(
-                code: .unsupportedFileSystem,
-                message: "the directory is on a \(kind) file system, whose locks and shared memory can't be relied on",
-                advice: "put the store on a local disk",
-                path: self.path
-            )
-        }
-        try Self.requireSafe(self.path)
     }
 
     /// - Parameter path: must be resolved.
@@ -52,6 +123,8 @@ struct StoreFile: Sendable, Hashable {
     }
 
     private static let longestPath = 500
+    /// As often as the kernel follows symbolic links on the way to a file (path_resolution(7)).
+    private static let mostLinks = 40
     /// The most bytes of a file that are read to learn whether the disk can read it: other processes wait meanwhile.
     static let mostToReadThrough: Int64 = 1 << 30
 
@@ -64,8 +137,8 @@ struct StoreFile: Sendable, Hashable {
             )
         }
         var path = given
-        // The link's target may not exist yet, so links are followed by hand, as often as the kernel would.
-        for _ in 0..<40 {
+        // The link's target may not exist yet, so links are followed by hand.
+        for _ in 0..<Self.mostLinks {
             guard !path.hasSuffix("/") else { throw Self.directoryError(given) }
             let slash = path.lastIndex(of: "/")
             let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
@@ -99,7 +172,7 @@ struct StoreFile: Sendable, Hashable {
     /// fsync(2): "Calling fsync() does not necessarily ensure that the entry in the directory containing the file has
     /// also reached disk."
     func syncDirectory() {
-        let descriptor = unsafe open(self.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = unsafe bs_open(self.directory, O_RDONLY | O_DIRECTORY, 0)
         guard descriptor >= 0 else { return }
         fsync(descriptor)
         close(descriptor)

@@ -52,8 +52,10 @@ extension CircuitStore {
             // Checked first: an order that comes too late must not even count the circuit's failures.
             guard try transaction.circuit(name)?.epoch == epoch else { return nil }
             switch order {
-            case .obey(let word, let leavesTrip):
-                guard try transaction.obey(word, on: name, by: who, leavesTrip: leavesTrip) else { return nil }
+            case .obey(let word, let leavesTrip, let serverTime):
+                guard
+                    try transaction.obey(word, on: name, by: who, leavesTrip: leavesTrip, serverTime: serverTime)
+                else { return nil }
                 let after = try transaction.circuit(name)?.epoch
                 if after != epoch { transaction.requireSync() }
                 return after

@@ -9,7 +9,9 @@ package enum LinkOrder: Sendable, Hashable {
     /// Closes the circuit and forgets its failures; a hold stays.
     case close
     /// Applies a word from another host; `leavesTrip` if the circuit has opened since a reset was said.
-    case obey(LinkWord, leavesTrip: Bool)
+    ///
+    /// By the server's present time, words of the file with damaged stamps are found.
+    case obey(LinkWord, leavesTrip: Bool, serverTime: Int64)
     /// Stamps the words of this host with their place among those of all hosts, by the server's present time.
     ///
     /// This host had obeyed the words that the server had at `notBefore`, so its own words are later.

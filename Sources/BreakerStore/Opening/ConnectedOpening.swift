@@ -29,13 +29,14 @@ struct ConnectedOpening {
     /// - Parameter checksWholeFile: whether SQLite checks the whole file before this process writes to it.
     func run(checksWholeFile: Bool) throws(BreakerStoreError) -> Opened {
         try self.requireStore(checksWholeFile: checksWholeFile)
-        let lost = try Schema.migrate(self.writer.connection, self.file, mayCreate: self.opening.mayCreate)
+        let lost = try Schema.migrate(
+            self.writer.connection, self.file, mayCreate: self.opening.mayCreate, mayMigrate: self.opening.mayMigrate)
         try self.beginLog()
         let facts = try self.allFiles()
         try self.writer.connection.waitWhenBusy(.zero)
         try Reserve(self.writer, facts, self.deadline).fill(syncs: self.opening.configuration.syncs)
         let mended = Self.note(lostTriggers: lost) + (try self.mendNumbers())
-        let (worker, healed, mayKeepAnswers) = try self.join()
+        let (worker, incarnation, healed, mayKeepAnswers) = try self.join()
         // If another process renamed files meanwhile, the paths lead to other files than SQLite has open.
         guard FileIdentity(of: self.file) == facts.identity, self.lock.isInPlace else { throw .moved(self.file.path) }
         return Opened(
@@ -43,6 +44,7 @@ struct ConnectedOpening {
             lock: self.lock,
             worker: worker,
             identity: facts.identity,
+            incarnation: incarnation,
             mended: mended + healed,
             mayKeepAnswers: mayKeepAnswers
         )
@@ -101,18 +103,20 @@ struct ConnectedOpening {
         return [StoreNote(transition: Transition(kind: .configured, reason: reason))]
     }
 
-    private func join() throws(BreakerStoreError) -> (Worker, healed: [StoreNote], mayKeepAnswers: Bool) {
+    private func join() throws(BreakerStoreError) -> (
+        Worker, incarnation: Int64, healed: [StoreNote], mayKeepAnswers: Bool
+    ) {
         let joining = Joining(
             writer: self.writer, lock: self.lock, clock: self.opening.clock,
             previous: self.opening.previous?.worker, name: self.opening.configuration.workerName,
             deadline: self.deadline)
         if self.isLockNew { try joining.waitForTheLiving() }
         let before = self.writer.connection.walIndex()?.tag()
-        let (worker, healed) = try joining.register()
+        let (worker, incarnation, healed) = try joining.register()
         let after = self.writer.connection.walIndex()?.tag()
         Hook.reached("open.registered")
         // The self-test: this process's own commit must change the header.
-        return (worker, healed, before != after && after?.counts == true)
+        return (worker, incarnation, healed, before != after && after?.counts == true)
     }
 
     private static func note(lostTriggers names: [String]) -> [StoreNote] {

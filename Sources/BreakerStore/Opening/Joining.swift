@@ -32,23 +32,21 @@ struct Joining {
         }
     }
 
-    /// Writes this process's row; returns notes about the rows that had to be mended first.
-    func register() throws(BreakerStoreError) -> (Worker, healed: [StoreNote]) {
+    /// Writes this process's row; returns the file's incarnation, and notes about the rows that had to be mended first.
+    func register() throws(BreakerStoreError) -> (Worker, incarnation: Int64, healed: [StoreNote]) {
         let worker = Worker(
             id: try self.lockByte(), name: self.name ?? Worker.processName, pid: getpid(), version: Versions.library)
         do throws(BreakerStoreError) {
-            try self.write(worker)
-            return (worker, [])
+            return (worker, try self.write(worker), [])
         } catch {
             // A bad row of a dead worker, or of a circuit, must not keep this process from opening the store.
             guard error.isOfUnusableRow else { throw error }
             let healed = try self.heal()
             do throws(BreakerStoreError) {
-                try self.write(worker)
+                return (worker, try self.write(worker), healed)
             } catch {
                 throw error.isOfUnusableRow ? .unwritable(error) : error
             }
-            return (worker, healed)
         }
     }
 
@@ -65,8 +63,8 @@ struct Joining {
         return id
     }
 
-    /// Writes the worker's row, and removes the rows of dead workers.
-    private func write(_ worker: Worker) throws(BreakerStoreError) {
+    /// Writes the worker's row, and removes the rows of dead workers; returns the file's incarnation.
+    private func write(_ worker: Worker) throws(BreakerStoreError) -> Int64 {
         try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
             let others = try self.others(than: worker.id)
             let dead = others.filter { !self.lock.isHeldByAnother(worker: $0) }
@@ -79,7 +77,9 @@ struct Joining {
                 .integer(worker.id), .text(worker.name), .integer(Int64(worker.pid)), SQLValue(worker.version),
                 .integer(now.microseconds)
             )
+            if start.isNew { try self.writer.noteCreation(at: now) }
             try self.writer.reserve(&start.row, for: now, self.clock)
+            return start.row.birth
         }
     }
 

@@ -20,7 +20,7 @@ struct MovedFile {
 
     /// Renames the file at `name`; the new name ends with the word and the time.
     init(_ name: String, as word: String, at time: Date) throws(BreakerStoreError) {
-        let stem = "\(name).\(word)-\(Int64(time.timeIntervalSince1970))"
+        let stem = "\(name).\(word)-\(Int64(saturating: time.timeIntervalSince1970))"
         var kept = stem
         var number = 1
         while StoreFile.size(kept) != nil {

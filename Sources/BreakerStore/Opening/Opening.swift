@@ -4,6 +4,8 @@ struct Opened: Sendable {
     let lock: LockFile
     let worker: Worker
     let identity: FileIdentity
+    /// A number that no other file has (`clock.birth`).
+    let incarnation: Int64
     /// Notes for the history about what was wrong with the file and has been mended.
     let mended: [StoreNote]
     /// Whether the wal-index's header shows if a kept answer still counts.
@@ -37,6 +39,7 @@ struct Opening {
     static let patience = Duration.seconds(10)
 
     func run() throws(BreakerStoreError) -> Opened {
+        try HostBoot.requireID(of: self.configuration.clock)
         let deadline = Deadline(after: self.configuration.patience)
         do throws(BreakerStoreError) {
             return try self.open(until: deadline, isSuspect: self.isSuspect)
@@ -58,13 +61,14 @@ struct Opening {
     }
 
     var mayCreate: Bool { self.configuration.access == .readWrite }
+    var mayMigrate: Bool { self.configuration.migration == .automatic }
 
     private func open(
         until deadline: Deadline, isSuspect: Bool
     ) throws(BreakerStoreError) -> Opened {
         var plan = OpeningPlan(
-            facts: OpeningFacts(unexamined: self.file), mayCreate: self.mayCreate, isReopening: self.previous != nil,
-            left: self.left, isSuspect: isSuspect)
+            facts: OpeningFacts(unexamined: self.file), mayCreate: self.mayCreate, mayMigrate: self.mayMigrate,
+            isReopening: self.previous != nil, left: self.left, isSuspect: isSuspect)
         var madeLock: FoundFile.Number?
         while true {
             Hook.reached("open.begin")

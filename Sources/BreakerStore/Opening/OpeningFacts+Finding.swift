@@ -26,14 +26,14 @@ extension OpeningFacts {
                 guard let isEmpty = self.isEmpty else { return .unknown(.tables) }
                 if isEmpty { return .new }
             }
-            return self.findingByLog(else: "it is the database of another program")
+            return self.findingByLog(else: Schema.stranger(self.file, "it is the database of another program"))
         case .zeros, .other:
             // A power cut during a creation may leave a file with its size but none of its bytes; SQLite empties it.
             if self.content == .zeros, self.hasJournal {
                 guard let startsFromNothing = self.startsFromNothing else { return .unknown(.journal) }
                 if startsFromNothing { return .new }
             }
-            return self.findingByLog(else: "it is not an SQLite database")
+            return self.findingByLog(else: Schema.noDatabase(self.file))
         }
     }
 
@@ -64,6 +64,15 @@ extension OpeningFacts {
         return self.store(of: version)
     }
 
+    /// The schema's version of files that are a store; nil if SQLite must be asked (`Look.version`).
+    var storedVersion: Int64? {
+        if let version = self.version ?? self.versionByLog ?? nil { return version }
+        guard case .header(let header) = self.content else { return nil }
+        // A process may have migrated the file just now: then the log has the new first page, and the database the old.
+        let isInLog = self.hasLog && !self.hasJournal && header.userVersion < Schema.version
+        return isInLog ? nil : header.userVersion
+    }
+
     private func store(of version: Int64) -> Finding {
         Schema.isKnown(version) ? .store : .refused(Schema.newer(version, self.file.path))
     }
@@ -71,7 +80,7 @@ extension OpeningFacts {
     /// Whether log and database together are a whole store: a checkpoint cut short may have torn the first page.
     ///
     /// The first page alone proves nothing: another program's file may have replaced a store whose log was left.
-    private func findingByLog(else what: String) -> Finding {
+    private func findingByLog(else refusal: BreakerStoreError) -> Finding {
         // To SQLite a file of one byte is empty, and SQLite deletes the log of an empty file (`OpeningPlan`).
         if self.hasLog, self.hasLock, let database = self.database, database.size > 1 {
             guard let lock = self.lockContent else { return .unknown(.lock) }
@@ -80,7 +89,7 @@ extension OpeningFacts {
                 if let version { return self.store(of: version) }
             }
         }
-        return .refused(Schema.stranger(self.file, what))
+        return .refused(refusal)
     }
 
     /// Whether the files are a store, not new; throws a refusal.

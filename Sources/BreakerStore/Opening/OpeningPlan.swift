@@ -26,6 +26,8 @@ struct OpeningPlan {
     var facts: OpeningFacts
     /// Whether this process may create a store.
     var mayCreate = true
+    /// Whether this process may migrate a file of an older schema.
+    var mayMigrate = true
     /// Whether this process reopens the store, with its worker's byte still locked.
     var isReopening = false
     /// The files that this process had open last.
@@ -57,8 +59,15 @@ struct OpeningPlan {
         case .refused(let error): return .refuse(error)
         case .new:
             return self.mayCreate ? self.withAccess(self.stepForNew) : .refuse(Schema.missing(self.facts.file))
-        case .store: return self.withAccess(self.stepForFiles)
+        case .store: return self.stepForOlder ?? self.withAccess(self.stepForFiles)
         }
+    }
+
+    /// Refuses a store of an older schema, even of an older minor version, before anything is written.
+    private var stepForOlder: Step? {
+        if self.mayMigrate { return nil }
+        guard let version = self.facts.storedVersion else { return .look(.version) }
+        return version < Schema.version ? .refuse(Schema.older(version, self.facts.file.path)) : nil
     }
 
     /// If a store's lock file exists, all further decisions need the guard.

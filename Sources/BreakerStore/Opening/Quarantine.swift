@@ -11,11 +11,12 @@ struct Quarantine {
     let file: StoreFile
     let wallTime: Date
 
-    /// Renames the database, then its log, then the wal-index; returns the database's new name, or nil if it was
-    /// replaced.
+    /// Renames the database, then its journal, its log and the wal-index; returns the database's new name, or nil if it
+    /// was replaced.
     ///
-    /// The database goes first: if this process is killed, the next opening moves the log aside as a stray. A whole
-    /// database that another program puts back meanwhile keeps its name and its log.
+    /// The database goes first: if this process is killed, the next opening moves the log aside as a stray, and SQLite
+    /// deletes the journal of an empty database. A whole database that another program puts back meanwhile keeps its
+    /// name and its log.
     ///
     /// - Parameter broken: the files that were found broken.
     func setAside(_ broken: FileIdentity) throws(BreakerStoreError) -> String? {
@@ -27,7 +28,7 @@ struct Quarantine {
         }
         Hook.reached("quarantine.database")
         var sides: [MovedFile] = []
-        for side in [self.file.log, self.file.index] where StoreFile.size(side) != nil {
+        for side in [self.file.journal, self.file.log, self.file.index] where StoreFile.size(side) != nil {
             guard StoreFile.size(self.file.path) == nil else { break }
             sides.append(try MovedFile(side, as: "corrupt", at: self.wallTime))
             Hook.reached("quarantine.side")

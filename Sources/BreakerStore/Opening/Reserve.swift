@@ -18,7 +18,8 @@ struct Reserve {
     /// If the disk has no room for the reserve, the store works without it.
     func fill(syncs: Bool) throws(BreakerStoreError) {
         let pageSize = try self.writer.connection.integer("PRAGMA page_size")
-        guard self.isDue(Self.pages * pageSize), try self.isTableOurs() else { return }
+        let size = Self.pages * pageSize
+        guard self.isDue(size), self.isWithinLimit(size), try self.isTableOurs() else { return }
         do throws(BreakerStoreError) {
             // Two transactions: SQLite would not write pages that one transaction both fills and frees.
             try self.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
@@ -45,6 +46,15 @@ struct Reserve {
     private func isDue(_ size: Int64) -> Bool {
         self.writer.connection.hasTable("reserve")
             || self.facts.database?.size ?? 0 < size || self.facts.log?.size ?? 0 < size
+    }
+
+    /// Whether this process may write files that are longer by the reserve, and by as much again.
+    ///
+    /// A log that is filled to the limit has no room for the transactions of the opening, and a database that meets
+    /// the limit can't take over what the log holds.
+    private func isWithinLimit(_ size: Int64) -> Bool {
+        let longest = max(self.facts.database?.size ?? 0, self.facts.log?.size ?? 0)
+        return OpenFile.sizeLimit.subtractingSaturating(longest) >= 2 * size
     }
 
     /// Whether nothing but the reserve's own table has the name `reserve`, so that the table may be made and dropped.

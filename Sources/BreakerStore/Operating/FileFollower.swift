@@ -64,7 +64,7 @@ final class FileFollower: EventSource {
         } catch {
             failure = error
         }
-        let now = self.clock.wallTime
+        let now = self.clock.wallDate
         return self.state.withLock { [failure] in $0.findings.health(failure, at: now) }
     }
 
@@ -81,9 +81,9 @@ final class FileFollower: EventSource {
                 do throws(BreakerStoreError) {
                     // A file that could be read once can be read again if it has not changed.
                     _ = try watch.inspectIfChanged { _, _ in }
-                    listener.add(findings.health(nil, at: self.clock.wallTime))
+                    listener.add(findings.health(nil, at: self.clock.wallDate))
                 } catch {
-                    listener.add(findings.health(error, at: self.clock.wallTime))
+                    listener.add(findings.health(error, at: self.clock.wallDate))
                 }
                 thread.sleep(for: Self.watchInterval)
             }

@@ -61,12 +61,18 @@ package struct StoreExamination: Sendable {
     /// The living workers that can't use the file, ordered by when that began.
     package var degraded: [Degraded]
     package var probes: [Probe]
+    /// Nil for a file that an older release has created.
+    package var creation: StoreCreation?
+    /// The time of the examination.
+    package var now: Date
 
     init(_ view: StoreView) throws(BreakerStoreError) {
         let database = view.database
         let date = view.clock.dates()
         let now = view.clock.now
         self.schema = try database.connection.integer("PRAGMA user_version")
+        self.creation = try StoreCreation.read(database, date)
+        self.now = date(now)
         try database.requireShortKeys()
         try database.requireShortTexts()
         let lines = try database.damage(quickly: true, atMost: 5)

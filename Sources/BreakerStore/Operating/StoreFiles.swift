@@ -63,8 +63,10 @@ package struct StoreFiles: Sendable {
     package var index: File?
     package var lock: File?
     package var board: File?
-    /// Whether the lock file is a whole lock file of a store.
-    package var isLockFileWhole: Bool
+    /// Whether the lock file is that of a store, as its first line or the bytes of living workers show.
+    package var isLockFileOfStore: Bool
+    /// Whether another program has written into the lock file of living workers.
+    package var isLockFileDamaged: Bool
 
     let file: StoreFile
 
@@ -83,7 +85,9 @@ package struct StoreFiles: Sendable {
         self.index = File(file.index)
         self.lock = File(file.lock)
         self.board = File(file.board)
-        self.isLockFileWhole = LockFile.exists(at: file.lock)
+        let content = LockFile.content(at: file.lock)
+        self.isLockFileOfStore = content != .other
+        self.isLockFileDamaged = content == .damaged
     }
 
     package var link: LinkStanding { LinkStanding(at: self.file) }

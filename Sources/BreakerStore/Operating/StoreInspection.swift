@@ -108,6 +108,11 @@ package struct StoreInspection {
         Versions.text(ofSchema: try self.view.database.connection.integer("PRAGMA user_version"))
     }
 
+    /// When the file was created; nil if an older release has created it.
+    package func creation() throws(BreakerStoreError) -> StoreCreation? {
+        try StoreCreation.read(self.view.database, self.reading.date)
+    }
+
     /// The size of the database in bytes, without its log.
     package var fileSize: Int64 { StoreFile.size(self.view.file.path) ?? 0 }
 
@@ -160,7 +165,7 @@ package struct StoreInspection {
         // Ordered by number, as in the file: in another order, SQLite would read pages of a large file again and again.
         for circuit in selected.circuits.sorted(by: { $0.id < $1.id }) {
             try database.records(of: circuit.id, withWorkers: withWorkers) { (finding) throws(BreakerStoreError) in
-                self.take(try counted(finding), isNamed: circuit.isNamed, into: &found, body)
+                self.take(try counted(finding), isNamed: circuit.mustBeThere, into: &found, body)
             }
         }
         return found.sorted

@@ -114,7 +114,7 @@ final class Authorizer {
     private static let schema: [StaticString] = ["sqlite_schema", "sqlite_master"]
     private static let tables: [StaticString] = [
         "circuit", "clock", "failure", "event", "worker", "registration", "probe", "tally", "duration", "transition",
-        "word", "sqlite_sequence",
+        "word", "predecessor", "sqlite_sequence",
     ]
     private static let functions: [StaticString] = ["coalesce", "count", "max", "min", "glob", "typeof"]
     private static let pragmas: [StaticString] = [

@@ -14,11 +14,23 @@ struct Backend: Sendable {
     ) throws(BreakerStoreError) {
         try configuration.validate()
         self.temporaryDirectory = temporaryDirectory
-        self.file = try StoreFile(resolving: path, on: fileSystem)
+        let file: StoreFile
+        var isForeseen = false
+        do throws(BreakerStoreError) {
+            file = try StoreFile(resolving: path, on: fileSystem)
+        } catch {
+            guard configuration.mayBegin(without: error) else { throw error }
+            file = try StoreFile(foreseeing: path)
+            isForeseen = true
+        }
+        self.file = file
         switch configuration.access {
         case .readWrite, .existing:
-            self.core = try CoreRegistry.join(self.file, configuration)
+            self.core = try CoreRegistry.join(file, configuration) { () throws(BreakerStoreError) in
+                try StoreCore(file: file, configuration: configuration, fileSystem, isForeseen: isForeseen)
+            }
         case .readOnly:
+            try HostBoot.requireID(of: configuration.clock)
             guard try OpeningFacts.isStore(self.file) else {
                 throw BreakerStoreError(
                     code: .notFound,
@@ -50,5 +62,14 @@ struct Backend: Sendable {
 
     func removeTemporaryDirectory() {
         if let directory = self.temporaryDirectory { TemporaryDirectory.remove(directory) }
+    }
+}
+
+extension CircuitStore.Configuration {
+    /// Whether a store may begin in memory although its directory can't be opened; it never does for a path that can't
+    /// be a store's.
+    fileprivate func mayBegin(without error: BreakerStoreError) -> Bool {
+        guard self.access != .readOnly, self.whenUnavailable == .degrade else { return false }
+        return [.notFound, .permissionDenied, .unavailable].contains(error.code)
     }
 }

@@ -52,7 +52,7 @@ extension BreakerStoreError {
     /// Whether the file or the system failed, so that no other change will fare better.
     var isOfTheFile: Bool {
         guard let code = self.sqliteCode else {
-            return [Code.unavailable, .newerSchema, .foreignSchema].contains(self.code)
+            return [Code.unavailable, .newerSchema, .olderSchema, .foreignSchema].contains(self.code)
         }
         return self.code == .corrupt || !SQLiteCode.isOfValue(code)
     }

@@ -27,12 +27,13 @@ enum CoreRegistry {
         case wait(Signal)
     }
 
-    /// The core of a file: the open core, or a new core.
+    /// The core of a file: the open core, or a new core that `open` makes.
     ///
     /// Waits only for a thread that opens the same file.
     static func join(
         _ file: StoreFile,
-        _ configuration: CircuitStore.Configuration
+        _ configuration: CircuitStore.Configuration,
+        opening open: () throws(BreakerStoreError) -> StoreCore
     ) throws(BreakerStoreError) -> StoreCore {
         self.count(on: file)
         do throws(BreakerStoreError) {
@@ -42,7 +43,7 @@ enum CoreRegistry {
                     try configuration.requireShareable(with: core.configuration, path: file.path)
                     return core
                 case .toOpen:
-                    return try self.open(file, configuration)
+                    return try self.open(file, open)
                 case .wait(let signal):
                     _ = signal.wait(for: .seconds(1_000_000))
                 }
@@ -72,7 +73,7 @@ enum CoreRegistry {
     /// Opens the file, then wakes the threads that wait: they share the core, or try to open the file themselves.
     private static func open(
         _ file: StoreFile,
-        _ configuration: CircuitStore.Configuration
+        _ open: () throws(BreakerStoreError) -> StoreCore
     ) throws(BreakerStoreError) -> StoreCore {
         var core: StoreCore?
         defer {
@@ -83,7 +84,7 @@ enum CoreRegistry {
             }
             for signal in waiting ?? [] { signal.signal() }
         }
-        let opened = try StoreCore(file: file, configuration: configuration)
+        let opened = try open()
         core = opened
         return opened
     }

@@ -28,6 +28,13 @@ final class Outbox: Sendable {
         }
     }
 
+    /// Called when another file has taken the lost one's place: the epochs of the lost file say nothing there.
+    func fileReplaced() {
+        self.state.withLock { state in
+            for index in state.reports.indices { state.reports[index].input.forgetEpoch() }
+        }
+    }
+
     /// Hands over the reports, oldest first.
     func takeReports() -> [KeptReport] {
         self.state.withLock { state in
@@ -51,10 +58,11 @@ final class Outbox: Sendable {
 
     /// Keeps a note, for the new file's history, that a broken file was set aside.
     func noteQuarantine(_ name: String) {
-        let fileName = name.split(separator: "/").last.map(String.init) ?? name
-        let reason = "the file was broken; it is kept as \(fileName)"
+        let reason = "the file was broken; it is kept as \(Self.fileName(name))"
         self.note([StoreNote(transition: Transition(kind: .quarantined, reason: reason))])
     }
+
+    static func fileName(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// Keeps the notes that the file could not be used and that it can be used again.
     func note(_ loss: StoreLife.Loss, endedAt wallTime: Date) {
@@ -70,7 +78,7 @@ final class Outbox: Sendable {
 /// A report that could not be committed.
 struct KeptReport: Sendable {
     let circuit: SharedCircuit
-    let input: CircuitInput
+    var input: CircuitInput
     /// When the call ended, as uptime: the file's clock offset may differ from the offset that was known then.
     let uptime: Int64
 }

@@ -3,7 +3,7 @@ extension CircuitStore.Configuration {
     /// Throws if this store's settings differ from those of the store that this process has open on the file.
     ///
     /// Both stores have one thread, one writer and one clock. Settings that matter only while a file is opened or
-    /// created are not compared.
+    /// created are not compared, with one exception: a store that asks for a migration is not silently left without it.
     func requireShareable(
         with other: CircuitStore.Configuration,
         path: String
@@ -23,6 +23,8 @@ extension CircuitStore.Configuration {
         try require(
             self.forgetIdleAfter == other.forgetIdleAfter, "forgetIdleAfter",
             Self.text(self.forgetIdleAfter), Self.text(other.forgetIdleAfter))
+        let mayMigrate = self.migration == .never || other.migration == .automatic
+        try require(mayMigrate, "migration", ".\(self.migration)", ".\(other.migration)")
         try require(Self.isSame(self.clock, other.clock), "clock", "\(type(of: self.clock))", "another")
     }
 

@@ -16,7 +16,13 @@ struct StoreLife {
     /// Why the file can't be used, and since when.
     struct Loss {
         var since: Date
+        /// Why the file was lost, or could not be opened at first.
         var error: BreakerStoreError
+        /// Why the last try to open the file has failed; nil before the first try.
+        var obstacle: BreakerStoreError?
+
+        /// Why the file can't be used now.
+        var reason: BreakerStoreError { self.obstacle ?? self.error }
     }
 
     enum Phase {
@@ -135,15 +141,15 @@ struct StoreLife {
     var refusal: BreakerStoreError? {
         switch self.phase {
         case .healthy, .closing(nil): nil
-        case .degraded(let loss), .closing(let loss?): loss.error
+        case .degraded(let loss), .closing(let loss?): loss.reason
         case .closed: .closed(self.path)
         }
     }
 
     /// Why the file can't be used.
-    var loss: BreakerStoreError? {
+    var loss: Loss? {
         switch self.phase {
-        case .degraded(let loss), .closing(let loss?): loss.error
+        case .degraded(let loss), .closing(let loss?): loss
         case .healthy, .closing(nil), .closed: nil
         }
     }
@@ -151,7 +157,7 @@ struct StoreLife {
     var health: StoreHealth {
         switch self.phase {
         case .healthy: .healthy
-        case .degraded(let loss): .degraded(since: loss.since, error: loss.error)
+        case .degraded(let loss): .degraded(since: loss.since, error: loss.reason)
         case .closing, .closed: .closed
         }
     }
@@ -169,6 +175,15 @@ struct StoreLife {
         case .degraded, .closing, .closed: return Actions()
         }
         return Actions(failed: self.takeWaiting(), error: loss.error, wakesThread: true)
+    }
+
+    /// The store's thread could not open the file: health says why from now on.
+    ///
+    /// The error of the loss stays, because the thread decides by it how to open the file.
+    mutating func openingFailed(_ error: BreakerStoreError) {
+        guard case .degraded(var loss) = self.phase else { return }
+        loss.obstacle = error
+        self.phase = .degraded(loss)
     }
 
     /// The store's thread has brought the file back; returns the loss that is over, or nil if the store was not

@@ -93,20 +93,28 @@ final class Writer: @unchecked Sendable {
 
     /// Registers circuits in a file that has just been opened, so that an operator sees them there.
     ///
-    /// - Parameter isSameDatabase: whether the same database was open before.
+    /// - Parameters:
+    ///   - isSameDatabase: whether the same database was open before.
+    ///   - lost: what this process knows of the file in whose place this file may be; nil if nothing was lost.
     func register(
         _ circuits: [CircuitName: CircuitBreaker.Config],
-        isSameDatabase: Bool
+        isSameDatabase: Bool, restoring lost: LostFile?
     ) throws(BreakerStoreError) {
         guard let opened = self.opened else { return }
         Hook.reached("circuits.registering")
         func register() throws(BreakerStoreError) {
-            try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
+            let isToSync = try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 let transaction = try self.transaction(opened)
                 try transaction.register(circuits.values, isSameDatabase: isSameDatabase)
+                if let lost { try transaction.restore(lost) }
                 try transaction.flush()
                 try self.requireIndex(opened)
+                return lost != nil && self.needsSync(transaction)
             }
+            Hook.reached("circuits.registered")
+            // The lost file is forgotten only once its holds are in the file at the path.
+            if lost != nil { try self.requireFiles(opened) }
+            if isToSync, let error = self.sync(opened) { throw error }
         }
         do throws(BreakerStoreError) {
             try register()

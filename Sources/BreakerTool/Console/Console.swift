@@ -2,6 +2,8 @@
 package protocol Console: AnyObject {
     /// Whether a person reads the output.
     var outputIsTerminal: Bool { get }
+    /// Whether a person reads the messages.
+    var errorIsTerminal: Bool { get }
     /// Whether the program can ask a person.
     var canAsk: Bool { get }
     /// The columns of the output's terminal; nil without a terminal.
@@ -21,6 +23,13 @@ package protocol Console: AnyObject {
     func flush()
     /// The next line of the input, or nil at its end.
     func readLine() -> String?
+
+    /// From now on an interrupt (SIGINT or SIGTERM) only sets `isInterrupted`; a second one ends the process.
+    func deferInterrupts()
+    /// From now on an interrupt ends the process at once, as it does by default.
+    func stopDeferringInterrupts()
+    /// Whether an interrupt has come while interrupts were deferred.
+    var isInterrupted: Bool { get }
 
     /// Waits.
     ///

@@ -15,6 +15,7 @@ package final class ProcessConsole: Console {
     private var outputError: Int32?
 
     package let outputIsTerminal = isatty(STDOUT_FILENO) != 0
+    package let errorIsTerminal = isatty(STDERR_FILENO) != 0
     package let canAsk = isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0
 
     package init() {}
@@ -65,11 +66,19 @@ package final class ProcessConsole: Console {
         return Swift.readLine()
     }
 
-    /// Writes the rest of the output; returns the exit code.
+    package func deferInterrupts() { Screen.deferInterrupts(true) }
+    package func stopDeferringInterrupts() { Screen.deferInterrupts(false) }
+    package var isInterrupted: Bool { Screen.deferredInterrupt != 0 }
+
+    /// Writes the rest of the output; returns the exit code, or ends the process by the signal that interrupted it.
     ///
     /// A reader that has gone away, such as `head`, is no failure.
     package func finish(_ code: ExitCode, of program: Program) -> ExitCode {
         self.flush()
+        if code == .interrupted, Screen.deferredInterrupt == SIGTERM {
+            signal(SIGTERM, SIG_DFL)
+            raise(SIGTERM)
+        }
         guard let error = self.outputError, error != EPIPE, code == .done else { return code }
         let reason = unsafe String(cString: strerror(error))
         self.writeError("\(program.name): cannot write the output: \(reason)\n")

@@ -17,6 +17,11 @@ package enum Screen {
     /// A flag could be raised between its check and the pause, and the pause would go on.
     nonisolated(unsafe) private static var disturbances: (output: Int32, input: Int32) = (-1, -1)
 
+    /// Whether a verb ends by itself after an interrupt.
+    nonisolated(unsafe) private static var defersInterrupts = false
+    /// The signal that came first while interrupts were deferred; 0 without one.
+    nonisolated(unsafe) private static var interrupt: Int32 = 0
+
     /// The alternate screen, empty, without a cursor.
     private static let entering: StaticString = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[H\u{1B}[2J"
     private static let leaving: StaticString = "\u{1B}[?25h\u{1B}[?1049l"
@@ -41,6 +46,19 @@ package enum Screen {
         while unsafe read(self.disturbance, &bytes, bytes.count) > 0 {}
     }
 
+    /// Defers interrupts, or ends that.
+    static func deferInterrupts(_ defers: Bool) { unsafe self.defersInterrupts = defers }
+
+    /// The signal that came first while interrupts were deferred; 0 without one.
+    static var deferredInterrupt: Int32 { unsafe self.interrupt }
+
+    /// Keeps the first interrupt for the verb that defers it; false if the process must end now.
+    private static func keepInterrupt(_ signal: Int32) -> Bool {
+        guard unsafe self.defersInterrupts, unsafe self.interrupt == 0 else { return false }
+        unsafe self.interrupt = signal
+        return true
+    }
+
     package static func handleSignals() {
         var ends: [Int32] = [-1, -1]
         if unsafe pipe(&ends) == 0 {
@@ -52,9 +70,10 @@ package enum Screen {
         }
         // Initialized here, because a handler must not do so.
         self.leave()
-        _ = unsafe (self.entering, self.leaving, self.disturbances)
+        _ = unsafe (self.entering, self.leaving, self.disturbances, self.defersInterrupts, self.interrupt)
         // A change is committed or not, whenever the process ends. The line feed ends the line that shows ^C.
-        signal(SIGINT) { _ in
+        signal(SIGINT) { number in
+            if Screen.keepInterrupt(number) { return }
             if unsafe Screen.isOn {
                 Screen.leave()
             } else if isatty(STDERR_FILENO) != 0 {
@@ -64,6 +83,7 @@ package enum Screen {
         }
         // The default action follows when the handler has returned.
         signal(SIGTERM) { number in
+            if Screen.keepInterrupt(number) { return }
             Screen.leave()
             signal(number, SIG_DFL)
             raise(number)

@@ -1,8 +1,25 @@
 #pragma once
 // In C: in Swift's modules of the C library the fields of `struct stat` have other names on each system.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+// Opens a file, always under a number above 2; -1, with errno, on failure.
+//
+// A process may have been started with its standard output or error closed. open(2) would return that number, and the
+// next line that the process prints would overwrite the file. SQLite avoids these numbers, too (os_unix.c,
+// SQLITE_MINIMUM_FILE_DESCRIPTOR).
+static inline int bs_open(const char *path, int flags, uint32_t mode) {
+    int descriptor = open(path, flags | O_CLOEXEC, (mode_t)mode);
+    if (descriptor < 0 || descriptor > 2) return descriptor;
+    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return moved;
+}
 
 // The facts of stat(2) about a file.
 struct bs_found {

@@ -19,12 +19,13 @@ struct StatusText {
     }
 
     private var headline: String {
-        let joined = self.status.hosts.count { $0.isJoined }
-        let gone = self.status.hosts.count - joined
+        let joined = self.status.hosts.count { $0.isJoined && $0.trouble == nil }
+        let cutOff = self.status.hosts.count { $0.isJoined && $0.trouble != nil }
+        let gone = self.status.hosts.count - joined - cutOff
         let open = self.status.circuits.count { $0.isOpen && $0.hold == nil }
         let held = self.status.circuits.count { $0.hold != nil }
         let parts = [
-            "\(joined) joined", gone > 0 ? "\(gone) gone" : nil,
+            "\(joined) joined", cutOff > 0 ? "\(cutOff) cut off" : nil, gone > 0 ? "\(gone) gone" : nil,
             self.status.circuits.count.counted("circuit"),
             open > 0 ? "\(open) open" : nil, held > 0 ? "\(held) held" : nil,
             "answered in \(Duration.microseconds(self.status.lag).readable)",
@@ -83,11 +84,11 @@ struct StatusText {
 }
 
 extension FleetStatus.Host {
+    /// The link's health in the words of its log.
     fileprivate var word: String {
-        let standing = self.isJoined ? "joined" : "gone"
-        guard let trouble = self.trouble else { return standing }
+        guard let trouble = self.trouble else { return self.isJoined ? "joined" : "gone" }
         let time = self.troubleFor.map { ", for \(Duration.microseconds($0).brief())" } ?? ""
-        return "\(standing)\(self.isJoined ? ", but" : "; last it said that it") \(trouble)\(time)"
+        return "\(self.isJoined ? "cut off: the link" : "gone; last it said that it") \(trouble)\(time)"
     }
 }
 

@@ -45,6 +45,8 @@ struct LinkedStore: Sendable {
         var configuration = CircuitStore.Configuration()
         configuration.access = .existing
         configuration.workerName = FleetProgram.name
+        // The link waits until a service has migrated the file: services of an older release may still use it.
+        configuration.migration = .never
         return try CircuitStore(path: self.path, configuration: configuration)
     }
 

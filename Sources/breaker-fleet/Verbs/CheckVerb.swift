@@ -13,10 +13,10 @@ struct CheckVerb: Verb {
         Prints a line for each circuit that is open or held; one that is held closed
         refuses no call. This host is cut off if the server can't be used from here,
         or, with --host, if the server has not heard of the link of that name for 5 s,
-        or the link is refused what it needs: of all NAME/1, NAME/2 … with several
-        files. With --store the same of the links of these very files: another file's
-        link may go by the name, and a file may be gone. Without both no link is asked
-        for.
+        or the link can't send or do something, such as an operator's command: of all
+        NAME/1, NAME/2 … with several files. With --store the same of the links of
+        these very files: another file's link may go by the name, and a file may be
+        gone. Without both no link is asked for.
         """
     static let options: [Option] = [.host, .store]
 

@@ -10,10 +10,10 @@ struct StatusVerb: Verb {
     static let synopsis = ""
     static let summary = "show the hosts of the fleet, and what the server holds of their circuits"
     static let details = """
-        A host is joined if its link was heard within 5 s. HEARD is how long ago that
-        was; PROGRAM is the process that has the link. Of the circuits, those that are
-        open or held; all with --all, and in JSON. PROBE says when one is due, or which
-        host may.
+        A host is joined if its link was heard within 5 s, and cut off if that link
+        then said what it can't send or do. HEARD is how long ago that was; PROGRAM is
+        the process that has the link. Of the circuits, those that are open or held;
+        all with --all, and in JSON. PROBE says when one is due, or which host may.
         """
     static let all = Option("all", help: "also the circuits that are closed")
     static let options: [Option] = [Self.all]

@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerStoreJSON
 import BreakerTool
 
 /// The doctor's checks of the file's contents.
@@ -11,6 +12,27 @@ struct ContentChecks {
         let word = "\(version / 1_000).\(version % 1_000)"
         guard word != Versions.schema else { return .ok("schema", word) }
         return .note("schema", "\(word), this tool knows \(Versions.schema); both can use it")
+    }
+
+    /// Nil unless the file was created in place of a lost one, and no operator has acted since.
+    var creation: Finding? {
+        guard let creation = self.examination.creation, let news = creation.news(at: self.examination.now) else {
+            return nil
+        }
+        let age = max(.zero, self.examination.now.since(creation.at)).readable
+        let restored = [(news.restoredHolds, "hold"), (news.restoredOpenStates, "open state")].filter { $0.0 > 0 }
+        let counts = restored.map { $0.0.counted($0.1) }.joined(separator: " and ")
+        let isOne = restored.reduce(0) { $0 + $1.0 } == 1
+        return .wrong(
+            "store",
+            "created \(age) ago (\(creation.at.readable)) \(news.what.escaped). "
+                + (restored.isEmpty
+                    ? "Live workers knew of no hold and no open state"
+                    : "\(counts) \(isOne ? "was" : "were") restored by live workers")
+                + (news.isDamaged ? "; open states and the history are gone" : "; the history is gone"),
+            "look at the circuits, and hold again what no live worker knew"
+                + (news.isDamaged ? "; then delete the kept files" : "")
+                + "; a reset or a hold ends this finding, and so does a day")
     }
 
     var contents: Finding {
@@ -132,6 +154,10 @@ struct ContentChecks {
             Words(why: "the file, or a row of it, can't be read", advice: "see 'contents', and the workers' logs")
         case .foreignSchema?:
             Words(why: "the file's tables were not as the library makes them", advice: "see 'schema'")
+        case .olderSchema?:
+            Words(
+                why: "workers may not migrate the file, which has an older schema",
+                advice: "open it once with a service whose migration is .automatic")
         case let reason?:
             Words(why: "workers can't use the file (\(reason))", advice: "see the workers' logs, which tell more")
         case nil: Words(why: "workers can't use the file", advice: "see the workers' logs, which tell why")

@@ -153,10 +153,16 @@ struct FileChecks {
                     "live services make it anew within a second; find out who removes files of the store")
                 : .note("lock file", "there is none; the first service that opens the store makes it")
         }
-        guard self.facts.isLockFileWhole else {
+        guard self.facts.isLockFileOfStore else {
             return .wrong(
                 "lock file", "it is not the lock file of a store, and no service can open the store",
                 "remove it, if no service has the store open")
+        }
+        guard !self.facts.isLockFileDamaged else {
+            return .wrong(
+                "lock file", "another program has written into it",
+                "find out which: a service that was started with its standard output closed does so up to 0.5.0; the "
+                    + "next service that opens the store repairs the file")
         }
         return .ok("lock file", "it is in place")
     }

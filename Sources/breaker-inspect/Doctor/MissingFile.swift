@@ -100,7 +100,7 @@ struct MissingFile {
             guard name.hasSuffix("-lock") else { continue }
             let store = String(name.dropLast("-lock".utf8.count))
             let facts = try? StoreFiles(path: "\(directory)/\(store)")
-            if let facts, facts.database != nil, facts.isLockFileWhole { names.append(store) }
+            if let facts, facts.database != nil, facts.isLockFileOfStore { names.append(store) }
         }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }

@@ -23,6 +23,8 @@ struct StoreMetrics {
         var leftOut: Int
         var unreadable: Int
         var link: LinkStanding
+        /// Nil where an older release has created the file.
+        var created: Date?
         var now: Date
     }
 
@@ -58,7 +60,7 @@ struct StoreMetrics {
                     readers: readers, workers: workers.count,
                     degradedWorkers: workers.count { $0.degradedSince != nil }, circuits: circuits,
                     leftOut: first.leftOut, unreadable: found.unreadable.count, link: inspection.link,
-                    now: context.now)
+                    created: try inspection.creation()?.at, now: context.now)
             }
         }
     }
@@ -69,6 +71,10 @@ struct StoreMetrics {
             guard let contents = $0.contents else { return }
             let labels = [("version", Tool.version), ("schema", contents.schema), ("sqlite", Versions.sqlite)]
             $1.add(1, labels.map { MetricLines.label($0, $1) }.joined(separator: ","))
+        },
+        .init("breaker_store_created_timestamp_seconds", .gauge, "When the file was created, in Unix time") {
+            guard let created = $0.contents?.created else { return }
+            $1.add(UInt64(max(0, created.timeIntervalSince1970)))
         },
         .init("breaker_store_bytes", .gauge, "Size of the database, without its log") {
             if let contents = $0.contents { $1.add(UInt64(clamping: contents.fileSize)) }

@@ -14,6 +14,8 @@ struct CircuitDetail {
     /// The newest first.
     var events: [CircuitEvent]
     var link: LinkStanding
+    /// Nil where an older release has created the file.
+    var creation: StoreCreation?
     var now: Date
 
     /// The columns before a field's text.
@@ -25,7 +27,8 @@ struct CircuitDetail {
     var circuit: CircuitSnapshot { self.inspected.snapshot }
 
     var json: String {
-        JSONDocument.detail(of: self.inspected.seen, events: self.events, link: self.link.seen)
+        JSONDocument.detail(
+            of: self.inspected.seen, events: self.events, link: self.link.seen, creation: self.creation?.seen)
     }
 
     /// The text of `show`.
@@ -70,6 +73,7 @@ struct CircuitDetail {
         if let error = self.circuit.lastError { fields.append(("error", [error.escaped])) }
         if self.outage == nil, self.circuit.tripsInARow > 0 { fields.append(("trips", [self.trips])) }
         if !self.circuit.probes.isEmpty { fields.append(("probes", self.circuit.probes.map(self.line))) }
+        if let store = self.store { fields.append(("store", [store])) }
         fields.append(("workers", ["\(self.circuit.workers.counted("live worker")) registered"]))
         if let group = self.circuit.config.group { fields.append(("group", [group.escaped])) }
         fields.append(("rules", self.circuit.config.readableRules))
@@ -83,6 +87,12 @@ struct CircuitDetail {
         let hasOwnReason = [.tripped, .reopened].contains(self.entry?.kind)
         let reason = hasOwnReason ? nil : self.inspected.tripReason
         return ["since \(self.moment(since)), \(self.trips)"] + (reason.map { ["tripped: \($0.escaped)"] } ?? [])
+    }
+
+    /// That the file was created in place of a lost one a short while ago.
+    private var store: String? {
+        guard let creation, let news = creation.news(at: self.now) else { return nil }
+        return "created \(self.moment(creation.at)) \(news.what.escaped): see '\(Tool.name) doctor'"
     }
 
     private var trips: String {
@@ -169,9 +179,17 @@ extension CircuitSnapshot.Probe {
     var prober: String { self.name.map { "\($0)[\(self.pid ?? 0)]" } ?? "worker \(self.worker)" }
 }
 
+extension StoreCreation {
+    fileprivate var seen: SeenCreation {
+        SeenCreation(
+            at: self.at, inPlaceOf: self.replacement?.what, restoredHolds: self.replacement?.restoredHolds ?? 0,
+            restoredOpenStates: self.replacement?.restoredOpenStates ?? 0)
+    }
+}
+
 extension CircuitEvent.Kind {
     /// Whether the event brings a circuit into a state.
     fileprivate var isOfState: Bool {
-        [.tripped, .probing, .reopened, .closed, .reset, .held, .released].contains(self)
+        [.tripped, .probing, .reopened, .closed, .reset, .held, .released, .stateRestored].contains(self)
     }
 }

@@ -41,6 +41,7 @@ struct EventLine {
         switch self.event.kind {
         case .reopened: "probe failed"
         case .probeAllowed: "probe allowed"
+        case .stateRestored: "state restored"
         default: self.event.kind.rawValue.escaped
         }
     }

@@ -81,6 +81,15 @@ private struct SpellFinder {
             self.end(hold, event)
             self.begin(.held(event.to == "held-closed" ? .closed : .open), hold, circuit, event)
         case .released: self.end(hold, event)
+        // The file is a new one: its history has no other event of this outage or hold.
+        case .stateRestored:
+            switch event.to {
+            case "open": self.begin(.outage, outage, circuit, event, isStartKnown: false)
+            case "held-open", "held-closed":
+                let state = event.to == "held-closed" ? HoldState.closed : .open
+                self.begin(.held(state), hold, circuit, event, isStartKnown: false)
+            default: break
+            }
         default: break
         }
     }

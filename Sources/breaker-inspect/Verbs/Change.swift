@@ -11,6 +11,12 @@ import Foundation
 /// The common steps of verbs that change circuits: find, ask, change, report.
 struct Change: Sendable {
     static let options: [Option] = [.all, .reason, .yes, .dryRun, .exact, .asName]
+    /// The end of the verbs' descriptions.
+    static let details = """
+        More than 1000 circuits are not changed all at once, but in steps, between
+        which services go on. An interrupt ends it after a step, and says how far it
+        came; so does an error.
+        """
 
     /// The steps of one verb.
     struct Plan {
@@ -30,7 +36,9 @@ struct Change: Sendable {
         var members: (StateChange) -> [String: JSONValue] = { _ in [:] }
         /// The message if none of the circuits needs a change.
         var nothingToDo = ""
-        var perform: (CircuitStore, [CircuitSelector]) throws(BreakerStoreError) -> [StateChange]
+        /// Whether a circuit that a live worker has registered is a failure, before anybody is asked.
+        var refusesUsed = false
+        var begin: (CircuitStore, [CircuitSelector]) throws(BreakerStoreError) -> BatchedCommand
     }
 
     private let selection: Selection
@@ -54,22 +62,18 @@ struct Change: Sendable {
     }
 
     /// Carries out the plan, unless the operator says no.
-    ///
-    /// - Parameter verify: checks the circuits before the operator is asked.
-    func run(
-        _ plan: Plan,
-        in context: Context,
-        verify: (Selection.Found) throws(Failure) -> Void = { _ in }
-    ) throws(Failure) -> ExitCode {
-        let found = try self.selection.find(in: context)
-        try verify(found)
+    func run(_ plan: Plan, in context: Context) throws(Failure) -> ExitCode {
+        let found = try self.selection.gather(into: Planned(), countingWorkers: plan.refusesUsed, in: context) {
+            $0.add($1, plan)
+        }
+        if plan.refusesUsed, let failure = found.value.failure(found.unreadable, plan) { throw failure }
         // Unreadable rows that a pattern finds do not stop the change of the others; a named one does.
-        let passedOver = Unreadable(found.unreadable.circuits.filter { !Self.takes($0, plan) })
+        let passedOver = Unreadable(found.unreadable.filter { !plan.takes($0) })
         let named = Unreadable(passedOver.circuits.filter(\.isNamed))
         if let failure = named.failure { throw failure }
-        let planned = Self.planned(plan, found, at: context.now)
+        let planned = found.value.changes(with: found.unreadable, plan, at: context.now)
         if planned.isEmpty || self.isDryRun {
-            let isNothing = found.circuits.isEmpty && passedOver.circuits.isEmpty
+            let isNothing = !found.value.hasCircuits && found.unreadable.isEmpty
             let nothing = isNothing ? self.selection.nothingFound : plan.nothingToDo
             if planned.isEmpty { context.console.writeError(nothing) }
             self.report(planned, plan, passedOver, in: context)
@@ -82,53 +86,15 @@ struct Change: Sendable {
             return .declined
         }
         // Only confirmed circuits are changed, not those that came since.
-        let confirmed = planned.map { CircuitSelector.namedIfPresent($0.name) }
-        let selectors = isAsked ? confirmed : self.selection.selectors ?? [.pattern("*")]
-        let changes = try self.perform(plan, on: selectors, in: context)
+        let selectors =
+            isAsked ? planned.map { .namedIfPresent($0.name) } : self.selection.selectors ?? [.pattern("*")]
+        let made = try MadeChanges(plan, on: selectors, in: context)
         // Another operator was faster.
-        if changes.isEmpty { context.console.writeError(plan.nothingToDo) }
-        self.report(changes, plan, passedOver, in: context)
-        return passedOver.tell(in: context)
-    }
-
-    /// Whether the plan covers a circuit whose row can't be read.
-    ///
-    /// A name that is no UTF-8 can't be given back to SQLite: such a row can only be deleted.
-    private static func takes(_ circuit: UnreadableCircuit, _ plan: Plan) -> Bool {
-        plan.expectedOfUnreadable == StateChange.forgotten
-            || plan.expectedOfUnreadable != nil && !circuit.name.unicodeScalars.contains("\u{FFFD}")
-    }
-
-    /// The planned changes, by name.
-    private static func planned(_ plan: Plan, _ found: Selection.Found, at now: Date) -> [StateChange] {
-        var planned = found.circuits.compactMap { circuit in
-            plan.expected(circuit).map {
-                StateChange(
-                    name: circuit.snapshot.name, from: circuit.snapshot.stateWord.rawValue, to: $0,
-                    holdEnd: plan.holdEnd(circuit.now))
-            }
-        }
-        guard let expected = plan.expectedOfUnreadable, !found.unreadable.circuits.isEmpty else { return planned }
-        planned += found.unreadable.circuits.filter { Self.takes($0, plan) }.map {
-            StateChange(name: $0.name, from: StateChange.unreadable, to: expected, holdEnd: plan.holdEnd(now))
-        }
-        return planned.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    }
-
-    private func perform(
-        _ plan: Plan,
-        on selectors: [CircuitSelector],
-        in context: Context
-    ) throws(Failure) -> [StateChange] {
-        try context.changing { (store) throws(BreakerStoreError) -> Outcome<[StateChange]> in
-            do throws(BreakerStoreError) {
-                return .success(try plan.perform(store, selectors))
-            } catch {
-                // The circuit was there, or unused, when it was looked up.
-                if let failure = Failure(changed: error, doing: plan.question) { return .failure(failure) }
-                throw error
-            }
-        }.get()
+        if made.changes.isEmpty { context.console.writeError(plan.nothingToDo) }
+        self.report(made.changes, plan, passedOver, in: context)
+        let code = passedOver.tell(in: context)
+        if let failure = made.failure { throw failure }
+        return code
     }
 
     private func ask(_ plan: Plan, _ changes: [StateChange], in context: Context) throws(Failure) -> Bool {
@@ -141,7 +107,14 @@ struct Change: Sendable {
             )
         }
         context.console.writeError("This would \(plan.question) \(count):\n")
-        context.console.writeError(Self.table(changes, plan).map { "  \($0)\n" }.joined())
+        var lines = ""
+        Self.table(changes, plan) { line in
+            lines += "  \(line)\n"
+            guard lines.utf8.count > Self.pieceOfTalk else { return }
+            context.console.writeError(lines)
+            lines = ""
+        }
+        context.console.writeError(lines)
         // The count again, because the first lines of many may have left the screen.
         context.console.writeError(changes.count == 1 ? "Go on? [y/N] " : "Go on with \(count)? [y/N] ")
         let answer = context.console.readLine()
@@ -151,44 +124,25 @@ struct Change: Sendable {
     }
 
     private func report(_ changes: [StateChange], _ plan: Plan, _ passedOver: Unreadable, in context: Context) {
-        guard context.isJSON else {
-            for line in Self.table(changes, plan) { context.console.write(line + "\n") }
-            return
-        }
-        let values = changes.map { (name: $0.name, from: $0.from, to: $0.to, more: plan.members($0)) }
-        context.console.write(
-            JSONDocument.changes(values, isDryRun: self.isDryRun, unreadable: passedOver.names))
+        guard context.isJSON else { return Self.table(changes, plan) { context.console.write($0 + "\n") } }
+        let values = changes.lazy.map { (name: $0.name, from: $0.from, to: $0.to, more: plan.members($0)) }
+        JSONDocument.writeChanges(
+            values, isDryRun: self.isDryRun, unreadable: passedOver.names, context.console.write)
     }
 
     /// A longer name moves its own arrow only.
     private static let widestName = 40
+    /// How many bytes of a preview are written at once.
+    private static let pieceOfTalk = 65_536
 
-    /// A line for each circuit, the arrows below each other.
-    private static func table(_ changes: [StateChange], _ plan: Plan) -> [String] {
-        let names = changes.map(\.name.escaped)
-        let width = names.map(\.displayWidth).filter { $0 <= Self.widestName }.max() ?? 0
-        return zip(names, changes).map { name, change in
+    /// Passes a line for each circuit to `body`, the arrows below each other.
+    private static func table(_ changes: [StateChange], _ plan: Plan, _ body: (String) -> Void) {
+        let widths = changes.lazy.map(\.name.escaped.displayWidth).filter { $0 <= Self.widestName }
+        let width = widths.max() ?? 0
+        for change in changes {
+            let name = change.name.escaped
             let padding = String(repeating: " ", count: max(0, width - name.displayWidth))
-            return "\(name)\(padding)  \(change.from) -> \(change.to)\(plan.note(change))"
+            body("\(name)\(padding)  \(change.from) -> \(change.to)\(plan.note(change))")
         }
-    }
-}
-
-extension Failure {
-    /// An error about the named circuits; nil for an error about the store.
-    fileprivate init?(changed error: BreakerStoreError, doing question: String) {
-        switch error.code {
-        case .noSuchCircuit: self.init(.noSuchCircuit, error.message)
-        case .inUse: self = .inUse(error.message, doing: question)
-        default: return nil
-        }
-    }
-
-    static func inUse(_ reason: String, doing question: String) -> Failure {
-        Failure(
-            .failed,
-            "cannot \(question): \(reason)",
-            hint: "end the services that use it first, or give --force: they register it anew at their next call"
-        )
     }
 }

@@ -46,6 +46,7 @@ struct DoctorVerb: Verb {
         do throws(BreakerStoreError) {
             let examination = try facts.examine(context.clock)
             let contents = ContentChecks(examination: examination)
+            if let creation = contents.creation { findings.append(creation) }
             findings += [ContentChecks.schema(examination.schema), contents.contents, files.log(examination)]
             findings += [files.lockFile(examination), files.board(examination)]
             let isWaitedFor = examination.degraded.contains { $0.reason == .busy }
@@ -62,6 +63,7 @@ struct DoctorVerb: Verb {
             case .unavailable where error.isOfRefusedValue:
                 findings.append(.wrong("contents", error.message.escaped, error.advice?.escaped ?? ""))
                 findings.append(ContentChecks.sqlite)
+            case .notAStore: findings.append(UnusableFile(path: path, refusal: error).finding(facts))
             case .notFound: return missing.findings
             case .permissionDenied where findings.contains { $0.status == .wrong }: break
             default: throw Failure(error, path: path, doing: "open")

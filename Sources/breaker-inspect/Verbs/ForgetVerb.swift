@@ -11,7 +11,7 @@ struct ForgetVerb: Verb {
         Shows what it would delete, and asks. Refuses while a live worker has one of
         them registered; with --force it goes all the same, and the worker registers
         it anew at its next call.
-        """
+        """ + "\n" + Change.details
     static let force = Option("force", help: "delete also what live workers have registered")
     static let options: [Option] = [Self.force] + Change.options.filter { $0 != .all }
 
@@ -29,19 +29,12 @@ struct ForgetVerb: Verb {
             alwaysAsks: true,
             expectedOfUnreadable: StateChange.forgotten,
             expected: { _ in StateChange.forgotten },
-            perform: { (store, selectors) throws(BreakerStoreError) in
-                try store.forget(
+            refusesUsed: !self.isForced,
+            begin: { (store, selectors) throws(BreakerStoreError) in
+                try store.commandToForget(
                     selectors, evenIfInUse: self.isForced, by: context.who, reason: self.change.reason)
             }
         )
-        return try self.change.run(plan, in: context) { (found) throws(Failure) in
-            // The operator is not asked in vain; the transaction checks again, and that check counts.
-            let all =
-                found.circuits.map { (name: $0.snapshot.name, workers: $0.snapshot.workers) }
-                + found.unreadable.circuits.map { (name: $0.name, workers: $0.workers) }
-            guard !self.isForced, let used = all.first(where: { $0.workers > 0 }) else { return }
-            let workers = used.workers == 1 ? "a live worker has" : "\(used.workers) live workers have"
-            throw .inUse("\(workers) \(used.name.quoted) registered", doing: plan.question)
-        }
+        return try self.change.run(plan, in: context)
     }
 }

@@ -18,7 +18,7 @@ struct HoldVerb: Verb {
         A hold counts until it is released, reset, or its time is over; it survives
         restarts.
         What a pattern matches, or --all, is shown first, and you are asked.
-        """
+        """ + "\n" + Change.details
     static let duration = Option("for", "DURATION", help: "for how long, such as 90s, 15m or 2h; else until released")
     static let options: [Option] = [Self.duration] + Change.options
 
@@ -55,9 +55,9 @@ struct HoldVerb: Verb {
                 members.set("until", to: change.holdEnd)
                 return members
             },
-            perform: { (store, selectors) throws(BreakerStoreError) in
+            begin: { (store, selectors) throws(BreakerStoreError) in
                 let action = OperatorAction.hold(self.state, for: self.duration)
-                return try store.perform(action, on: selectors, by: context.who, reason: self.change.reason)
+                return try store.command(action, on: selectors, by: context.who, reason: self.change.reason)
             }
         )
         return try self.change.run(plan, in: context)

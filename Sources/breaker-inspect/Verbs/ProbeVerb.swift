@@ -20,7 +20,7 @@ struct ProbeVerb: Verb {
         A name is done at once; what a pattern matches, or --all, is shown first, and
         you are asked.
         Circuits that are closed, held, or let probes through already are left alone.
-        """
+        """ + "\n" + Change.details
     static let options = Change.options
 
     private let change: Change
@@ -36,8 +36,8 @@ struct ProbeVerb: Verb {
             note: { _ in ", probes let through" },
             members: { _ in ["probeAllowed": .bool(true)] },
             nothingToDo: "nothing there is open before its time\n",
-            perform: { (store, selectors) throws(BreakerStoreError) in
-                try store.perform(.probe, on: selectors, by: context.who, reason: self.change.reason)
+            begin: { (store, selectors) throws(BreakerStoreError) in
+                try store.command(.probe, on: selectors, by: context.who, reason: self.change.reason)
             }
         )
         return try self.change.run(plan, in: context)

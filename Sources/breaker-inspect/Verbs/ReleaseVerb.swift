@@ -12,7 +12,7 @@ struct ReleaseVerb: Verb {
         A name is released at once; what a pattern matches, or --all, is shown first,
         and you are asked.
         Circuits that are not held are left alone.
-        """
+        """ + "\n" + Change.details
     static let options = Change.options
 
     private let change: Change
@@ -26,8 +26,8 @@ struct ReleaseVerb: Verb {
             question: "release",
             expected: { $0.snapshot.hold == nil ? nil : StateWord($0.snapshot.beneath ?? $0.snapshot.state).rawValue },
             nothingToDo: "nothing there is held\n",
-            perform: { (store, selectors) throws(BreakerStoreError) in
-                try store.perform(.release, on: selectors, by: context.who, reason: self.change.reason)
+            begin: { (store, selectors) throws(BreakerStoreError) in
+                try store.command(.release, on: selectors, by: context.who, reason: self.change.reason)
             }
         )
         return try self.change.run(plan, in: context)

@@ -12,7 +12,7 @@ struct ResetVerb: Verb {
         Running services obey at their next call. A name is reset at once; what a
         pattern matches, or --all, is shown first, and you are asked. Patterns hold
         *, ? or [ as in a shell; quote them.
-        """
+        """ + "\n" + Change.details
     static let options = Change.options
 
     private let change: Change
@@ -26,8 +26,8 @@ struct ResetVerb: Verb {
             question: "reset",
             expectedOfUnreadable: StateWord.closed.rawValue,
             expected: { _ in StateWord.closed.rawValue },
-            perform: { (store, selectors) throws(BreakerStoreError) in
-                try store.perform(.reset, on: selectors, by: context.who, reason: self.change.reason)
+            begin: { (store, selectors) throws(BreakerStoreError) in
+                try store.command(.reset, on: selectors, by: context.who, reason: self.change.reason)
             }
         )
         return try self.change.run(plan, in: context)

@@ -22,21 +22,6 @@ struct Selection: Sendable {
 
     init(name: String) { self.selectors = [.named(name)] }
 
-    /// The circuits that were found, each once, by name.
-    struct Found {
-        var circuits: [InspectedCircuit]
-        var unreadable: Unreadable
-        /// Whether a pattern, or the choice of all, found some of them.
-        var isBroad: Bool
-    }
-
-    /// Reads the circuits; a named circuit must be there.
-    func find(in context: Context) throws(Failure) -> Found {
-        let found = try self.gather(into: [InspectedCircuit](), in: context) { $0.append($1) }
-        let circuits = found.value.sorted { $0.snapshot.name.utf8.lexicographicallyPrecedes($1.snapshot.name.utf8) }
-        return Found(circuits: circuits, unreadable: Unreadable(found.unreadable), isBroad: found.isBroad)
-    }
-
     /// Makes one value of all circuits, read one by one; a named circuit must be there.
     func gather<Value>(
         into initial: Value,

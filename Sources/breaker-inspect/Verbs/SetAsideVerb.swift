@@ -8,11 +8,13 @@ struct SetAsideVerb: Verb {
     static let synopsis = ""
     static let summary = "move a file away that services refuse; they start a new one"
     static let details = """
-        For a file whose tables are not as the library makes them ('doctor' tells):
-        its circuits, holds and history go with it. Says why, and asks. The file, its
-        -wal and its -shm get names with .corrupt- and the time, and keep all bytes.
-        Services may run on: they guard in memory, and start a new file within a
-        second. Refuses while a service can use the file.
+        For a file that is broken, or whose tables are not as the library makes them
+        ('doctor' tells): its circuits, holds and history go with it. Says why, and
+        asks. The file, its -wal, -shm and -journal get names with .corrupt- and the
+        time, and keep all bytes; its -lock and -board stay. Services may run on: they
+        guard in memory, and start a new file within a second. Refuses while a service
+        can use the file. Takes a file that is no database at all, but no database of
+        another program.
         """
     static let options: [Option] = [.yes, .dryRun]
 
@@ -36,7 +38,7 @@ struct SetAsideVerb: Verb {
         if self.isDryRun {
             context.console.writeError("dry run: nothing was changed\n")
         } else {
-            if !self.isConfirmed, try !self.ask(in: context) {
+            if !self.isConfirmed, try !self.ask(why, in: context) {
                 context.console.writeError("nothing was changed\n")
                 return .declined
             }
@@ -62,18 +64,25 @@ struct SetAsideVerb: Verb {
 
     private static func text(_ standing: StoreFiles.Standing) -> String {
         switch standing {
-        case .refused(let error): error.message.escaped
+        case .refused(let error), .unrecognizable(let error): error.message.escaped
         case .unused: "nothing is wrong with its tables, and no service has it open"
         }
     }
 
-    private func ask(in context: Context) throws(Failure) -> Bool {
+    private static func question(_ standing: StoreFiles.Standing) -> String {
+        switch standing {
+        case .refused, .unused: "Its circuits, holds and history go with it. Move it away? [y/N] "
+        case .unrecognizable: "Nothing in it shows that it was a store. Is the path right? Move it away? [y/N] "
+        }
+    }
+
+    private func ask(_ why: StoreFiles.Standing, in context: Context) throws(Failure) -> Bool {
         guard context.console.canAsk else {
             throw Failure(
                 .usage, "\(Self.name) needs a yes, and there is no terminal to ask on",
                 hint: "give --yes to do it unasked, or --dry-run to see why it would")
         }
-        context.console.writeError("Its circuits, holds and history go with it. Move it away? [y/N] ")
+        context.console.writeError(Self.question(why))
         let answer = context.console.readLine()
         if answer == nil { context.console.writeError("\n") }
         return ["y", "yes"].contains(answer?.lowercased())

@@ -47,6 +47,7 @@ struct ShowVerb: Verb {
                             inspected: circuit,
                             events: try inspection.history(of: self.circuit, limit: limit),
                             link: inspection.link,
+                            creation: try inspection.creation(),
                             now: circuit.now
                         )
                     )

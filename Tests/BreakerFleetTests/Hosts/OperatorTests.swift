@@ -42,6 +42,29 @@ import Testing
         }
     }
 
+    /// It was meant for this host alone, perhaps: before a host joins for the first time, such a hold must be released.
+    @Test func aHostThatJoinsBringsItsHoldAlong() async throws {
+        let directory = try Directory.make("breakerstore-fleet")
+        defer { Directory.remove(directory) }
+        var configuration = CircuitStore.Configuration.patient
+        configuration.clock = OtherHostClock(number: 1)
+        let store = try CircuitStore(path: directory + "/circuits.db", configuration: configuration)
+        _ = try synchronously { try store.breaker(FleetHost.config()) }
+        try synchronously { try store.hold("api", .open, by: "ann", reason: "this host moves") }
+        store.close()
+        let database = try await TestDatabase()
+        let old = try FleetHost(0, database.connection)
+        try await Fleet.ending([old]) {
+            try await Fleet.wait("the other host is joined") { old.isJoined }
+            let new = try FleetHost(1, database.connection, in: directory)
+            try await Fleet.ending([new]) {
+                try await Fleet.wait("both are held") { old.isHeld && new.isHeld }
+                #expect(try old.snapshot()?.hold?.by == "fleet: ann")
+                #expect(try old.snapshot()?.hold?.reason == "this host moves")
+            }
+        }
+    }
+
     /// `String` takes them for one; the file and the server do not.
     @Test func twoSpellingsOfANameAreTwoCircuits() async throws {
         try await Fleet.with(2) { hosts, _ in

@@ -234,7 +234,7 @@ struct SimulatedFile {
             self.failures.removeAll()
             self.trips = 0
             self.move(to: .closed, .closed, by: who, at: now)
-        case .obey(let word, let leavesTrip):
+        case .obey(let word, let leavesTrip, _):
             guard self.obey(word, leavesTrip: leavesTrip, by: who, at: now) else { return nil }
         case .stamp(let serverTime, let notBefore): self.stampWords(serverTime, notBefore: notBefore, at: now)
         case .probe:

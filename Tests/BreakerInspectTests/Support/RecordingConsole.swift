@@ -5,6 +5,7 @@ import BreakerTool
 /// Keeps what is written, and answers as it was told to.
 final class RecordingConsole: Console {
     var outputIsTerminal = false
+    var errorIsTerminal = false
     var canAsk = false
     var width: Int?
     var height: Int?
@@ -37,6 +38,14 @@ final class RecordingConsole: Console {
         self.whileAsked()
         return self.answers.isEmpty ? nil : self.answers.removeFirst()
     }
+
+    /// Whether an interrupt has come; asked while interrupts are deferred.
+    var interrupts: () -> Bool = { false }
+    private(set) var isDeferring = false
+
+    func deferInterrupts() { self.isDeferring = true }
+    func stopDeferringInterrupts() { self.isDeferring = false }
+    var isInterrupted: Bool { self.interrupts() }
 
     /// What happens in each pause.
     var inPauses: [() -> Pause] = []

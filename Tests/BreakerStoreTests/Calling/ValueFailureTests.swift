@@ -52,14 +52,51 @@ import Testing
         #expect(self.breaker.failureCount == 2)
     }
 
-    @Test func aFailingValueIsDescribedShortly() async throws {
-        _ = try await self.breaker.run({ 503 }, failingWhen: { _ in true })
-        #expect(try self.lastError == "503")
-        _ = try await self.breaker.run({ String(repeating: "é", count: 501) }, failingWhen: { _ in true })
-        #expect(try self.lastError == String(repeating: "é", count: 500))
+    private struct Response {
+        var status = 503
+        var headers = ["Set-Cookie": "session=secret"]
+        var body = "secret"
+    }
+
+    private class Message {}
+    private final class Reply: Message, CustomStringConvertible {
+        var description: String { "secret" }
+    }
+
+    /// Every process of the host can read what is stored: the value itself may be secret.
+    @Test func aFailingValueIsDescribedByItsType() async throws {
+        _ = try await self.breaker.run({ Response() }, failingWhen: { $0.status >= 500 })
+        #expect(try self.lastError == "Response")
+        _ = try synchronously { try self.breaker.run({ "secret" }, failingWhen: { _ in true }) }
+        #expect(try self.lastError == "String")
         _ = try await self.breaker.run({ [UInt8](repeating: 7, count: 100_000) }, failingWhen: { _ in true })
-        #expect(try self.lastError == "Array<UInt8> of 100000 elements")
+        #expect(try self.lastError == "Array<UInt8>")
         _ = try await self.breaker.run({ nil as Int? }, failingWhen: { _ in true })
-        #expect(try self.lastError == "nil")
+        #expect(try self.lastError == "Optional<Int>")
+        _ = try await self.breaker.run({ (503, "secret") }, failingWhen: { $0.0 >= 500 })
+        #expect(try self.lastError == "(Int, String)")
+        // Of what is declared as something more general, the name of what it is.
+        _ = try await self.breaker.run({ Reply() as Message }, failingWhen: { _ in true })
+        #expect(try self.lastError == "Reply")
+        _ = try await self.breaker.run({ Reply() as any CustomStringConvertible }, failingWhen: { _ in true })
+        #expect(try self.lastError == "Reply")
+    }
+
+    @Test func nothingOfAFailingValueIsStoredOrTold() async throws {
+        let breaker = try self.fixture.breaker("one", trip: .consecutiveFailures(1))
+        _ = try await breaker.run({ Response() }, failingWhen: { $0.status >= 500 })
+        let refusal = await #expect(throws: CircuitOpenError.self) { try await breaker.run {} }
+        #expect(refusal?.lastError == "Response")
+        let history = try await breaker.history()
+        #expect(history.map(\.reason) == ["1 failure, the last: Response"])
+        #expect(!"\(refusal as Any) \(history) \(try await breaker.snapshot())".contains("secret"))
+    }
+
+    /// A type may have a name of any length.
+    @Test func theNameOfAValuesTypeIsCut() async throws {
+        typealias Pair<Value> = (Value, Value)
+        typealias Long = Pair<Pair<Pair<Pair<Pair<Pair<Pair<Int>>>>>>>
+        _ = try await self.breaker.run({ nil as Long? }, failingWhen: { _ in true })
+        #expect(try self.lastError?.count == 500)
     }
 }

@@ -81,30 +81,52 @@ import Testing
         #expect(circuit.fail(at: 200, by: 3, 1) == .tripped)
     }
 
-    @Test func allTheDeadAreOneReporter() {
+    /// A crash loop: however often it comes back, the processes that live on saw one failing process.
+    @Test func theDeadDoNotCountBesideALivingReporter() {
         var rules = Rules.forTests()
-        rules.minimumReporters = 3
+        rules.minimumReporters = 2
         var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         let alive: Set<Int64> = [1, 2]
         for worker in 10..<20 as Range<Int64> {
             #expect(circuit.fail(at: worker, by: worker, 1, alive: alive) == .counted)
         }
         #expect(circuit.fail(at: 30, by: 1, 1, alive: alive) == .counted)
-        #expect(circuit.fail(at: 31, by: 2, 1, alive: alive) == .tripped)
+        #expect(circuit.fail(at: 31, by: 1, 2, alive: alive) == .counted)
+        #expect(circuit.fail(at: 32, by: 2, 1, alive: alive) == .tripped)
     }
 
     @Test func aCrashLoopDoesNotHideTheOthers() {
         var rules = Rules.forTests()
-        rules.minimumReporters = 4
+        rules.minimumReporters = 3
         var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         #expect(circuit.fail(at: 10, by: 1, 1, alive: [1, 2, 3]) == .counted)
         // Each one is alive while it reports, and dead when the next one does.
         for worker in 100..<120 as Range<Int64> {
             #expect(circuit.fail(at: worker, by: worker, 1, alive: [1, 2, 3, worker]) == .counted)
         }
-        #expect(circuit.failures.count <= 3 + 4, "rows stay bounded")
+        #expect(circuit.failures.count <= 3 + 3, "rows stay bounded")
         #expect(circuit.fail(at: 200, by: 2, 1, alive: [1, 2, 3]) == .counted)
         #expect(circuit.fail(at: 201, by: 3, 1, alive: [1, 2, 3]) == .tripped)
+    }
+
+    /// To ask is a system call.
+    @Test func workersAreAskedAboutOnlyWhereATripDependsOnThem() {
+        var rules = Rules.forTests()
+        rules.minimumReporters = 2
+        var circuit = TestCircuit(rules: rules, at: StoreTime(0))
+        var asked: [Int64] = []
+        func fail(at time: Int64, by worker: Int64) -> Circuit.ReportAction {
+            let report = Report(worker: worker, sequence: time, epoch: circuit.epoch, at: StoreTime(time), error: "E")
+            return circuit.callFailed(report, at: Moment(time)) {
+                asked.append($0)
+                return true
+            }
+        }
+        // Below the threshold, and at the threshold while one worker alone has failed.
+        for time in 1...10 as ClosedRange<Int64> { #expect(fail(at: time, by: 1) == .counted) }
+        #expect(asked == [])
+        #expect(fail(at: 11, by: 2) == .tripped)
+        #expect(asked.sorted() == [1, 2])
     }
 
     // MARK: - Recovery

@@ -84,7 +84,9 @@ import Testing
         var circuit = TestCircuit(rules: rules, at: StoreTime(0))
         #expect(circuit.reach(Self.counted(4, of: 4), at: 7, reporters: [1, 2]) == .counted)
         #expect(circuit.reach(Self.counted(4, of: 4), at: 8, reporters: [1, 2, 3], dead: [2, 3]) == .counted)
-        #expect(circuit.reach(Self.counted(4, of: 4), at: 9, reporters: [1, 2, 3], dead: [3]) == .tripped)
+        // The dead do not count beside the living.
+        #expect(circuit.reach(Self.counted(4, of: 4), at: 9, reporters: [1, 2, 3], dead: [3]) == .counted)
+        #expect(circuit.reach(Self.counted(4, of: 4), at: 10, reporters: [1, 2, 3, 4], dead: [3]) == .tripped)
     }
 
     /// A failure has no row, and trips by itself only where the service says that it is down.

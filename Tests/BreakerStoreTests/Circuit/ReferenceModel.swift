@@ -108,14 +108,16 @@ struct ReferenceModel {
             self.trip(now, until: isDown && outage?.time != nil ? end : nil)
             return .tripped
         }
-        // What is to be remembered: the newest that can trip, and the newest of each of enough reporters.
+        // What is to be remembered: the newest that can trip, and the newest of each reporter.
         let newestFirst = counting.sorted {
             ($0.at, $0.worker, $0.sequence) > ($1.at, $1.worker, $1.sequence)
         }
         var remembered = Array(newestFirst.prefix(self.threshold))
+        let counted = self.counted(
+            among: self.remembered.filter { self.isInWindow($0, now) } + reporting.filter { isSame($0) })
         var seen: [Int64?] = []
-        for (index, failure) in newestFirst.enumerated() where seen.count < self.rules.minimumReporters {
-            let reporter = self.living.contains(failure.worker) ? failure.worker : nil
+        for (index, failure) in newestFirst.enumerated() where counted.isEmpty || counted.contains(failure.worker) {
+            let reporter = counted.isEmpty ? nil : failure.worker
             if seen.contains(reporter) { continue }
             seen.append(reporter)
             if index >= self.threshold { remembered.append(failure) }
@@ -240,9 +242,13 @@ struct ReferenceModel {
     }
 
     private func reporters(of failures: [Failure]) -> Int {
+        max(failures.isEmpty ? 0 : 1, self.counted(among: failures).count)
+    }
+
+    /// The workers that live; all, if there are too few of them in any case.
+    private func counted(among failures: [Failure]) -> Set<Int64> {
         let workers = Set(failures.map(\.worker))
-        let live = workers.intersection(self.living)
-        return live.count + (live.count < workers.count ? 1 : 0)
+        return workers.count < self.rules.minimumReporters ? workers : workers.intersection(self.living)
     }
 
     private func isInWindow(_ failure: Failure, _ now: Int64) -> Bool {

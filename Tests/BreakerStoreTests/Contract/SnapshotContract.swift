@@ -84,6 +84,8 @@ enum SnapshotContract {
         let _: WritableKeyPath<CircuitOpenError, RefusalCause> = \.cause
         let _: WritableKeyPath<CircuitOpenError, Duration?> = \.retryAfter
         let _: WritableKeyPath<CircuitOpenError, String?> = \.lastError
+        let _: WritableKeyPath<CircuitOpenError, CircuitSnapshot.Hold?> = \.hold
+        _ = CircuitOpenError(name: "a", group: nil, cause: .held, retryAfter: nil, lastError: nil, hold: nil)
         let _: KeyPath<CircuitOpenError, String> = \.description
         let _: WritableKeyPath<CallTimeoutError, String> = \.name
         let _: WritableKeyPath<CallTimeoutError, Duration> = \.timeout

@@ -41,9 +41,11 @@ import Foundation
         let health: StoreHealth = store.health
         let healthChanges: () -> AsyncStream<StoreHealth> = store.healthChanges
         let onHealth: WritableKeyPath<CircuitStore.Configuration, (@Sendable (StoreHealth) -> Void)?> = \.onHealth
+        let migration: WritableKeyPath<CircuitStore.Configuration, CircuitStore.Migration> = \.migration
+        #expect([CircuitStore.Migration.automatic, .never].first == CircuitStore.Configuration().migration)
         let close: () -> Void = store.close
         let run: () async throws -> Void = store.run
-        _ = (breaker, breakers, named, path, events, health, healthChanges, onHealth, close, run)
+        _ = (breaker, breakers, named, path, events, health, healthChanges, onHealth, migration, close, run)
     }
 
     @Test func storeLooking() throws {

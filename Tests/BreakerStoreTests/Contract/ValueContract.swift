@@ -161,12 +161,12 @@ import Testing
         #expect(CircuitEvent.Kind(rawValue: "ofALaterVersion").rawValue == "ofALaterVersion")
         let kinds: [CircuitEvent.Kind] = [
             .configured, .tripped, .probing, .probeExpired, .reopened, .closed, .reset, .held, .released, .forgotten,
-            .degraded, .restored, .quarantined, .missed,
+            .degraded, .restored, .quarantined, .created, .stateRestored, .missed,
         ]
         #expect(
             kinds.map(\.rawValue) == [
                 "configured", "tripped", "probing", "probeExpired", "reopened", "closed", "reset", "held", "released",
-                "forgotten", "degraded", "restored", "quarantined", "missed",
+                "forgotten", "degraded", "restored", "quarantined", "created", "stateRestored", "missed",
             ])
     }
 
@@ -175,9 +175,9 @@ import Testing
             .invalidConfiguration, .notAStore, .newerSchema, .foreignSchema, .unsupportedFileSystem, .unsafePath,
             .notFound,
             .permissionDenied, .busy, .full, .corrupt, .unavailable, .noSuchCircuit, .inUse, .closed, .forked,
-            .readOnly,
+            .readOnly, .olderSchema,
         ]
-        #expect(Set(codes).count == 17)
+        #expect(Set(codes).count == 18)
     }
 
     @Test func clocks() {

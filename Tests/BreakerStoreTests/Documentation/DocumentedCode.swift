@@ -18,6 +18,16 @@ enum DocumentedCode {
         return try Self.files(in: catalog, ending: ".md").map { "\(catalog)/\($0)" } + [Self.package + "/README.md"]
     }
 
+    /// The lines of all documents that make a package depend on this one.
+    static func manifestLines() throws -> [Piece] {
+        let docs = try Self.files(in: Self.package + "/docs", ending: ".md").map { "\(Self.package)/docs/\($0)" }
+        return try (Self.documents() + docs).flatMap { path in
+            try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+                .filter { $0.contains(".package(") }
+                .map { Piece(place: String(path.dropFirst(Self.package.count + 1)), code: String($0)) }
+        }
+    }
+
     /// The blocks of Swift and C of the README and the articles.
     ///
     /// A block that begins with `// Package.swift` is left out: it is a part of a manifest.

@@ -90,7 +90,9 @@ enum RecipeSnippets {
             Counter(label: "circuit_events", dimensions: dimensions).increment()
         }
         configuration.onHealth = { health in
-            Gauge(label: "circuit_store_healthy").record(health.isHealthy ? 1 : 0)
+            // A store that was closed is no alarm.
+            let degraded = if case .degraded = health { 1 } else { 0 }
+            Gauge(label: "circuit_store_degraded").record(degraded)
         }
         calls.onOutcome = { outcome in
             let dimensions = [("circuit", outcome.circuit), ("result", "\(outcome.result)")]

@@ -92,16 +92,25 @@ import Testing
         #expect(lines.contains("logs notice: the store of circuits is closed"), "\(lines)")
     }
 
+    /// A store whose file is lost is an alarm, and one that was closed is none.
     @Test func metrics() async throws {
-        try await self.makeHistory { RecipeSnippets.measure(&$0, &$1) }
-        let lines = await self.told(5) { !$0.hasPrefix("logs ") }
+        func loseFile(of store: CircuitStore) async throws {
+            #expect(await self.told(1) { $0.hasPrefix("circuit_events") }.count == 1)
+            let folder = URL(fileURLWithPath: store.path).deletingLastPathComponent()
+            try FileManager.default.moveItem(at: folder, to: folder.appendingPathExtension("away"))
+            #expect(await !self.told(1) { $0 == "circuit_store_degraded = 1" }.isEmpty)
+        }
+        try await self.makeHistory({ RecipeSnippets.measure(&$0, &$1) }, beforeClosing: loseFile)
+        let lines = await self.told(6) { !$0.hasPrefix("logs ") }
+        #expect(lines.last == "circuit_store_degraded = 0")
         #expect(
-            lines.sorted() == [
+            // The store reports that it is degraded again when its reason changes.
+            Set(lines).sorted() == [
                 #"circuit_calls ["logged", "failed"] took time: true"#,
                 #"circuit_calls ["logged", "refused"] took time: false"#,
                 #"circuit_calls ["logged", "succeeded"] took time: true"#,
                 #"circuit_events ["logged", "tripped"] + 1"#,
-                "circuit_store_healthy = 0",
+                "circuit_store_degraded = 0", "circuit_store_degraded = 1",
             ])
     }
 
@@ -114,9 +123,12 @@ import Testing
 
     /// A success, a failure that trips, and a refusal.
     private func makeHistory(
-        _ install: (inout CircuitStore.Configuration, inout CallPolicy) -> Void
+        _ install: (inout CircuitStore.Configuration, inout CallPolicy) -> Void,
+        beforeClosing: (CircuitStore) async throws -> Void = { _ in }
     ) async throws {
-        let path = try Workplace.here.store
+        let folder = try Workplace.here.directory + "/shop"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let path = folder + "/breakers.db"
         var configuration = Stores.configuration()
         var calls = CallPolicy()
         install(&configuration, &calls)
@@ -124,6 +136,7 @@ import Testing
         let circuit = try store.breaker(.init(name: "logged", trip: .consecutiveFailures(1)), calls: calls)
         _ = try await circuit.run { try await API().fetchUser() }
         for _ in 0..<2 { _ = try? await circuit.run { try await API(error: HTTPError(status: 500)).fetchUser() } }
+        try await beforeClosing(store)
         store.close()
     }
 

@@ -1,6 +1,6 @@
 import BreakerStore
 
-/// The code of "Surviving crashes and clock steps".
+/// The code of "Surviving crashes and clock steps", and of the planned migration in "Running workers on a host".
 enum ReliabilitySnippets {
     static func durability() -> CircuitStore.Configuration {
         // snippet
@@ -8,6 +8,21 @@ enum ReliabilitySnippets {
         configuration.durability = .everyCommit
         // end of snippet
         return configuration
+    }
+
+    static func plannedMigration() -> CircuitStore.Configuration {
+        // snippet
+        var configuration = CircuitStore.Configuration()
+        configuration.migration = .never
+        configuration.whenUnavailable = .degrade
+        // end of snippet
+        return configuration
+    }
+
+    static func migrate(_ path: String) throws {
+        // snippet
+        try CircuitStore(path: path).close()
+        // end of snippet
     }
 
     static func health(_ store: CircuitStore) -> String {

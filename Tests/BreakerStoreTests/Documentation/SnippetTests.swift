@@ -35,6 +35,18 @@ import Testing
         }
     }
 
+    /// Until 1.0 each minor version may migrate the file: no line for a manifest takes the next one by itself.
+    @Test func manifestsTakeNoOtherMinorVersion() throws {
+        let lines = try DocumentedCode.manifestLines()
+        #expect(lines.contains { $0.code.contains(#".package(path: "../BreakerStore")"#) })
+        let version = Versions.library.split(separator: ".").prefix(2).joined(separator: ".")
+        for line in lines where !line.code.contains("path:") {
+            #expect(line.code.contains(#".upToNextMinor(from: "\#(version)."#), "\(line): \(line.code)")
+            // No address that could be somebody's.
+            #expect(line.code.contains(#"url: "https://git.example/"#), "\(line): \(line.code)")
+        }
+    }
+
     @Test func readmeForms() async throws {
         let store = try StoreFixture.makeStore()
         defer { store.close() }
@@ -96,6 +108,16 @@ import Testing
         let watcher = Task { await SharingSnippets.watch(store) }
         store.close()
         await watcher.value
+    }
+
+    @Test(.ownDirectory) func plannedMigration() async throws {
+        let path = try OlderFileTests.make("1.1")
+        let store = try CircuitStore(path: path, configuration: ReliabilitySnippets.plannedMigration())
+        defer { store.close() }
+        #expect(ReliabilitySnippets.health(store).contains("olderSchema"))
+        // As another process would.
+        await #expect(processExitsWith: .success) { [path = path as String] in try ReliabilitySnippets.migrate(path) }
+        #expect(await eventually { store.isHealthy })
     }
 
     @Test func reliability() throws {

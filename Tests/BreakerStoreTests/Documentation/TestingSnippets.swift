@@ -119,9 +119,9 @@ extension UserNamesTests {
 
     // snippet
     @Test func anOpenCircuitRefuses() async throws {
-        try await self.store.hold("users", .open)
+        try await self.store.hold("users", .open, by: "ann", reason: "maintenance")
         let refusal = await #expect(throws: CircuitOpenError.self) { try await self.users.run {} }
-        #expect(refusal?.name == "users" && refusal?.cause == .held)
+        #expect(refusal?.name == "users" && refusal?.cause == .held && refusal?.hold?.by == "ann")
         #expect(try await UserNames(circuit: self.users, api: API()).name() == "somebody")
         try await self.store.release("users")
         #expect(try await UserNames(circuit: self.users, api: API()).name() == "Ada")

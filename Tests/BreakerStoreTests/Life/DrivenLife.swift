@@ -33,6 +33,9 @@ struct DrivenLife {
             self.life.opened(mayKeepAnswers: counts)
             return LifeReply()
         case .lost: return Self.reply(self.life.lost(loss))
+        case .openingFailed:
+            self.life.openingFailed(BreakerStoreError(code: .notFound, message: "no directory"))
+            return LifeReply()
         case .recovered: return LifeReply(decision: self.life.recovered() == nil ? "" : "was lost")
         case .closeRequested:
             return Self.reply(self.life.closeRequested(until: Self.deadline(time + LifeEvent.closingTime)))
@@ -86,6 +89,7 @@ struct DrivenLife {
         return [
             "phase": phase,
             "lead": "\(self.life.lead)\(self.life.isLeadWanted ? ", wanted" : "")",
+            "obstacle": self.life.loss?.obstacle.map { "\($0.code)" } ?? "none",
             "waiting": "\(Self.numbers(self.life.waiting))",
             "hurry": "\(self.life.isOverdue)",
             "checkpoint": "\(self.life.checkpoint)",

@@ -6,6 +6,7 @@
 enum LifeEvent: Hashable {
     case opened(mayKeepAnswers: Bool)
     case lost
+    case openingFailed
     case recovered
     case closeRequested
     case closed

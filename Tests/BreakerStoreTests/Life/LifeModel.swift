@@ -12,6 +12,7 @@ struct LifeModel {
 
     private var phase = "healthy"
     private var isLost = false
+    private var obstacle: String?
     private var mayKeepAnswers = false
     private var leader = "nobody"
     private var isWanted = false
@@ -35,6 +36,7 @@ struct LifeModel {
         [
             "phase": self.phase + (self.phase == "closing" && self.isLost ? ", lost" : ""),
             "lead": self.leader + (self.isWanted ? ", wanted" : ""),
+            "obstacle": self.phase == "closed" ? "none" : self.obstacle ?? "none",
             "waiting": "\(self.numbers)",
             "hurry": "\(self.hurries)",
             "checkpoint": self.checkpoint,
@@ -47,9 +49,11 @@ struct LifeModel {
         switch event {
         case .opened(let counts): self.mayKeepAnswers = counts
         case .lost: return self.lose(at: now)
+        case .openingFailed: if self.phase.hasPrefix("degraded") { self.obstacle = "notFound" }
         case .recovered:
             guard self.phase.hasPrefix("degraded") else { break }
             self.phase = "healthy"
+            self.obstacle = nil
             return LifeReply(decision: "was lost")
         case .closeRequested:
             guard self.phase != "closing", self.phase != "closed" else { break }
@@ -123,7 +127,7 @@ struct LifeModel {
     private mutating func submit(_ number: Int, _ submitter: LifeEvent.Submitter, _ deadline: Int) -> LifeReply {
         self.deadlines[number] = deadline
         guard self.takesIn else {
-            return LifeReply(decision: self.phase == "closed" ? "refused (closed)" : "refused (full)")
+            return LifeReply(decision: "refused (\(self.phase == "closed" ? "closed" : self.obstacle ?? "full"))")
         }
         self.waiting.append(Waiting(number: number, deadline: deadline))
         var reply = LifeReply(decision: "waits")

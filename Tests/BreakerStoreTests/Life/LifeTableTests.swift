@@ -53,7 +53,7 @@ import Testing
             #expect(events.allSatisfy { Set($0).count == $0.count })
         }
         let names = (LifeTable.phases[0].effects + LifeTable.always).map { "\($0.event)".prefix { $0 != "(" } }
-        #expect(Set(names).count == 21, "each kind of event is in the table")
+        #expect(Set(names).count == 22, "each kind of event is in the table")
     }
 
     @Test(arguments: LifeTable.phases) func eachEventHasItsEffect(in phase: LifeTable.Column) {
@@ -61,6 +61,18 @@ import Testing
             let effect = Self.effect(of: event, on: Self.life(phase.name))
             #expect(effect == expected, "\(event) while \(phase.name)")
         }
+    }
+
+    /// Health names what is in the way now; the thread goes by what the file was lost for.
+    @Test func aFailedOpeningIsNamed() {
+        var life = Self.life("degraded")
+        #expect("\(life.life.health)".contains("BreakerStoreError.full: lost"))
+        _ = life.happen(.openingFailed, at: 1_000)
+        #expect("\(life.life.health)".contains("BreakerStoreError.notFound: no directory"))
+        #expect(life.life.refusal?.code == .notFound)
+        #expect(life.life.loss?.error.code == .full)
+        let reply = life.happen(.submitted(9, by: .task, deadline: 2_000), at: 1_000)
+        #expect(reply.description == "refused (notFound)")
     }
 
     @Test(arguments: LifeTable.leads) func eachEventHasItsEffect(under leader: LifeTable.Column) {

@@ -18,7 +18,8 @@ import Testing
         // Lives in which nothing happens prove nothing.
         guard text == nil else { return }
         let decisions = [
-            "leads", "waits", "refused (full)", "refused (closed)", "has work", "gives up", "goes on", "may look",
+            "leads", "waits", "refused (full)", "refused (notFound)", "refused (closed)", "has work", "gives up",
+            "goes on", "may look",
             "may not",
             "done", "withdrawn", "had begun", "recovers", "looks around", "finishes", "syncs the log", "copies",
             "was lost",
@@ -112,7 +113,7 @@ import Testing
         case 26, 27: return .lookAroundIsUnfinished
         case 28: return random.chance(50) ? .lost : .opened(mayKeepAnswers: random.chance(80))
         case 29:
-            return random.pick([.recovered, .idleSweepBegan, .lookAroundIsUnfinished, .handlesWereMade]) ?? .recovered
+            return random.pick([.recovered, .openingFailed, .lookAroundIsUnfinished, .handlesWereMade]) ?? .recovered
         default: return random.chance(20) ? (random.chance(70) ? .closeRequested : .closed) : .recovered
         }
     }

@@ -24,7 +24,7 @@ import Testing
     private func obey(
         _ order: LinkOrder, on name: String = "users", reason: String? = nil
     ) throws -> Int64? {
-        let who: String? = if case .obey(let word, _) = order { word.by } else { nil }
+        let who: String? = if case .obey(let word, _, _) = order { word.by } else { nil }
         return try self.store.obey(
             order, on: name, ifEpoch: self.epoch(name), by: LinkOrder.fleet(for: who), reason: reason)
     }
@@ -49,7 +49,7 @@ import Testing
         .obey(
             LinkWord(
                 kind: kind, number: 1, saidAt: saidAt, age: 0, hold: hold, holdFor: time, by: who, reason: reason),
-            leavesTrip: false)
+            leavesTrip: false, serverTime: 0)
     }
 
     static let orders: [LinkOrder] = [

@@ -5,6 +5,8 @@ import Testing
 
 /// What people say of circuits is kept for the links of all hosts, and of each kind the newest counts.
 @Suite(.timeLimit(.minutes(10))) struct WordTests {
+    private static let serverTime: Int64 = 1 << 50
+
     private let fixture: StoreFixture
     private var store: CircuitStore { self.fixture.store }
 
@@ -20,8 +22,10 @@ import Testing
     private func word(_ kind: LinkWord.Kind) throws -> LinkWord? { try self.seen().word(kind) }
 
     @discardableResult
-    private func obey(_ word: LinkWord, leavesTrip: Bool = false) throws -> Bool {
-        let order = LinkOrder.obey(word, leavesTrip: leavesTrip)
+    private func obey(
+        _ word: LinkWord, leavesTrip: Bool = false, serverTime: Int64 = WordTests.serverTime
+    ) throws -> Bool {
+        let order = LinkOrder.obey(word, leavesTrip: leavesTrip, serverTime: serverTime)
         let who = LinkOrder.fleet(for: word.by)
         return try self.store.obey(order, on: "a", ifEpoch: self.seen().epoch, by: who, reason: nil) != nil
     }
@@ -103,18 +107,47 @@ import Testing
         #expect(try !self.obey(LinkWord(kind: .hold, number: 1, saidAt: 0)))
     }
 
-    /// An enemy has written the latest stamps that are taken: what is said here is kept, and those never undo it.
-    @Test func theLatestStampEatsNoWord() throws {
-        let latest = LinkWord.sendable.upperBound
-        #expect(try self.obey(LinkWord(kind: .hold, number: .max, saidAt: latest, hold: .open)))
-        for stamp in [-1, .min, latest + 1, .max] {
-            #expect(try !self.obey(LinkWord(kind: .hold, number: 9, saidAt: stamp)))
+    /// A program has written stamps far after the server's time: they are damage, and no word of theirs is taken over.
+    @Test func aStampFarAheadIsNotTakenOver() throws {
+        let latest = Self.serverTime + LinkWord.longestLead
+        for stamp in [-1, .min, latest + 1, LinkWord.sendable.upperBound, .max] {
+            #expect(try !self.obey(LinkWord(kind: .hold, number: 9, saidAt: stamp, hold: .open)))
         }
+        #expect(try self.obey(LinkWord(kind: .hold, number: .max, saidAt: latest, hold: .open)))
+        // What is said here is later, and can be sent.
         try self.store.release("a")
-        #expect(try self.stamp(1))
+        #expect(try self.stamp(Self.serverTime + 1))
         #expect(try self.word(.hold)?.hold == nil && self.word(.hold)?.saidAt == latest + 1)
-        #expect(try !self.obey(LinkWord(kind: .hold, number: .max, saidAt: latest, hold: .open)))
+        #expect(LinkWord.credibleStamps(at: Self.serverTime + 1).contains(latest + 1))
+        let old = LinkWord(kind: .hold, number: .max, saidAt: latest, hold: .open)
+        #expect(try !self.obey(old, serverTime: Self.serverTime + 1))
         #expect(try self.seen().hold == nil)
+    }
+
+    /// The file has taken over a word before the server's clock was set right, or by 0.5.0.
+    @Test(arguments: [serverTime + LinkWord.longestLead + 3_600_000_000, LinkWord.sendable.upperBound])
+    func aWordWithADamagedStampGivesWayToEachOther(stamp: Int64) throws {
+        let damaged = LinkWord(kind: .hold, number: .max, saidAt: stamp, hold: .open, by: "mallory")
+        func obeyDamaged() throws {
+            #expect(try self.obey(damaged, serverTime: LinkWord.sendable.upperBound))
+            #expect(try self.seen().hold?.state == .open)
+        }
+        try obeyDamaged()
+        // One of another host, however old.
+        #expect(try self.obey(LinkWord(kind: .hold, number: 1, saidAt: 100, hold: .closed)))
+        #expect(try self.seen().hold?.state == .closed)
+        // A reset ends its hold.
+        try obeyDamaged()
+        #expect(try self.obey(LinkWord(kind: .reset, number: 1, saidAt: 101)))
+        #expect(try self.seen().hold == nil)
+        // One of this host, which gets the server's time.
+        #expect(try self.word(.hold)?.saidAt == stamp)
+        try self.store.reset("a")
+        try self.store.hold("a", .closed)
+        #expect(try self.stamp(Self.serverTime))
+        let (reset, hold) = (try #require(try self.word(.reset)?.stamp), try #require(try self.word(.hold)?.stamp))
+        #expect(reset < hold)
+        #expect((Self.serverTime...Self.serverTime + 600_000_000).contains(hold.saidAt))
     }
 
     @Test func aStampIsNotBeforeWhatItsHostHadObeyed() throws {
@@ -207,7 +240,8 @@ import Testing
         func obey(_ word: LinkWord) throws {
             let epoch = try seen().epoch
             _ = try #require(
-                try self.store.obey(.obey(word, leavesTrip: false), on: "b", ifEpoch: epoch, by: nil, reason: nil))
+                try self.store.obey(
+                    .obey(word, leavesTrip: false, serverTime: 0), on: "b", ifEpoch: epoch, by: nil, reason: nil))
         }
         try obey(LinkWord(kind: .reset, number: 1, saidAt: 1, age: 11_000_000))
         #expect(try seen().failed?.bad == 1)

@@ -64,7 +64,7 @@ import Testing
             "DROP INDEX event_by_circuit; CREATE INDEX event_by_circuit ON worker (pid)",
             "the index 'event_by_circuit' is not"
         ),
-        ("PRAGMA user_version = 2001; ALTER TABLE worker ADD COLUMN later TEXT", "the table 'worker' is not"),
+        ("PRAGMA user_version = 2002; ALTER TABLE worker ADD COLUMN later TEXT", "the table 'worker' is not"),
         // A file of 1.0 has none of these columns.
         ("PRAGMA user_version = 1000", "the table 'clock' is not"),
         ("PRAGMA user_version = 7", "the table 'clock' is not"),
@@ -195,7 +195,7 @@ import Testing
 
     @Test(arguments: [
         "CREATE TABLE later (x INTEGER CHECK (length(hex(zeroblob(x))) > 0)) STRICT; INSERT INTO later VALUES (1)",
-        "CREATE TABLE later (x TEXT PRIMARY KEY, y UNIQUE); CREATE INDEX more ON later (y); PRAGMA user_version = 2001",
+        "CREATE TABLE later (x TEXT PRIMARY KEY, y UNIQUE); CREATE INDEX more ON later (y); PRAGMA user_version = 2002",
         "CREATE TRIGGER t AFTER INSERT ON event BEGIN INSERT INTO pwned VALUES (1); END",
         // A trigger may have the name of a table or an index.
         "CREATE TRIGGER circuit AFTER INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END",

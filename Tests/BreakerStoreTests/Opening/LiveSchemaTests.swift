@@ -27,7 +27,7 @@ import Testing
                 "DROP INDEX event_by_circuit",
                 "CREATE INDEX event_by_circuit ON event (circuit, id)"
             ),
-            ("CREATE TABLE t (x); PRAGMA user_version = 7", "DROP TABLE t; PRAGMA user_version = 2000"),
+            ("CREATE TABLE t (x); PRAGMA user_version = 7", "DROP TABLE t; PRAGMA user_version = 2001"),
         ], [false, true])
     func comesBackOnceTheObjectIsAsItShouldBe(_ sql: (change: String, back: String), isOpen: Bool) async throws {
         let path = try Workplace.here.store
@@ -81,6 +81,24 @@ import Testing
         #expect(try Files.setAside(in: Workplace.here.directory).count == 3)
     }
 
+    /// Living workers move a broken file away themselves.
+    @Test func aBrokenFileOfTheLivingIsLeftToThem() throws {
+        let path = try Workplace.here.store
+        try Stores.make(path)
+        let lock = try LockFile(path: path + "-lock", creatingWith: nil, owner: nil)
+        let worker = LockFile.workers.lowerBound + 1
+        #expect(lock.lock(worker: worker))
+        Files.write(Array("not a database".utf8), to: path)
+        let error = #expect(throws: BreakerStoreError.self) { try StoreFiles(path: path).setAside(SystemHostClock()) }
+        #expect(error?.code == .inUse)
+        #expect(Files.read(path) != nil)
+        lock.unlock(worker: worker)
+        let kept = try StoreFiles(path: path).setAside(SystemHostClock())
+        #expect(Files.read(kept) != nil)
+        // The lock file was there before.
+        #expect(lock.isInPlace)
+    }
+
     /// SQLite compiles nothing anew for that, and the tables are the same.
     @Test func laterMajorVersionAloneIsNoticedByWriters() async throws {
         let path = try Workplace.here.store
@@ -96,7 +114,7 @@ import Testing
         #expect(!breaker.isCallPermitted)
         #expect(Self.events(in: path) == events)
         #expect(Foreign.value(path, "SELECT count(*) FROM failure") == "1")
-        Foreign.run(path, "PRAGMA user_version = 2000", keepsLog: true)
+        Foreign.run(path, "PRAGMA user_version = 2001", keepsLog: true)
         #expect(await eventually { store.isHealthy })
         #expect(await eventually { (try? store.circuit(named: "b")?.state) != .closed })
     }

@@ -70,7 +70,7 @@ import Testing
         #expect(try Self.move(path) == [])
         #expect([counted, told, numbers].map(value) == before)
         #expect(value(Self.circuits) == Self.expected[version]?.joined(separator: "\n"))
-        #expect(value("PRAGMA user_version") == "2000")
+        #expect(value("PRAGMA user_version") == "2001")
         #expect(value("SELECT sum(refused) FROM tally") == (version == "1.0" ? "2" : nil))
         if version == "1.1" { #expect(value("SELECT worker_name || (pid > 0) FROM probe") == "shop1") }
         #expect(value("SELECT (reserved - 1767225600000000) / 1000000 FROM clock") == (version == "1.0" ? "47" : "34"))
@@ -169,7 +169,26 @@ import Testing
             _ = try CircuitStore(path: path, configuration: Stores.configuration(.readOnly)).circuits()
         }
         #expect(error?.message == "the file has schema \(version), which this program can't read")
-        #expect(error?.advice?.contains("moves it to schema 2.0") == true)
+        #expect(error?.advice?.contains("moves it to schema 2.1") == true)
         #expect(Foreign.value(path, "PRAGMA user_version") == (version == "1.0" ? "1000" : "1001"))
+    }
+
+    /// A file of 0.5.0 gets the table that it lacks, and nothing else changes; what 0.5.0 has created has no creation.
+    @Test func aFileOfSchema20GetsOneTable() throws {
+        let path = try Workplace.here.directory + "/a.db"
+        try Stores.make(path)
+        Foreign.run(path, "DROP TABLE predecessor; PRAGMA user_version = 2000")
+        let rest = """
+            SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema WHERE name <> 'predecessor' ORDER BY name)
+            """
+        let (before, birth) = (Foreign.value(path, rest), Foreign.value(path, "SELECT birth FROM clock"))
+        let store = try CircuitStore(path: path, configuration: Stores.configuration())
+        defer { store.close() }
+        #expect(store.isHealthy)
+        #expect(Foreign.value(path, "PRAGMA user_version") == "2001")
+        #expect(Foreign.value(path, rest) == before)
+        #expect(Foreign.value(path, "SELECT birth FROM clock") == birth)
+        #expect(Foreign.value(path, "SELECT count(*) FROM predecessor") == "0")
+        #expect(try store.circuit(named: "a")?.failureCount == 1)
     }
 }

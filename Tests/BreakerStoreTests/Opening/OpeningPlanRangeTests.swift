@@ -10,8 +10,9 @@ import Testing
     private static let contents: [OpeningFacts.Content] = [
         OpeningPlanTests.header(Schema.applicationID, Schema.version),
         OpeningPlanTests.header(Schema.applicationID, Schema.version + Schema.stepsOfAMajor),
-        OpeningPlanTests.header(0, 0), OpeningPlanTests.header(1, 0), .zeros, .other,
+        OpeningPlanTests.header(0, 0), OpeningPlanTests.header(1, 0), .zeros, .other, older,
     ]
+    private static let older = OpeningPlanTests.header(Schema.applicationID, 1_000)
 
     /// Each look answers in one way; true and false in turn, as the number says.
     private struct Answers {
@@ -27,7 +28,9 @@ import Testing
             case .lock: facts.lockContent = self.lock
             case .journal: facts.startsFromNothing = self.bit(0)
             case .logVersions: facts.logVersions = self.bit(0) ? [Schema.version] : [Schema.version + 1_000]
-            case .version: facts.version = self.bit(1) ? Schema.version : Schema.version + 1_000
+            case .version:
+                let other = self.content == OpeningPlanRangeTests.older ? 1_000 : Schema.version + 1_000
+                facts.version = self.bit(1) ? Schema.version : other
             case .tables: facts.isEmpty = self.bit(0)
             case .wholeByLog: facts.versionByLog = .some(self.bit(1) ? Schema.version : nil)
             case .access:
@@ -45,19 +48,19 @@ import Testing
             for log in Self.files {
                 for index in Self.files where index?.size != 1 {
                     for journal in Self.files where journal?.size != 1 {
-                        for choices in 0..<64 {
+                        for choices in 0..<128 {
                             var plan = Self.plan(choices, hasLock: lock != .other)
                             (plan.facts.database, plan.facts.log) = (database, log)
                             (plan.facts.index, plan.facts.journal) = (index, journal)
                             let content = Self.contents[content]
-                            try self.check(&plan, Answers(content: content, lock: lock, bits: choices >> 3))
+                            try self.check(&plan, Answers(content: content, lock: lock, bits: choices >> 4))
                             plans += 1
                         }
                     }
                 }
             }
         }
-        #expect(plans == 4 * 4 * 3 * 3 * 64)
+        #expect(plans == 4 * 4 * 3 * 3 * 128)
     }
 
     private static func plan(_ choices: Int, hasLock: Bool) -> OpeningPlan {
@@ -68,6 +71,7 @@ import Testing
         plan.facts.access = nil
         plan.mayCreate = choices & 2 == 0
         plan.isSuspect = choices & 4 != 0
+        plan.mayMigrate = choices & 8 == 0
         return plan
     }
 
@@ -80,19 +84,26 @@ import Testing
             answers.answer(look, &plan.facts)
         }
         let isStranger = plan.facts.hasDatabase && plan.facts.content != nil && answers.content == Self.contents[3]
+        let isKept =
+            !plan.mayMigrate && plan.facts.hasDatabase && plan.facts.content == Self.older
+            && plan.facts.version != Schema.version
         switch plan.step {
         case .look, .refuse, .beginAnew: break
         case .takeGuard(let mayMake):
+            try #require(!mayMake || !isKept, "a lock file beside an older store: \(plan)")
             try #require(plan.guarding == nil, "the guard is taken twice: \(plan)")
             try #require(mayMake ? plan.facts.access == .granted : answers.lock != .other, "\(plan)")
             try #require(!isStranger || !mayMake, "a lock file beside a stranger's file: \(plan)")
         case .open(let checksWholeFile):
             try #require(plan.guarding != nil && plan.facts.access == .granted, "\(plan)")
+            try #require(!isKept, "an older store is migrated: \(plan)")
             try #require(!checksWholeFile || plan.mayCreate, "\(plan)")
             try #require(!isStranger || plan.facts.versionByLog == .some(Schema.version), "a stranger's file: \(plan)")
         case .create: try #require(plan.guarding != nil && plan.mayCreate && plan.facts.database == nil, "\(plan)")
         case .moveStraysAside: try #require(plan.guarding != nil && !plan.facts.hasDatabase, "\(plan)")
-        case .deleteIndex: try #require(plan.guarding != nil && plan.facts.log == nil, "\(plan)")
+        case .deleteIndex:
+            try #require(plan.guarding != nil && plan.facts.log == nil, "\(plan)")
+            try #require(!isKept, "the index of an older store: \(plan)")
         case .setAside:
             try #require(plan.guarding != nil && plan.mayCreate && plan.isSuspect, "\(plan)")
             try #require(!isStranger, "a stranger's file: \(plan)")

@@ -19,7 +19,8 @@ import Testing
         }
     }
 
-    @Test(arguments: newFiles + strangers + versions + tornFiles) func whatTheFilesAre(_ row: Row) { self.check(row) }
+    @Test(arguments: newFiles + strangers + versions + olderVersions + tornFiles)
+    func whatTheFilesAre(_ row: Row) { self.check(row) }
 
     @Test(arguments: names + accesses + guards) func whatMayBeUsed(_ row: Row) { self.check(row) }
 

@@ -172,7 +172,8 @@ import Testing
         other.close()
         await breaker.recordFailure()
         #expect(breaker.failureCount == 1)
-        #expect(second.failureCount == 0)
+        // Memory begins with the failures of this process, whichever of its stores has reported them.
+        #expect(second.failureCount == 1)
         #expect(fixture.isHealthy)
     }
 }

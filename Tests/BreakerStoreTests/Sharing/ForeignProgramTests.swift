@@ -107,7 +107,8 @@ import Testing
         let (swift, python) = try await self.pair(in: place, "failures=3")
         try await swift.ask("call users 3")
         try await python.ask("hold users open 60 ann")
-        #expect(try await swift.ask("call users").description == "ran=0 failed=0 refused=1 cause=held wait=60000000")
+        let refused = "ran=0 failed=0 refused=1 cause=held wait=60000000 by=ann reason=held-in-python"
+        #expect(try await swift.ask("call users").description == refused)
         #expect(try await python.ask("call users")["calls"] == "refused")
         place.clock.advance(by: .seconds(60))
         #expect(try await swift.ask("fail users").number("failed") == 1)
@@ -203,8 +204,8 @@ import Testing
         #expect(try await swift.ask("health").description == "health=healthy")
     }
 
-    /// Swift, the dead together, and one more who lives: a program counts for itself once it holds a byte.
-    @Test func reportersAreTheLivingAndOneForTheDead() async throws {
+    /// A program counts as a reporter once it holds a byte; beside a living one, no dead one counts.
+    @Test func reportersAreTheLiving() async throws {
         let place = try Workplace.here
         var configuration = CircuitStore.Configuration()
         configuration.clock = place.clock
@@ -212,17 +213,29 @@ import Testing
         let store = try CircuitStore(path: place.store, configuration: configuration)
         defer { store.close() }
         let users = try store.breaker(
-            .init(name: "users", trip: .failures(3, within: .seconds(60)), minimumReporters: 3)
+            .init(name: "users", trip: .failures(3, within: .seconds(60)), minimumReporters: 2)
         )
-        await users.recordFailure()
         for _ in 0..<2 {
             let unregistered = try await ForeignProgram.open(in: place)
             #expect(try await unregistered.ask("call users 5")["calls"] == "counted,counted,counted,counted,counted")
         }
+        await users.recordFailure()
         #expect(users.state == .closed)
+        // Python decides: it lives, and so does Swift.
         let registered = try await ForeignProgram.open(in: place)
         try await registered.ask("register shop.py")
         #expect(try await registered.ask("call users")["calls"] == "tripped")
+        #expect(!users.isCallPermitted)
+        // Beside Python alone, those that have died do not count.
+        try await registered.ask("reset users ann")
+        for _ in 0..<2 {
+            let victim = try await place.openWorker()
+            try await victim.ask("breaker users failures=3 reporters=2")
+            try await victim.ask("fail users 2")
+            await victim.die()
+        }
+        #expect(try await registered.ask("call users 2")["calls"] == "counted,counted")
+        await users.recordFailure()
         #expect(!users.isCallPermitted)
     }
 

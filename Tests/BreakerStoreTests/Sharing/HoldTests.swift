@@ -77,6 +77,25 @@ import Testing
         #expect(try await caller.ask("history users tripped").number("count") == 30)
     }
 
+    /// Each refusal names the operator and the reason, wherever the command was given; not an error from before.
+    @Test func refusalsOfAllProcessesNameTheOperator() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        let (caller, boss) = (workers[0], workers[1])
+        try await workers.ask("breaker users failures=2")
+        try await caller.ask("fail users")
+        try await boss.ask("hold users open by=ann reason=maintenance")
+        let held = "ran=0 failed=0 refused=2 cause=held by=ann reason=maintenance"
+        #expect(try await caller.ask("call users 2").description == held)
+        try await boss.ask("hold users open for=10 by=bob")
+        let next = "ran=0 failed=0 refused=2 cause=held wait=10000000 by=bob"
+        #expect(try await caller.ask("call users 2").description == next)
+        // A process that starts now has read nothing but this circuit.
+        let late = try await place.openWorker()
+        try await late.ask("breaker users failures=2")
+        #expect(try await late.ask("call users")["by"] == "bob")
+    }
+
     enum Beneath: CaseIterable {
         case closed, open, halfOpen
     }

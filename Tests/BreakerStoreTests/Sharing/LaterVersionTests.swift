@@ -6,7 +6,7 @@ import Testing
 /// What a program of a later version has written beside this one.
 @Suite(.ownDirectory, .timeLimit(.minutes(10))) struct LaterVersionTests {
     /// A later minor version adds tables.
-    private static let version = "PRAGMA user_version = 2001; CREATE TABLE IF NOT EXISTS later (x INTEGER) STRICT;"
+    private static let version = "PRAGMA user_version = 2002; CREATE TABLE IF NOT EXISTS later (x INTEGER) STRICT;"
     private static let later = "\(version) UPDATE circuit SET rule = 'share', rule_count = 20, rule_window = 5000000 "
     private static let foreign = "\(version) UPDATE circuit SET state = 'shadowing' "
 

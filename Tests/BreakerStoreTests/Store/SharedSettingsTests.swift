@@ -53,6 +53,7 @@ import Testing
         Setting("onEvent") { $0.onEvent = { _ in } },
         Setting("workerName") { $0.workerName = "another" },
         Setting("clock") { $0.clock = SystemHostClock() },
+        Setting("migration") { $0.migration = .never },
     ])
     func otherSettingsMayDiffer(_ setting: Setting) throws {
         let other = try self.open(setting.change)

@@ -83,7 +83,7 @@ import Testing
         let breaker = try self.openBreaker(in: store)
         let recovery = try HeldRecovery(store)
         defer { recovery.clear() }
-        #expect(synchronously { !question.isRefused(breaker) })
+        #expect(synchronously { question.isRefused(breaker) }, "memory begins with the open circuit")
         #expect(!store.isHealthy)
         recovery.letGo()
         #expect(await eventually { store.isHealthy })

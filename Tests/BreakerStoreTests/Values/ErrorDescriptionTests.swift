@@ -1,6 +1,9 @@
+import Foundation
 import Testing
 
 @testable import BreakerStore
+
+private let date = Date(timeIntervalSince1970: 0)
 
 @Suite struct ErrorDescriptionTests {
     @Test(arguments: [
@@ -18,6 +21,26 @@ import Testing
         (
             CircuitOpenError(name: "a", group: nil, cause: .held, retryAfter: nil, lastError: "two\nlines"),
             #"the call was not made: circuit 'a' is held open; last error: two\u{A}lines"#
+        ),
+        (
+            CircuitOpenError(
+                name: "a", group: "G", cause: .held, retryAfter: .seconds(90), lastError: "an old error",
+                hold: CircuitSnapshot.Hold(
+                    state: .open, since: date, until: date, by: "ann\n", reason: "two\nlines")),
+            "the call was not made: circuit 'a' (group 'G') is held open by ann\\u{A} until 1970-01-01 00:00:00 +0000,"
+                + " retry after 90 s; reason: two\\u{A}lines"
+        ),
+        (
+            CircuitOpenError(
+                name: "a", cause: .held, hold: CircuitSnapshot.Hold(state: .open, since: date)),
+            "the call was not made: circuit 'a' is held open until it is released"
+        ),
+        (
+            CircuitOpenError(
+                name: "a", cause: .held,
+                hold: CircuitSnapshot.Hold(
+                    state: .open, since: date, until: Date(timeIntervalSince1970: 9.3e12), by: "ann")),
+            "the call was not made: circuit 'a' is held open by ann until \(Date(timeIntervalSince1970: 9.3e12))"
         ),
         (
             CircuitOpenError(name: "a", group: nil, cause: .open, retryAfter: .zero, lastError: nil),
@@ -53,6 +76,7 @@ import Testing
     @Test(arguments: [
         (BreakerStoreError.Code.invalidConfiguration, "invalidConfiguration"), (.notAStore, "notAStore"),
         (.newerSchema, "newerSchema"), (.foreignSchema, "foreignSchema"),
+        (.olderSchema, "olderSchema"),
         (.unsupportedFileSystem, "unsupportedFileSystem"),
         (.unsafePath, "unsafePath"), (.notFound, "notFound"), (.permissionDenied, "permissionDenied"),
         (.busy, "busy"), (.full, "full"), (.corrupt, "corrupt"), (.unavailable, "unavailable"),

@@ -46,8 +46,9 @@ struct FilesUnderFeet {
         let number = self.report.count(of: "scenes")
         let floor = try Floor("\(self.stage.directory)/\(number)")
         defer { floor.clear() }
-        let workers = try await self.start(floor)
+        var workers = try await self.start(floor)
         defer { for worker in workers { worker.clear() } }
+        var commands = LastCommands()
         var windows: [ExcusedTime] = []
         var everHalted: Set<pid_t> = []
         for (round, fault) in faults.enumerated() where self.report.goesOn {
@@ -62,6 +63,17 @@ struct FilesUnderFeet {
             // Faults in a row make the stores wait longer and longer before they try again.
             let isCalm = !self.stage.options.isShort && Int.random(in: 0..<6, using: &random) == 0
             if isCalm { try await Task.sleep(for: .milliseconds(3_100)) }
+            let speaker = workers.randomElement(using: &random) ?? workers[0]
+            try await commands.give(to: speaker, mustWork: true, &random)
+            // Whoever is to know of it has seen it.
+            if Bool.random(using: &random) { try await workers.ask("call held ; call open") }
+            let killed = workers.indices.filter { workers[$0] !== halted }.randomElement(using: &random).flatMap {
+                self.stage.options.isShort || Int.random(in: 0..<4, using: &random) > 0 ? nil : $0
+            }
+            if let killed, let step = Self.steps.randomElement(using: &random) {
+                // It may come there before it answers.
+                _ = try? await workers[killed].ask("die-at \(step) 1")
+            }
             let before = floor.tick()
             if let halted {
                 everHalted.insert(halted.pid)
@@ -72,6 +84,20 @@ struct FilesUnderFeet {
             try await Task.sleep(for: .milliseconds(delay))
             if !haltedLonger { halted?.goOn() }
             let verdict = try floor.end(fault)
+            if let killed {
+                await workers[killed].die()
+                // A new worker could not open what is there.
+                if case .void = verdict { return self.report.add(1, "scenes given up") }
+                workers[killed] = try await self.start(floor, killed)
+                self.report.add(1, "kills")
+            }
+            if case .lost = verdict, fault == .replacedByStore { commands.forget() }
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                let others = workers.filter { $0 !== halted }
+                let speaker = others.randomElement(using: &random) ?? workers[0]
+                try await commands.give(to: speaker, mustWork: false, &random)
+                self.report.add(1, "commands before all workers met")
+            }
             let after = floor.tick()
             if haltedLonger, halted != nil {
                 try await Task.sleep(for: .milliseconds(delay))
@@ -88,6 +114,13 @@ struct FilesUnderFeet {
             }
             try await self.check(workers, floor, windows, what, everHalted)
             if case .lost = verdict, fault == .replacedByStore { try await self.checkLegacy(workers, what) }
+            for worker in workers {
+                for problem in try await commands.faults(seenBy: worker) { self.report.violated("\(what): \(problem)") }
+            }
+            if case .lost = verdict, fault != .replacedByStore {
+                self.report.add(1, "losses")
+                if commands.hasAny { self.report.add(1, "losses that a hold or an open state outlived") }
+            }
             for problem in floor.strangersProblems() { self.report.violated("\(what): \(problem)") }
             self.report.add(1, "faults")
             if halted != nil { self.report.add(1, "halts") }
@@ -95,13 +128,26 @@ struct FilesUnderFeet {
         self.report.add(1, "scenes")
     }
 
+    /// Where workers die.
+    private static let steps = [
+        "session.closed", "open.begin", "open.guarded", "creation.begin", "creation.file", "strays.moved",
+        "quarantine.begin", "quarantine.database", "quarantine.side", "migration.begin", "migration.commit",
+        "migration.done", "open.logged", "creation.filled", "creation.freed", "open.registered",
+        "circuits.registering", "circuits.registered", "commit.begin", "commit.done", "sync.begin",
+    ]
+
     private func start(_ floor: Floor) async throws -> [WorkerProcess] {
-        let workers = try (0..<Self.workers).map { _ in try WorkerProcess(arguments: [floor.clock.path]) }
-        try await workers.ask { number in
-            "user \(floor.user) ; open \(floor.path) ticking busy=0.25 first-retry=5"
-                + " ; busy begin \(number) \(Self.workers)"
-        }
+        var workers: [WorkerProcess] = []
+        for number in 0..<Self.workers { workers.append(try await self.start(floor, number)) }
         return workers
+    }
+
+    private func start(_ floor: Floor, _ number: Int) async throws -> WorkerProcess {
+        let worker = try WorkerProcess(arguments: [floor.clock.path])
+        try await worker.ask(
+            "user \(floor.user) ; open \(floor.path) ticking busy=0.25 first-retry=5 ; \(LastCommands.registration)"
+                + " ; busy begin \(number) \(Self.workers)")
+        return worker
     }
 
     /// Waits until each worker sees in its file what each did after that time; false if they do not meet.

@@ -220,9 +220,9 @@ struct SchemaGames {
     // MARK: - Headers
 
     private var pragmas: [Game] {
-        let versions = [0, 1, 999, 1_001, 1_999, 2_001, 2_999, 3_000, 2_147_483_647, -1, -2_147_483_648]
+        let versions = [0, 1, 999, 1_001, 1_999, 2_002, 2_999, 3_000, 2_147_483_647, -1, -2_147_483_648]
         // A later minor version has all tables of this one.
-        let usable = self.stock.suffix.isEmpty ? 2_001...2_999 : 1_000...1_000
+        let usable = self.stock.suffix.isEmpty ? 2_002...2_999 : 1_000...1_000
         return versions.map { number -> Game in
             ("version \(number)", ["PRAGMA user_version = \(number)"], usable.contains(number) ? [.used] : [.refused])
         }

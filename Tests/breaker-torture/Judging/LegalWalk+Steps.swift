@@ -61,6 +61,14 @@ extension LegalWalk {
             next.openUntil = self.isLinked ? nil : event.at
             return before.base == .open && before.hold == nil && !isOfFleet
                 && before.openUntil.map { event.at < $0 } ?? true
+        case "stateRestored":
+            // Of a lost file: a hold over what is there, or a state and perhaps a hold over a circuit that is new.
+            next.hold = event.becomes.flatMap { $0.hasPrefix("held-") ? String($0.dropFirst("held-".count)) : nil }
+            let wasOpen = event.reason.map { $0.hasPrefix("open, ") || $0.contains(", open, ") } ?? false
+            if wasOpen { next.base = .open } else if before.event?.kind == "stateRestored" { next.base = .closed }
+            if next.base == .halfOpen { next.base = .open }
+            (next.openUntil, next.tripsInARow, next.isOwnTrip) = (nil, nil, false)
+            return isOwn
         case "configured": return true
         case "forgotten":
             next = Period(

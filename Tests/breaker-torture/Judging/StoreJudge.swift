@@ -17,7 +17,7 @@ struct StoreJudge {
     ///   - strays: the kinds of events that may stand in the history without a circuit.
     init(
         _ file: StoreFile, eventsKept: Int = 1_000, isLinked: Bool = false,
-        strays: Set<String> = ["degraded", "restored", "quarantined"], _ calls: [String: [NotedCall]]? = nil
+        strays: Set<String> = ["degraded", "restored", "quarantined", "created"], _ calls: [String: [NotedCall]]? = nil
     ) {
         self.file = file
         self.calls = calls

@@ -42,7 +42,7 @@ extension KillLoop {
     /// What must not be in a file of which no process lives.
     static func violations(of path: String, _ ledger: Ledger) -> [String] {
         let file = StoreFile(path)
-        let strays: Set<String> = ledger.wasGarbled ? ["quarantined"] : []
+        let strays: Set<String> = ledger.wasGarbled ? ["quarantined", "created"] : []
         var violations = StoreJudge(file, eventsKept: 1_000_000, strays: strays, ledger.calls(in: file)).violations
         violations += file.traces.map { "nobody lives, but there is \($0)" }
         for (circuit, rule) in Rule.all.enumerated() where file.problems.isEmpty {

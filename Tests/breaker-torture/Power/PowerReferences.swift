@@ -29,7 +29,7 @@ struct PowerReferences {
         "tripped", "reopened", "closed", "reset", "held", "released", "forgotten",
     ]
     /// What one process commits for itself, when it comes to that.
-    private static let unasked: Set<String> = ["degraded", "restored", "quarantined", "configured"]
+    private static let unasked: Set<String> = ["degraded", "restored", "quarantined", "configured", "created"]
 
     /// - Parameters:
     ///   - disk: the files before the run.

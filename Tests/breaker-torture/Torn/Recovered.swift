@@ -1,7 +1,7 @@
 /// What SQLite by itself finds in a store's files.
 struct Recovered {
     private static let applicationID = "\(0x4272_6B53)"
-    private static let version = 2_000
+    private static let version = 2_001
     private static let stepsOfAMajor = 1_000
 
     /// What must not be lost: circuits, failures, and the history of their changes, but those of the ones that opened

@@ -39,19 +39,9 @@ extension Registers {
         "\(column) = CASE WHEN \(isInTime) THEN \(value) ELSE \(column) END"
     }
 
-    /// Whether the word of this kind has a stamp that no link can have written.
-    static func isDamaged(_ kind: String) -> String {
-        """
-        (\(kind)_said NOT BETWEEN 0 AND \(LinkWord.sendable.upperBound)
-        OR (\(kind)_said IS NULL) <> (\(kind)_number IS NULL))
-        """
-    }
-
     /// Whether the register's word of this kind is older, or damaged.
     private static func isOlder(_ kind: String) -> String {
-        """
-        (\(kind)_said IS NULL OR \(Self.isDamaged(kind)) OR (\(kind)_said, \(kind)_number) < (said.at, said.number))
-        """
+        "(NOT \(Self.hasWord(kind)) OR (\(kind)_said, \(kind)_number) < (said.at, said.number))"
     }
 
     /// How a word changes a register, and under which condition.

@@ -95,27 +95,24 @@ extension Register {
         self.by = row.text(10).map { ServerText.told($0) }
         let leaseLeft = Self.left(until: row.number(12), of: min(row.number(13) ?? 0, FleetLimits.lease), at: now)
         if let host = row.text(11), leaseLeft > 0 { self.lease = Lease(host: host, left: leaseLeft) }
-        guard row.text(16) == nil || HoldState(rawValue: row.text(16) ?? "") != nil,
-            Self.isStampWhole(row, 14), Self.isStampWhole(row, 20)
-        else { return nil }
-        if var word = Self.word(.hold, row, said: 14, by: 18, reason: 19, at: now) {
+        guard row.text(16) == nil || HoldState(rawValue: row.text(16) ?? "") != nil else { return nil }
+        if var word = self.takeWord(.hold, row, said: 14, by: 18, reason: 19, at: now) {
             word.hold = row.text(16).flatMap { HoldState(rawValue: $0) }
             word.holdFor = row.number(17).map { FleetLimits.duration($0) }
             self.words.append(word)
         }
-        if let word = Self.word(.reset, row, said: 20, by: 22, reason: 23, at: now) { self.words.append(word) }
+        if let word = self.takeWord(.reset, row, said: 20, by: 22, reason: 23, at: now) { self.words.append(word) }
     }
 
-    /// Whether a word has a stamp that a later word can beat, or no stamp at all.
-    private static func isStampWhole(_ row: ServerRow, _ column: Int) -> Bool {
-        guard let said = row.number(column) else { return row.number(column + 1) == nil }
-        return LinkWord.sendable.contains(said) && row.number(column + 1) != nil
-    }
-
-    private static func word(
+    /// Reads a word of a row; nil if the row has none, or one with a damaged stamp, which is noted.
+    private mutating func takeWord(
         _ kind: LinkWord.Kind, _ row: ServerRow, said: Int, by: Int, reason: Int, at now: Int64
     ) -> LinkWord? {
-        guard let saidAt = row.number(said), let number = row.number(said + 1) else { return nil }
+        let (saidAt, number) = (row.number(said), row.number(said + 1))
+        guard let saidAt, let number, LinkWord.credibleStamps(at: now).contains(saidAt) else {
+            if saidAt != nil || number != nil { self.damagedWords.append(kind) }
+            return nil
+        }
         return LinkWord(
             kind: kind, number: number, saidAt: saidAt, age: Self.age(of: saidAt, at: now),
             by: row.text(by).map { ServerText.told($0) }, reason: row.text(reason).map { ServerText.told($0) })

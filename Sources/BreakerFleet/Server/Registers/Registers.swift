@@ -37,9 +37,18 @@ struct Registers {
     static let next = "generation = \(nextGeneration), changed = pg_current_xact_id()"
     static let noLease = "lease_host = NULL, lease_ends = NULL, lease_for = NULL"
 
+    /// Whether there is a word of this kind, with a stamp that `LinkWord.credibleStamps` has.
+    static func hasWord(_ kind: String) -> String {
+        """
+        coalesce(\(kind)_number IS NOT NULL AND \(kind)_said
+        BETWEEN 0 AND least(fleet.now() + \(LinkWord.longestLead), \(LinkWord.sendable.upperBound)), false)
+        """
+    }
+
     /// Whether a hold is in force: newer than the newest reset, and not over.
     static let isHeld = """
-        (hold IS NOT NULL AND (reset_said IS NULL OR (hold_said, hold_number) > (reset_said, reset_number))
+        (hold IS NOT NULL AND \(hasWord("hold"))
+        AND (NOT \(hasWord("reset")) OR (hold_said, hold_number) > (reset_said, reset_number))
         AND (hold_for IS NULL OR fleet.now() BETWEEN hold_said - \(slack) AND hold_said + hold_for))
         """
 
@@ -102,8 +111,7 @@ struct Registers {
         let rows = try self.connection.run(
             """
             DELETE FROM fleet.circuit WHERE fleet = $1 AND name = ANY ($2::text[])
-            AND (generation > \(FleetLimits.readableGeneration) OR \(Self.isDamaged("hold")) OR \(Self.isDamaged("reset")))
-            RETURNING name
+            AND generation > \(FleetLimits.readableGeneration) RETURNING name
             """, [self.fleet, ServerText.array(names)])
         return rows.compactMap { $0.text(0) }
     }

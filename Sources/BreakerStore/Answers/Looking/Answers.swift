@@ -36,19 +36,22 @@ final class Answers: Sendable {
 
     // MARK: - Opening and closing
 
-    /// Takes over the files and the writer of an opening.
+    /// Whether an opening has opened the database that was open before.
     ///
     /// - Parameter maybeSame: whether the path led to the open database just before that database was closed.
-    /// - Returns: whether it is the same database, and the header with which answers may be compared.
-    func opened(
-        _ opened: Opened,
-        maybeSame: Bool
-    ) throws(BreakerStoreError) -> (isSameDatabase: Bool, Gates.Header?) {
+    func isSameDatabase(_ opened: Opened, maybeSame: Bool) throws(BreakerStoreError) -> Bool {
         let newest = try opened.writer.newestEvent()
         return self.source.withLock { source in
-            let isSame =
-                maybeSame && opened.identity.hasDatabase(of: source.newest?.identity)
-                && newest >= source.newest?.id ?? 0
+            maybeSame && opened.identity.hasDatabase(of: source.newest?.identity) && newest >= source.newest?.id ?? 0
+        }
+    }
+
+    /// Takes over the files and the writer of an opening; calls read them from now on.
+    ///
+    /// - Returns: the header with which answers may be compared.
+    func opened(_ opened: Opened, isSameDatabase isSame: Bool) throws(BreakerStoreError) -> Gates.Header? {
+        let newest = try opened.writer.newestEvent()
+        return self.source.withLock { source in
             // Another file numbers its events from the beginning.
             if !isSame { source.origin = HistoryPosition(file: source.origin.file + 1, id: newest) }
             source.newest = (newest, opened.identity)
@@ -58,9 +61,9 @@ final class Answers: Sendable {
             if !source.workers.contains(opened.worker.id) { source.workers.append(opened.worker.id) }
             guard opened.mayKeepAnswers, let index = opened.writer.connection.walIndex(),
                 let mapping = HeaderMapping(of: index)
-            else { return (isSame, nil) }
+            else { return nil }
             source.headers.append(mapping)
-            return (isSame, Gates.Header(mapping: mapping, generation: source.generation))
+            return Gates.Header(mapping: mapping, generation: source.generation)
         }
     }
 
@@ -74,6 +77,15 @@ final class Answers: Sendable {
         self.source.withLock { source in
             source.isOpen && source.newest?.identity == FileIdentity(of: self.file)
                 && source.lock?.isInPlace ?? false
+        }
+    }
+
+    /// Whether the database is still in its place, and its log is not.
+    var hasOnlyLostLog: Bool {
+        self.source.withLock { source in
+            guard let known = source.newest?.identity else { return false }
+            let now = FileIdentity(of: self.file)
+            return known.hasDatabase(of: now) && now.log != known.log
         }
     }
 
@@ -188,8 +200,12 @@ final class Answers: Sendable {
         let answer = CallAnswer(
             circuit.state == stored ? circuit.answer(at: now, isAlive: self.isAlive) : .claim,
             of: circuit, hasFailures: found.hasFailures, uptime: self.clock.uptime)
+        // Made here, so that a refusal by the kept answer has nothing to convert.
+        let hold = circuit.holdOpen(at: now).map { CircuitSnapshot.Hold($0, self.clock.dates()) }
+        let read = SharedCircuit.LastRead(found.row, circuit, refusingHold: hold, offset: self.clock.offset)
         // `know` before `publish`: a call that the kept answer lets through must find its epoch in the counts.
-        let news = asker.circuit.know(SharedCircuit.LastRead(found.row, circuit)) { found.isCurrent(for: asker) }
+        asker.circuit.noteLook(at: self.clock.uptime(of: now))
+        let news = asker.circuit.know(read) { found.isCurrent(for: asker) }
         if let held = found.held, answer.mayBeKept {
             asker.circuit.slot.publish(answer, readUnder: held.tag, generation: held.generation)
         }

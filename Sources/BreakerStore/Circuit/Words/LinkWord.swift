@@ -11,7 +11,7 @@ package struct LinkWord: Sendable, Hashable {
         case probe
     }
 
-    /// Orders the words of one kind.
+    /// Orders the words of one kind: a Lamport timestamp, based on the server's clock, with a tie-breaker.
     package struct Stamp: Sendable, Hashable, Comparable {
         /// In microseconds of the server's clock; always above the newest stamp that the host knew of.
         package var saidAt: Int64
@@ -28,10 +28,23 @@ package struct LinkWord: Sendable, Hashable {
         }
     }
 
-    /// The highest valid stamp; a higher stamp is damage.
+    /// The highest stamp of a row; a higher stamp is damage, whatever the server's clock says.
     package static let latest: Int64 = 1 << 53
     /// The stamps that may be shared through a server; the range leaves room above for the stamps of later words.
     package static let sendable = 0...(Self.latest - 1 << 20)
+    /// How far a stamp may lie ahead of the server's clock, in microseconds: a year.
+    ///
+    /// A stamp lies ahead if the server's clock was set back, and after many words at once. The clock of a server may
+    /// be wrong by days or months until it is set, and meanwhile no word must be lost.
+    package static let longestLead: Int64 = 31_622_400_000_000
+
+    /// The stamps that are compared while the server's clock shows `serverTime`.
+    ///
+    /// Any other stamp is damage: no host takes over or sends its word, and each later word takes the word's place.
+    /// Else a stamp near the upper bound of `sendable` would leave no room for the stamps of later words.
+    package static func credibleStamps(at serverTime: Int64) -> ClosedRange<Int64> {
+        0...min(max(0, serverTime).addingSaturating(Self.longestLead), Self.sendable.upperBound)
+    }
 
     package var kind: Kind
     package var number: Int64

@@ -52,7 +52,7 @@ extension Board.Degraded {
     /// New reasons go to the end.
     private static let reasons: [BreakerStoreError.Code] = [
         .busy, .full, .corrupt, .unavailable, .permissionDenied, .notFound, .notAStore, .newerSchema, .unsafePath,
-        .unsupportedFileSystem, .inUse, .foreignSchema,
+        .unsupportedFileSystem, .inUse, .foreignSchema, .olderSchema,
     ]
 
     /// Reads the cell of a worker; nil if the cell is free, or if a worker is writing to it now.

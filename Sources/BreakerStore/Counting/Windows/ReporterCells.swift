@@ -1,4 +1,6 @@
 /// The sixteen workers whose calls most recently ended badly, for a rule that asks for several workers.
+///
+/// Workers that have ended keep their cells until others take them; the transaction of a trip asks which of them live.
 struct ReporterCells: Sendable {
     static let count = 16
     static let words = Self.count * 2

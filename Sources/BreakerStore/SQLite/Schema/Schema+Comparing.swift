@@ -64,7 +64,7 @@ extension Schema {
             do throws(BreakerStoreError) {
                 let schema = try unsafe Statement(SchemaRow.all, on: database, authorizer, path: path)
                 let hasOthers = try Self.compare(schema, version: found, path)
-                guard found >= Self.oldestRead || authorizer.acceptsOlder else { throw Self.older(found, path) }
+                guard found >= Self.oldestRead || authorizer.acceptsOlder else { throw Self.unreadable(found, path) }
                 authorizer.verified(version: found)
                 return hasOthers
             } catch {
@@ -128,7 +128,7 @@ extension Schema {
         "the \(String(decoding: row.type, as: UTF8.self)) \(row.shownName.quoted)"
     }
 
-    private static func older(_ version: Int64, _ path: String) -> BreakerStoreError {
+    private static func unreadable(_ version: Int64, _ path: String) -> BreakerStoreError {
         BreakerStoreError(
             code: .unavailable,
             message: "the file has schema \(Versions.text(ofSchema: version)), which this program can't read",

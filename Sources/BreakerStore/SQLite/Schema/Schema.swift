@@ -32,14 +32,27 @@ enum Schema {
         )
     }
 
+    /// The error for a file that this process may not migrate.
+    static func older(_ version: Int64, _ path: String) -> BreakerStoreError {
+        BreakerStoreError(
+            code: .olderSchema,
+            message: "the file has schema \(Versions.text(ofSchema: version)), and this process may not migrate it",
+            advice: "open it once with a process of this release that may (migration .automatic), which moves it to "
+                + "schema \(Versions.schema) for good; or go on with the release that made it",
+            path: path)
+    }
+
     /// Creates the tables or migrates an older file's rows, in one transaction: a kill leaves nothing half done.
     ///
-    /// - Parameter mayCreate: whether an empty file may become a store.
+    /// - Parameters:
+    ///   - mayCreate: whether an empty file may become a store.
+    ///   - mayMigrate: whether an older file's rows may be migrated.
     /// - Returns: other programs' triggers, which never ran, and which are lost with the tables that they were on.
     static func migrate(
         _ connection: borrowing Connection,
         _ file: StoreFile,
         mayCreate: Bool = true,
+        mayMigrate: Bool = true,
         steps: [Migration] = Migration.all
     ) throws(BreakerStoreError) -> [String] {
         let target = Int64(steps.last?.version ?? 0)
@@ -54,6 +67,8 @@ enum Schema {
         try connection.execute("BEGIN IMMEDIATE")
         do throws(BreakerStoreError) {
             let version = try Self.claim(connection, file, mayCreate: mayCreate)
+            // The plan has refused an older file already, unless SQLite has just rolled back a journal.
+            guard version == 0 || mayMigrate else { throw Self.older(version, file.path) }
             if version > 0 { lost = try Self.triggers(in: connection) }
             for part in Self.parts(of: steps, after: version) {
                 Hook.reached("migration.step")
@@ -76,7 +91,7 @@ enum Schema {
 
     /// The SQL texts to run, in this order, in a file of this version.
     private static func parts(of steps: [Migration], after version: Int64) -> [[UInt8]] {
-        if version == 0, let last = steps.last, Int64(last.version) == Self.version { return [Migration.schema] }
+        if version == 0, let last = steps.last, Int64(last.version) == Self.version { return Migration.whole }
         return steps.filter { Int64($0.version) > version }.flatMap(\.parts)
     }
 
@@ -117,12 +132,18 @@ enum Schema {
         )
     }
 
-    static func stranger(_ file: StoreFile, _ what: String) -> BreakerStoreError {
+    static func stranger(
+        _ file: StoreFile, _ what: String, advice: String = "it was left as it is; name another path"
+    ) -> BreakerStoreError {
         BreakerStoreError(
-            code: .notAStore,
-            message: "\(what), not a store of circuits",
-            advice: "it was left as it is; name another path",
-            path: file.path
-        )
+            code: .notAStore, message: "\(what), not a store of circuits", advice: advice, path: file.path)
+    }
+
+    /// The error for a file without the header of a database, which may be what is left of a store.
+    static func noDatabase(_ file: StoreFile) -> BreakerStoreError {
+        Self.stranger(
+            file, "it is not an SQLite database",
+            advice: "if it was the store, 'breaker-inspect set-aside' moves it away, and services begin a new one; "
+                + "else correct the path")
     }
 }

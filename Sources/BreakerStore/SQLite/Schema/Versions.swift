@@ -5,7 +5,7 @@ package enum Versions {
     /// The newest schema of a file that this build knows, such as `1.0`.
     package static var schema: String { Self.text(ofSchema: Schema.version) }
     /// The version of this library.
-    package static let library = "0.5.0"
+    package static let library = "0.5.1"
 
     static func text(ofSchema version: Int64) -> String { "\(version / 1_000).\(version % 1_000)" }
 

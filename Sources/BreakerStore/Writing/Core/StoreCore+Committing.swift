@@ -89,5 +89,5 @@ extension StoreCore: Writer.Batches {
 
     func made(_ completions: [@Sendable () -> Void]) { for completion in completions { completion() } }
 
-    var lossOrClosed: BreakerStoreError { self.ask { $0.loss } ?? .closed(self.file.path) }
+    var lossOrClosed: BreakerStoreError { self.ask { $0.loss?.reason } ?? .closed(self.file.path) }
 }

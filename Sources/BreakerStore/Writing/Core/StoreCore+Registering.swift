@@ -21,16 +21,16 @@ extension StoreCore {
         }
     }
 
-    /// Registers this process's circuits in the file that was opened again, if that could not be done then.
+    /// Registers this process's circuits in the database that was opened again, if that could not be done then.
     ///
     /// The file may have been locked or full. Each look-around tries again.
     func registerAgain() {
-        guard let isSameDatabase = self.toRegister.withLock({ $0 }) else { return }
+        guard self.isToRegister.load(ordering: .relaxed) else { return }
         let configs = self.circuits.inForce
         self.post(
-            until: self.writer.deadline, then: { self.toRegister.withLock { $0 = nil } },
+            until: self.writer.deadline, then: { self.isToRegister.store(false, ordering: .relaxed) },
             { (transaction) throws(BreakerStoreError) in
-                try transaction.register(configs.values, isSameDatabase: isSameDatabase)
+                try transaction.register(configs.values, isSameDatabase: true)
             })
     }
 
@@ -84,6 +84,9 @@ extension StoreCore {
         for kept in self.outbox.takeReports() {
             self.post(
                 until: self.writer.deadline,
+                then: {
+                    if case .failed(let report) = kept.input { kept.circuit.noteOwn(report, inEpoch: report.epoch) }
+                },
                 orElse: { error in
                     // A report that fails because of its row or its values would fail each time, so it is dropped.
                     if error.isOfTheFile || error.code == .busy { self.keepAgain(kept) }
@@ -103,9 +106,8 @@ extension StoreCore {
         guard var report = kept.input.failure else { return }
         // With `mayBeKnown` the machine ignores a service's outage whose time has passed.
         report.mayBeKnown = true
-        let rules = Rules.inMemory(Rules(kept.circuit.registeredConfig))
         let circuit = self.circuits[kept.circuit.key] ?? kept.circuit
-        circuit.memory.change(rules: rules, at: self.clock.now) { circuit, moment, failures in
+        circuit.changeInMemory(at: self.clock.now, offset: self.clock.offset) { circuit, moment, failures in
             report.epoch = circuit.epoch
             _ = circuit.callFailed(report, at: moment, among: failures)
         }

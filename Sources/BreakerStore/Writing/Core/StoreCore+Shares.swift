@@ -223,7 +223,8 @@ extension StoreCore {
         self.post(
             until: self.writer.deadline,
             orElse: { _ in
-                circuit.memory.shareReached(by: counted, .inMemory(rules), error: error, at: self.clock.now)
+                circuit.shareReachedInMemory(
+                    by: counted, error: error, at: self.clock.now, offset: self.clock.offset)
             },
             { (transaction) throws(BreakerStoreError) in
                 let error = Self.newest(error, cells, at: self.clock.uptime)

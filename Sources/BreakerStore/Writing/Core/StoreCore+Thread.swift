@@ -53,7 +53,7 @@ extension StoreCore {
     /// has replaced it.
     private func lookAround() {
         _ = OpenFile.sizeLimit
-        if !self.writer.isInPlace { return self.lose(.moved(self.file.path)) }
+        if !self.sawFilesInPlace() { return self.lose(.moved(self.file.path)) }
         // If the leader hangs, callers find out at their deadlines. Posted tickets have no caller, so this thread
         // checks theirs.
         _ = self.giveUpIfOverdue()
@@ -107,7 +107,7 @@ extension StoreCore {
     }
 
     private func bringBack() throws(BreakerStoreError) -> Bool {
-        let loss = self.ask { $0.loss }
+        let loss = self.ask { $0.loss?.error }
         let isFull = loss?.code == .full
         // SQLite also reports a full disk when a new row would get a number above the highest number.
         let isSuspect =
@@ -120,7 +120,12 @@ extension StoreCore {
         {
             guard isWritable else { return false }
         } else {
-            try self.reopen(isSuspect: isSuspect)
+            do throws(BreakerStoreError) {
+                try self.reopen(isSuspect: isSuspect)
+            } catch {
+                self.report { $0.openingFailed(error) }
+                throw error
+            }
             // This read also makes SQLite read the schema for the connection that answers calls.
             guard self.canRead else { return false }
         }

@@ -26,6 +26,7 @@ final class StoreCore: EventSource {
 
     let file: StoreFile
     let configuration: CircuitStore.Configuration
+    private let fileSystem: FileSystem
     let clock: StoreClock
     let guarded: Mutex<Guarded>
     let writer: Writer
@@ -50,8 +51,12 @@ final class StoreCore: EventSource {
     let idleSweep = Mutex(IdleSweep.over)
     let longTexts = Atomic<LongTextSearch>(.due)
     private let isToHeal = Atomic<Bool>(false)
-    /// Set while the file that was opened again lacks this process's circuits: whether it is the same database.
-    let toRegister = Mutex<Bool?>(nil)
+    /// Whether the database that was opened again may lack this process's registrations.
+    let isToRegister = Atomic<Bool>(false)
+    /// What is known of a file that was lost, until its circuits are restored.
+    let lost = Mutex<LostFile?>(nil)
+    /// The uptime at which this process last saw the open file in its place.
+    let lastInPlace = Atomic<Int64>(.min)
     let thread = StoreThread()
     /// No thread tries to start the store's thread before this uptime; the greatest number once the thread runs.
     private let nextStart = Atomic<Int64>(.min)
@@ -63,9 +68,15 @@ final class StoreCore: EventSource {
     private let forkGate = Gate()
 
     /// Opens the file and starts the thread.
-    init(file: StoreFile, configuration: CircuitStore.Configuration) throws(BreakerStoreError) {
+    ///
+    /// - Parameter isForeseen: whether the directory could not be opened when the path was resolved.
+    init(
+        file: StoreFile, configuration: CircuitStore.Configuration, _ fileSystem: FileSystem = FileSystem(),
+        isForeseen: Bool = false
+    ) throws(BreakerStoreError) {
         self.file = file
         self.configuration = configuration
+        self.fileSystem = fileSystem
         self.clock = StoreClock(configuration.clock)
         self.writer = Writer(file, configuration, self.clock, self.random)
         self.answers = Answers(file, self.clock, syncs: configuration.syncs)
@@ -77,7 +88,8 @@ final class StoreCore: EventSource {
         )
         self.guarded = Mutex(Guarded(life: life), rank: .life)
         do throws(BreakerStoreError) {
-            _ = try self.open()
+            if isForeseen { try file.requireDirectory(on: fileSystem) }
+            try self.open()
         } catch {
             guard configuration.whenUnavailable == .degrade, error.code != .invalidConfiguration else { throw error }
             self.lose(error)
@@ -143,18 +155,33 @@ final class StoreCore: EventSource {
 
     // MARK: - Opening
 
-    /// Opens the file; returns whether it is the database that was open before.
-    ///
-    /// - Parameters:
-    ///   - isSuspect: as in `Writer.open`.
-    ///   - maybeSame: whether the path led to the open database just before that was closed.
-    private func open(isSuspect: Bool = false, maybeSame: Bool = false) throws(BreakerStoreError) -> Bool {
-        let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.outbox.noteQuarantine)
+    /// Opens the file for the first time.
+    private func open() throws(BreakerStoreError) {
+        try self.use(self.openFile(isSuspect: false), isSameDatabase: false)
+    }
+
+    /// - Parameter isSuspect: as in `Writer.open`.
+    private func openFile(isSuspect: Bool) throws(BreakerStoreError) -> Opened {
+        let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.noteQuarantine)
         self.keys.take(opened.worker)
-        let isSameDatabase: Bool
+        _ = self.sawFilesInPlace()
+        return opened
+    }
+
+    /// Whether all paths lead to the open files; notes the time if so.
+    func sawFilesInPlace() -> Bool {
+        // Read before the look: a file that is created later than this is not the open one.
+        let uptime = self.clock.uptime
+        guard self.writer.isInPlace else { return false }
+        self.lastInPlace.store(uptime, ordering: .relaxed)
+        return true
+    }
+
+    /// Lets calls use the file that was opened.
+    private func use(_ opened: Opened, isSameDatabase: Bool) throws(BreakerStoreError) {
         let header: Gates.Header?
         do throws(BreakerStoreError) {
-            (isSameDatabase, header) = try self.answers.opened(opened, maybeSame: maybeSame)
+            header = try self.answers.opened(opened, isSameDatabase: isSameDatabase)
         } catch {
             self.writer.shut()
             throw error
@@ -167,7 +194,6 @@ final class StoreCore: EventSource {
         self.counting.fileOpened()
         self.longTexts.store(.due, ordering: .relaxed)
         self.outbox.note(opened.mended)
-        return isSameDatabase
     }
 
     /// Opens the file at the path again, and registers there the circuits that this process uses.
@@ -175,15 +201,20 @@ final class StoreCore: EventSource {
     /// The path may lead to another file by now. The caller leads.
     func reopen(isSuspect: Bool) throws(BreakerStoreError) {
         let maybeSame = self.answers.hasDatabaseInPlace
+        self.rememberFile()
         // All connections are closed first: while any connection is open, SQLite gives a new connection the old
         // wal-index. The viewer comes last: it opens connections only while `answers` is open.
         self.answers.close()
         self.writer.shut()
         self.viewer.close()
-        let isSameDatabase = try self.open(isSuspect: isSuspect, maybeSame: maybeSame)
-        self.toRegister.withLock { $0 = isSameDatabase && $0 ?? true }
-        try self.writer.register(self.circuits.inForce, isSameDatabase: isSameDatabase)
-        self.toRegister.withLock { $0 = nil }
+        try self.file.requireDirectory(on: self.fileSystem)
+        let opened = try self.openFile(isSuspect: isSuspect)
+        let isSame = try self.restoreCircuits(in: opened, maybeSame: maybeSame)
+        try self.use(opened, isSameDatabase: isSame)
+        guard isSame else { return }
+        self.isToRegister.store(true, ordering: .relaxed)
+        try self.writer.register(self.circuits.inForce, isSameDatabase: true, restoring: nil)
+        self.isToRegister.store(false, ordering: .relaxed)
     }
 
     // MARK: - Gates
@@ -226,7 +257,7 @@ final class StoreCore: EventSource {
     }
 
     func loss(_ error: BreakerStoreError) -> StoreLife.Loss {
-        StoreLife.Loss(since: self.clock.host.wallTime, error: error)
+        StoreLife.Loss(since: self.clock.host.wallDate, error: error)
     }
 
     /// Handles the error of a read.

@@ -17,6 +17,13 @@ extension Circuit {
     }
 }
 
+extension CircuitSnapshot.Hold {
+    init(_ hold: Circuit.Hold, _ date: (StoreTime) -> Date) {
+        self.init(
+            state: hold.state, since: date(hold.since), until: hold.until.map(date), by: hold.by, reason: hold.reason)
+    }
+}
+
 extension CircuitSnapshot {
     init(
         name: String,
@@ -47,15 +54,7 @@ extension CircuitSnapshot {
                     worker: $0.worker, name: $0.prober?.name, pid: $0.prober?.pid, since: date($0.since),
                     leaseEnds: date($0.leaseEnds))
             },
-            hold: circuit.hold(at: now).map {
-                CircuitSnapshot.Hold(
-                    state: $0.state,
-                    since: date($0.since),
-                    until: $0.until.map(date),
-                    by: $0.by,
-                    reason: $0.reason
-                )
-            },
+            hold: circuit.hold(at: now).map { CircuitSnapshot.Hold($0, date) },
             lastError: circuit.lastError,
             refusals: Int(clamping: stored.totals.refused),
             workers: workers,

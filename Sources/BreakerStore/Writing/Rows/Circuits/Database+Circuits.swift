@@ -16,7 +16,7 @@ extension Database {
                 "DELETE FROM failure WHERE circuit = ?1", "DELETE FROM probe WHERE circuit = ?1",
                 "DELETE FROM registration WHERE circuit = ?1", "DELETE FROM tally WHERE circuit = ?1",
                 "DELETE FROM duration WHERE circuit = ?1", "DELETE FROM transition WHERE circuit = ?1",
-                "DELETE FROM word WHERE circuit = ?1",
+                "DELETE FROM word WHERE circuit = ?1", "DELETE FROM predecessor WHERE circuit = ?1",
                 "DELETE FROM circuit WHERE id = ?1",
             ] {
                 try self.run(sql, .integer(id))

@@ -76,6 +76,12 @@ struct Healing {
             OR typeof(hold_for) NOT IN ('integer', 'null') OR typeof(operator) NOT IN ('text', 'null')
             OR typeof(reason) NOT IN ('text', 'null')
             """,
+            """
+            DELETE FROM predecessor WHERE typeof(birth) NOT IN ('integer', 'null')
+            OR typeof(epoch) NOT IN ('integer', 'null') OR typeof(epoch_here) NOT IN ('integer', 'null')
+            OR typeof(restored_hold) <> 'integer' OR typeof(restored_open) <> 'integer' OR typeof(at) <> 'integer'
+            OR typeof(place) NOT IN ('integer', 'null')
+            """,
         ] {
             // To find a value's type, SQLite does not read the value, however long the value is.
             try self.database.connection.withoutLimit { () throws(BreakerStoreError) in try self.database.run(sql) }

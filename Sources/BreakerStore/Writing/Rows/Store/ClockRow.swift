@@ -41,7 +41,9 @@ struct ClockRow: Equatable {
         var now: StoreTime
         var row: ClockRow
         /// Whether the row could not be read and was made again.
-        var isHealed: Bool
+        var isHealed = false
+        /// Whether the file was created just now.
+        var isNew = false
     }
 
     /// Reads the store time; called inside a transaction that may write.
@@ -57,13 +59,13 @@ struct ClockRow: Equatable {
         clock.offset = row.offset
         let now = clock.now
         guard now.microseconds < row.reserved.subtractingSaturating(Self.reserve) else {
-            return Start(now: now, row: row, isHealed: false)
+            return Start(now: now, row: row)
         }
         // The offset was set back, or the machine restored from a memory image: store time never runs backwards.
         row.offset = row.reserved.subtractingSaturating(clock.uptime)
         clock.offset = row.offset
         try database.run("UPDATE clock SET offset = ?1 WHERE id = 1", .integer(row.offset))
-        return Start(now: StoreTime(microseconds: row.reserved), row: row, isHealed: false)
+        return Start(now: StoreTime(microseconds: row.reserved), row: row)
     }
 
     /// The offset for a process that only reads.
@@ -125,7 +127,8 @@ struct ClockRow: Equatable {
             .text(made.boot), .integer(made.offset), .integer(made.reserved), .integer(made.epochFloor),
             .integer(made.birth), .integer(made.wall.time), .integer(made.wall.at)
         )
-        return Start(now: StoreTime(microseconds: now), row: made, isHealed: isHealed)
+        return Start(
+            now: StoreTime(microseconds: now), row: made, isHealed: isHealed, isNew: row == nil && !isHealed)
     }
 
     /// An instant that store time has reached, according to the history.

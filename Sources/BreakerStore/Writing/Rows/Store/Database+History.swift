@@ -102,6 +102,7 @@ extension Database {
             "DELETE FROM probe WHERE circuit > ?1", "DELETE FROM registration WHERE circuit > ?1",
             "DELETE FROM tally WHERE circuit > ?1", "DELETE FROM duration WHERE circuit > ?1",
             "DELETE FROM transition WHERE circuit > ?1", "DELETE FROM word WHERE circuit > ?1",
+            "DELETE FROM predecessor WHERE circuit > ?1",
         ] {
             try self.run(sql, .integer(Self.highestNumber))
         }

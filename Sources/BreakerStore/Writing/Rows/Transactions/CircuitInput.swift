@@ -28,6 +28,11 @@ enum CircuitInput: Sendable {
         }
     }
 
+    /// Lets a failure count whatever the circuit's epoch is.
+    mutating func forgetEpoch() {
+        if case .failed(let report) = self { self = .failedUnread(report) }
+    }
+
     /// The report of a failed call that had a leave; nil for all other ends.
     var failure: Report? {
         switch self {

@@ -46,11 +46,14 @@ extension Transaction {
     /// Stamps this host's words with their place among those of all hosts; false if all have stamps.
     func stampWords(of name: String, serverTime: Int64, notBefore: Int64) throws(BreakerStoreError) -> Bool {
         guard let words = try self.words(of: name) else { return false }
+        let credible = LinkWord.credibleStamps(at: serverTime)
         var least = notBefore
         var isChanged = false
         // Oldest first, by their floors: an operator's later word stays later.
         for var word in words.all where word.saidAt == nil {
-            let stamp = max(least, word.floor.addingSaturating(1), serverTime.subtractingSaturating(word.age))
+            // A floor above all credible stamps comes from a word with a damaged stamp: this word takes its place.
+            let floor = credible.contains(word.floor) ? word.floor : 0
+            let stamp = max(least, floor + 1, serverTime.subtractingSaturating(word.age))
             word.saidAt = min(stamp, LinkWord.latest)
             least = stamp.addingSaturating(1)
             try self.write(word, of: words.id)
@@ -61,15 +64,21 @@ extension Transaction {
 
     /// Applies a word of another host to the circuit; false if this host has a newer word.
     ///
-    /// - Parameter leavesTrip: whether a reset must leave the circuit open, because the circuit opened after the reset
-    ///   was said: the reset was meant for the state before.
-    func obey(_ word: LinkWord, on name: String, by who: String?, leavesTrip: Bool) throws(BreakerStoreError) -> Bool {
-        guard let words = try self.words(of: name), let stamp = word.stamp, LinkWord.sendable.contains(stamp.saidAt)
-        else { return false }
+    /// - Parameters:
+    ///   - leavesTrip: whether a reset must leave the circuit open, because the circuit opened after the reset was
+    ///     said: the reset was meant for the state before.
+    ///   - serverTime: the server's present time; a word of the file with a damaged stamp counts as older.
+    func obey(
+        _ word: LinkWord, on name: String, by who: String?, leavesTrip: Bool, serverTime: Int64
+    ) throws(BreakerStoreError) -> Bool {
+        let credible = LinkWord.credibleStamps(at: serverTime)
+        guard let words = try self.words(of: name), let stamp = word.stamp, credible.contains(stamp.saidAt) else {
+            return false
+        }
         func isOlder(_ kind: LinkWord.Kind) -> Bool {
             guard let own = words[kind] else { return true }
             // A word of this host that has no stamp yet goes to the other hosts first.
-            return own.stamp.map { $0 < stamp } ?? false
+            return own.stamp.map { $0 < stamp || !credible.contains($0.saidAt) } ?? false
         }
         guard isOlder(word.kind) else { return false }
         let (endsHold, isOver) = (isOlder(.hold), !isOlder(.reset))

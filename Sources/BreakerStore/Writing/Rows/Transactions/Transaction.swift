@@ -64,6 +64,13 @@ final class Transaction {
     /// A new circuit starts at this epoch or above.
     var epochFloor: Int64 { self.clock.epochFloor }
 
+    /// The file's incarnation.
+    var incarnation: Int64 { self.clock.birth }
+
+    func uptime(of time: StoreTime) -> Int64 { self.storeClock.uptime(of: time) }
+
+    func time(of uptime: Int64) -> StoreTime { self.storeClock.time(of: uptime) }
+
     func raiseEpochFloor(to epoch: Int64) throws(BreakerStoreError) {
         guard epoch > self.clock.epochFloor else { return }
         self.clock.epochFloor = epoch

@@ -6,8 +6,8 @@ extension Database {
             /// The row's number, which finds the circuit even if its name is not UTF-8.
             var id: Int64
             var name: String
-            /// Whether a selector gave its name, not only a pattern.
-            var isNamed: Bool
+            /// Whether a selector gave its name and says that it must be there.
+            var mustBeThere: Bool
         }
 
         var circuits: [Circuit] = []
@@ -23,12 +23,14 @@ extension Database {
         for selector in selectors {
             let found: [(id: Int64, name: String)]
             var isNamed = true
+            var mustBeThere = true
             switch selector {
             case .named(let name):
                 found = try self.circuits(called: name)
                 if found.isEmpty { selected.missing.append(name) }
             case .namedIfPresent(let name):
                 found = try self.circuits(called: name)
+                mustBeThere = false
             case .pattern(let pattern):
                 found = try self.circuits(matching: pattern)
                 isNamed = false
@@ -40,8 +42,8 @@ extension Database {
             }
             if !isNamed, !found.isEmpty { selected.isBroad = true }
             for (id, name) in found {
-                let wasNamed = circuits[id]?.isNamed ?? false
-                circuits[id] = Selected.Circuit(id: id, name: name, isNamed: isNamed || wasNamed)
+                let had = circuits[id]?.mustBeThere ?? false
+                circuits[id] = Selected.Circuit(id: id, name: name, mustBeThere: isNamed && mustBeThere || had)
             }
         }
         selected.circuits = Array(circuits.values)

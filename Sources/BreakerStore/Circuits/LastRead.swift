@@ -1,0 +1,85 @@
+extension SharedCircuit {
+    /// The circuit as it was last read in the file, for refusals and for memory.
+    final class LastRead: Sendable {
+        let id: Int64
+        let birth: Int64
+        let group: String?
+        let lastError: String?
+        /// The epoch when the file was last read.
+        let epoch: Int64
+        let stretch: Int64
+        /// The rules that were in force then.
+        let rules: Rules
+        private let forgottenUntil: StoreTime?
+        /// The circuit without its probes; nil if it was closed and not held, as most circuits of a process are.
+        private let unusual: Boxed<Circuit>?
+        /// The hold by which the circuit refused calls then, as refusals say it.
+        let refusingHold: Boxed<CircuitSnapshot.Hold>?
+        /// Store time less uptime: another file, which may take this file's place, has another clock.
+        let offset: Int64
+
+        /// - Parameters:
+        ///   - circuit: the circuit of the row, as it is now.
+        ///   - refusingHold: the hold by which the circuit refuses calls.
+        init(
+            _ row: CircuitRow, _ circuit: Circuit, refusingHold: CircuitSnapshot.Hold? = nil, offset: Int64 = 0
+        ) {
+            self.id = row.id
+            self.birth = row.birth
+            self.group = row.label
+            self.lastError = circuit.lastError
+            self.epoch = circuit.epoch
+            self.stretch = circuit.stretch
+            self.rules = circuit.rules
+            self.forgottenUntil = circuit.forgottenUntil
+            self.refusingHold = refusingHold.map { .value($0) }
+            self.offset = offset
+            guard circuit.state != .closed || circuit.hold != nil else {
+                self.unusual = nil
+                return
+            }
+            var circuit = circuit
+            circuit.probes = []
+            self.unusual = .value(circuit)
+        }
+
+        func isSame(as other: LastRead) -> Bool {
+            self.epoch == other.epoch && self.stretch == other.stretch && self.birth == other.birth
+                && self.hasConfig(of: other) && self.lastError == other.lastError
+                && self.forgottenUntil == other.forgottenUntil && self.offset == other.offset
+                && self.unusual == other.unusual && self.refusingHold == other.refusingHold
+        }
+
+        func hasConfig(of other: LastRead) -> Bool { self.rules == other.rules && self.group == other.group }
+
+        /// The circuit, without its probes.
+        var circuit: Circuit {
+            self.unusual?.value
+                ?? Circuit(rules: self.rules, state: .closed, since: StoreTime(microseconds: 0), epoch: self.epoch)
+        }
+
+        /// The operator's hold; nil without one.
+        var hold: Circuit.Hold? { self.unusual?.value.hold }
+
+        /// The circuit with which memory begins, in an epoch of its own.
+        ///
+        /// A half-open circuit is open and due: memory does not know who probes.
+        ///
+        /// - Parameters:
+        ///   - offset: store time less uptime, now.
+        ///   - own: the failures that this process has reported.
+        func inMemory(at now: StoreTime, offset: Int64, _ own: OwnFailures) -> CircuitInMemory {
+            var circuit =
+                self.unusual?.value.shifted(by: offset.subtractingSaturating(self.offset))
+                ?? Circuit(rules: self.rules, at: now)
+            circuit.epoch = now.microseconds
+            circuit.lastError = self.lastError
+            switch circuit.state {
+            case .closed, .open: break
+            case .halfOpen: circuit.state = .open(until: now)
+            case .unknown: circuit.state = .closed
+            }
+            return CircuitInMemory(circuit, own.failures(inEpoch: self.epoch, after: self.forgottenUntil))
+        }
+    }
+}

@@ -1,0 +1,185 @@
+/// Applies an operator's action to circuits.
+extension CircuitStore {
+    /// Begins an action on all selected circuits that are there now; `BatchedCommand.next` changes them.
+    ///
+    /// The command leaves out a circuit to which there is nothing to do, such as the release of a circuit that is not
+    /// held. It also leaves out a circuit that a pattern found and whose name is not UTF-8. A row that can't be read is
+    /// healed first, as for a call. Throws `noSuchCircuit` for a name that must be there, else as `reset(_:by:reason:)`
+    /// does.
+    package func command(
+        _ action: OperatorAction,
+        on selection: [CircuitSelector],
+        by who: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> BatchedCommand {
+        try action.validate()
+        let person = who.map { OperatorName.ofPerson($0) }
+        return try BatchedCommand(on: selection, in: self) { (circuit, transaction) throws(BreakerStoreError) in
+            try transaction.perform(action, on: circuit, by: person, reason: reason)
+        }
+    }
+
+    /// Begins to delete all selected circuits that are there now; their history stays.
+    ///
+    /// Each transaction that deletes circuits checks whether live workers have them registered, and then throws
+    /// `inUse`. Throws `noSuchCircuit` for a name that must be there, else as `forget(_:by:reason:)` does.
+    ///
+    /// - Parameters:
+    ///   - selection: the circuits.
+    ///   - isForced: whether to delete circuits in use, too.
+    ///   - who: the operator.
+    ///   - reason: why.
+    package func commandToForget(
+        _ selection: [CircuitSelector],
+        evenIfInUse isForced: Bool,
+        by who: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> BatchedCommand {
+        try BatchedCommand(on: selection, in: self) { (circuit, transaction) throws(BreakerStoreError) in
+            try transaction.forget(circuit, evenIfInUse: isForced, by: who, reason: reason)
+        }
+    }
+
+    /// Applies an action to all selected circuits; see `command(_:on:by:reason:)`.
+    package func perform(
+        _ action: OperatorAction,
+        on selection: [CircuitSelector],
+        by who: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> [StateChange] {
+        var command = try self.command(action, on: selection, by: who, reason: reason)
+        return try command.finish()
+    }
+
+    /// Deletes all selected circuits; see `commandToForget(_:evenIfInUse:by:reason:)`.
+    package func forget(
+        _ selection: [CircuitSelector],
+        evenIfInUse isForced: Bool,
+        by who: String? = nil,
+        reason: String? = nil
+    ) throws(BreakerStoreError) -> [StateChange] {
+        var command = try self.commandToForget(selection, evenIfInUse: isForced, by: who, reason: reason)
+        return try command.finish()
+    }
+
+    /// Applies an action to one circuit, which must be there.
+    ///
+    /// Commits on the calling thread, and waits at most for `busyTimeout`.
+    @_disfavoredOverload
+    func perform(
+        _ action: OperatorAction, on name: String, by who: String?, reason: String?
+    ) throws(BreakerStoreError) {
+        try action.validate()
+        try self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+            try transaction.perform(action, on: name, by: who, reason: reason)
+        }
+    }
+
+    /// Does the same without blocking a thread.
+    func perform(
+        _ action: OperatorAction, on name: String, by who: String?, reason: String?
+    ) async throws(BreakerStoreError) {
+        try action.validate()
+        try await self.usableCore().commit(until: self.deadline) { (transaction) throws(BreakerStoreError) in
+            try transaction.perform(action, on: name, by: who, reason: reason)
+        }
+    }
+}
+
+extension OperatorAction {
+    fileprivate func validate() throws(BreakerStoreError) {
+        if case .hold(_, let duration?) = self { try Validation.duration(duration, "duration") }
+    }
+}
+
+extension Transaction {
+    /// Applies an action to the circuit of this name, which must be there.
+    fileprivate func perform(
+        _ action: OperatorAction, on name: String, by who: String?, reason: String?
+    ) throws(BreakerStoreError) {
+        let selected = try self.database.select([.named(name)])
+        if let missing = selected.missing.first { throw .noSuchCircuit(missing, self.path) }
+        for circuit in selected.circuits {
+            _ = try self.perform(
+                action, on: circuit, by: who.map { OperatorName.ofPerson($0) }, reason: reason)
+        }
+    }
+
+    /// Applies an action to a circuit; nil if there was nothing to do.
+    fileprivate func perform(
+        _ action: OperatorAction, on circuit: Database.Selected.Circuit, by who: String?, reason: String?
+    ) throws(BreakerStoreError) -> BatchedCommand.Made? {
+        let name = circuit.name
+        let made = try self.change(name, by: who) { circuit, moment, _ -> BatchedCommand.Made? in
+            let from = circuit.word(at: moment.now)
+            guard circuit.apply(action, at: moment.now, by: who, reason: reason) else { return nil }
+            let change = StateChange(name: name, from: from, to: circuit.word(at: moment.now))
+            return BatchedCommand.Made(change: change, holdEnd: circuit.hold?.until)
+        }
+        // The circuit was forgotten since it was found. Or its name is not UTF-8, and was found by its shown form: no
+        // statement can look for the real name.
+        if made == nil, circuit.mustBeThere { throw .noSuchCircuit(name, self.path) }
+        guard let made, let made else { return nil }
+        try self.said(action.word(by: who, reason: reason), of: name)
+        return made
+    }
+
+    /// Deletes a circuit; nil if it is gone already.
+    fileprivate func forget(
+        _ circuit: Database.Selected.Circuit, evenIfInUse isForced: Bool, by who: String?, reason: String?
+    ) throws(BreakerStoreError) -> BatchedCommand.Made? {
+        // The operator may delete a circuit because its row can't be read.
+        let stored = try? self.circuit(circuit.name)
+        if !isForced { try self.requireUnused(circuit) }
+        let from = stored?.word(at: self.now) ?? StateChange.unreadable
+        guard try self.forget(circuit.id, name: circuit.name, by: who, reason: reason) else {
+            if circuit.mustBeThere { throw .noSuchCircuit(circuit.name, self.path) }
+            return nil
+        }
+        return BatchedCommand.Made(
+            change: StateChange(name: circuit.name, from: from, to: StateChange.forgotten), holdEnd: nil)
+    }
+
+    fileprivate func requireUnused(_ circuit: Database.Selected.Circuit) throws(BreakerStoreError) {
+        let workers = try self.database.all(
+            """
+            SELECT worker.id, worker.name, worker.pid FROM registration
+            JOIN worker ON worker.id = registration.worker WHERE registration.circuit = ?1
+            """,
+            .integer(circuit.id)
+        ) { (id: $0.integer(0), name: $0.text(1), pid: $0.integer(2)) }
+        guard let user = workers.first(where: { self.isAlive($0.id) }) else { return }
+        throw BreakerStoreError(
+            code: .inUse,
+            message: "circuit \(circuit.name.quoted) is registered by \(user.name.escaped)[\(user.pid)], which lives",
+            advice: "end all that use it first",
+            path: self.path
+        )
+    }
+}
+
+extension Circuit {
+    /// The word for the state that users see; a hold that is over does not count.
+    fileprivate func word(at now: StoreTime) -> String { self.hold(at: now) == nil ? self.state.word : self.word }
+
+    /// Applies an action; returns whether there was anything to do.
+    fileprivate mutating func apply(
+        _ action: OperatorAction,
+        at now: StoreTime,
+        by who: String?,
+        reason: String?
+    ) -> Bool {
+        switch action {
+        case .reset:
+            self.reset(at: now, reason: reason)
+            return true
+        case .hold(let state, let duration):
+            self.held(state, for: duration?.saturatingMicroseconds, by: who, reason: reason, at: now)
+            return true
+        case .release:
+            return self.released(at: now, reason: reason)
+        case .probe:
+            return self.probesAllowed(at: now, reason: reason)
+        }
+    }
+}
