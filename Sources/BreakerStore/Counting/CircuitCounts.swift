@@ -92,6 +92,8 @@ final class CircuitCounts: Sendable {
     let ownBad = Atomic<UInt64>(0)
     /// The part of other processes, when this process last looked.
     let othersBad = Atomic<UInt64>(0)
+    /// Whether successes were published since the thread that counts last looked whether they have completed a window.
+    let hasUnjudgedSuccesses = Atomic<Bool>(false)
     /// Whether a check of the circuit's rate waits for a thread.
     let isCheckWanted = Atomic<Bool>(false)
     /// Whether there are cells, and none of them is on a board.

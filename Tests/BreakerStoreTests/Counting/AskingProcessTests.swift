@@ -88,6 +88,55 @@ import Testing
         #expect(await eventually { BoardReader.takenSeats(at: place.store + "-board") == 2 })
     }
 
+    /// There are more workers than seats: who has none is waited for, and takes a seat once one is free.
+    @Test func whoHasNoSeatTakesTheNextFreeOne() async throws {
+        let place = try Workplace.here
+        let first = try await place.openWorker()
+        try await first.ask("breaker users \(Self.rule)")
+        let path = place.store + "-board"
+        #expect(await eventually { BoardReader.takenSeats(at: path) == 1 })
+        // Workers that live, as far as anybody can see: their bytes are locked.
+        let crowd = try place.worker()
+        let ids = Int64(1_000_000)..<1_000_000 + Int64(SeatTable.count) - 1
+        try await crowd.ask("squat \(place.store)-lock \(ids.lowerBound) \(ids.count)")
+        let owner = try #require(BoardReader(at: path)).header.owner
+        let board = try #require(try Board.open(at: path, of: owner))
+        for id in ids { _ = try board.takeSeat(for: id, isAlive: { _ in true }, making: .alone) }
+        let second = try await place.openWorker()
+        try await second.ask("breaker users \(Self.rule)")
+        try await second.ask("call users 10")
+        #expect(try await second.ask("totals users").number("succeeded") == 10)
+        try await first.ask("fail users 10")
+        try await second.ask("until users open")
+        let reason = try #require(try await second.ask("reason users")["reason"])
+        #expect(reason.contains("10-of-20-calls"), "\(reason)")
+        await crowd.die()
+        #expect(
+            await eventually {
+                BoardReader.seatedWorkers(at: path).count { !ids.contains($0) } == 2
+            })
+    }
+
+    /// Under a rule that asks for several workers, the failures of one reach the rate and trip nothing: that is asked,
+    /// and committed, now and then, not for each failure.
+    @Test func aRateThatTripsNothingIsAskedForSeldom() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        try await workers.ask("breaker users \(Self.rule) reporters=2")
+        let path = place.store + "-board"
+        #expect(await eventually { BoardReader.takenSeats(at: path) == 2 })
+        let began = ContinuousClock.now
+        for _ in 0..<400 { #expect(try await workers[1].ask("fail users")["refused"] == "0") }
+        let elapsed = began.duration(to: .now)
+        // Each process rests for 1, 2, 4 … 50 ms.
+        let most = 2 * (7 + Int(elapsed / .milliseconds(50)))
+        let asked = BoardReader.questions(at: path)
+        #expect((1...most).contains(asked), "\(asked) in \(elapsed)")
+        #expect(try await workers[0].ask("look users")["state"] == "closed")
+        try await workers[0].ask("fail users")
+        try await workers[0].ask("until users open")
+    }
+
     /// The process that has seen the failures is killed before it decides: the one that opens the circuit has seen
     /// none, and yet the reason has their text.
     @Test func theReasonHasTheLastErrorOfWhicheverWorker() async throws {
@@ -105,14 +154,26 @@ import Testing
 }
 
 extension BoardReader {
-    /// How many seats of the board at a path are taken.
-    static func takenSeats(at path: String) -> Int {
+    /// The words of the seats of the board at a path, by cells; the first cell is for all workers.
+    private static func seats(at path: String) -> [[UInt64]] {
         guard let bytes = Files.read(path), let header = BoardReader(at: path)?.header,
             let segment = header.segments.first(where: { $0.kind == .seats }), segment.end <= bytes.count
-        else { return 0 }
-        return (1...SeatTable.count).count { place in
-            let start = segment.offset + place * SeatTable.wordsOfACell * 8
-            return bytes[start..<start + 8].contains { $0 != 0 }
+        else { return [] }
+        return (0...SeatTable.count).map { place in
+            (0..<SeatTable.wordsOfACell).map { word in
+                let start = segment.offset + (place * SeatTable.wordsOfACell + word) * 8
+                return bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+            }
         }
     }
+
+    static func seatedWorkers(at path: String) -> [Int64] {
+        self.seats(at: path).dropFirst().map { Int64(bitPattern: $0[0]) }.filter { $0 != 0 }
+    }
+
+    /// How many seats of the board at a path are taken.
+    static func takenSeats(at path: String) -> Int { self.seatedWorkers(at: path).count }
+
+    /// How many questions were asked on the board at a path.
+    static func questions(at path: String) -> Int { self.seats(at: path).first.map { Int($0[0]) } ?? 0 }
 }

@@ -60,4 +60,64 @@ import Testing
         thread.askForRound(in: .milliseconds(1)) { nil }
         #expect(await eventually { ticks.count.load(ordering: .relaxed) == 3 })
     }
+
+    /// The round that the caller's thread has begun with may ask for another one soon.
+    @Test func theFirstRoundIsFollowedWhenItAsksForThat() async {
+        let thread = CountingThread()
+        defer { thread.stop() }
+        let ticks = Ticks()
+        thread.askForRound(in: .seconds(1_000)) {
+            ticks.count.add(1, ordering: .relaxed)
+            return .milliseconds(1)
+        }
+        #expect(await eventually { ticks.count.load(ordering: .relaxed) > 2 })
+    }
+
+    /// The thread sleeps on the bell of its seat, and nothing is due; then the board is lost.
+    @Test func aLostBoardKeepsNobodyFromWakingTheThread() async throws {
+        let directory = try Directory.make("bell")
+        defer { Directory.remove(directory) }
+        let board = try BoardPlace(directory).open()
+        let seats = try board.takeSeat(for: 1, isAlive: { _ in true }, making: .alone)
+        let thread = CountingThread()
+        defer { thread.stop() }
+        let ticks = Ticks()
+        thread.bell.use(seats)
+        thread.askForRound(in: .zero) {
+            ticks.count.add(1, ordering: .relaxed)
+            return nil
+        }
+        #expect(await eventually { ticks.count.load(ordering: .relaxed) >= 1 })
+        // By then it sleeps; if not yet, it is woken by what follows all the same.
+        try await Task.sleep(for: .milliseconds(200))
+        board.lose()
+        let known = ticks.count.load(ordering: .relaxed)
+        thread.askForRound(in: .zero) { nil }
+        #expect(await eventually { ticks.count.load(ordering: .relaxed) > known })
+    }
+
+    /// Questions come one after the other, from many processes or from an enemy: the thread is not always busy.
+    @Test func aStormOfQuestionsLeavesTimeToSleep() async throws {
+        let directory = try Directory.make("bell")
+        defer { Directory.remove(directory) }
+        let board = try BoardPlace(directory).open()
+        let seats = try board.takeSeat(for: 1, isAlive: { _ in true }, making: .alone)
+        let other = try board.takeSeat(for: 2, isAlive: { _ in true }, making: .alone)
+        let thread = CountingThread()
+        defer { thread.stop() }
+        let ticks = Ticks()
+        thread.bell.use(seats)
+        let began = ContinuousClock.now
+        thread.askForRound(in: .zero) {
+            ticks.count.add(1, ordering: .relaxed)
+            thread.bell.noteSeen(seats.asked)
+            return nil
+        }
+        while ticks.count.load(ordering: .relaxed) < 300, began.duration(to: .now) < .hangLimit {
+            _ = other.ask()
+            other.ring([0])
+        }
+        let elapsed = began.duration(to: .now)
+        #expect(elapsed >= .microseconds(100) * 290, "\(elapsed)")
+    }
 }

@@ -72,6 +72,14 @@ import Testing
         #expect(missing == one.missing)
     }
 
+    /// A process without seats has asked nobody: a seat that it takes while it waits has answered other questions.
+    @Test func withoutSeatsNobodyHasAnswered() {
+        let question = RateQuestion(
+            number: nil, asker: 1, bit: Self.bit, users: [2], asked: Self.start,
+            patience: RateQuestion.patience(period: .milliseconds(50)))
+        #expect(question.missing([Self.seat(2, 9)], own: 9) { _ in true } == 2)
+    }
+
     @Test func waitsForTheMissingAndNotForEver() {
         let question = Self.question()
         let patience = Duration.milliseconds(1_100)
@@ -122,6 +130,16 @@ import Testing
             check.ask()
         }
         #expect(rests == [1, 2, 4, 8, 16, 32, 50, 50, 50].map { .milliseconds($0) })
+    }
+
+    /// A rate that was reached trips nothing if too few workers have failed, and the next failure looks the same.
+    @Test func aReachedRateIsFollowedByARest() {
+        var check = RateCheck(Self.question())
+        check.goOn(at: Self.start)
+        #expect(check.phase == .resting(until: Self.start + .milliseconds(1)))
+        check.ask(Self.question())
+        check.goOn(at: Self.start)
+        #expect(check.phase == .resting(until: Self.start + .milliseconds(2)))
     }
 
     @Test func aCheckEndsWhenNothingFailsAnyMore() {

@@ -134,6 +134,57 @@ import Darwin
         }
     }
 
+    /// Writes a board whose header is that of another, with one change, and with room for all segments.
+    private static func forge(_ place: BoardPlace, _ change: (inout [UInt64], BoardHeader) -> Void) throws {
+        let header = try #require(BoardReader(at: place.path)).header
+        var words = header.encoded
+        change(&words, header)
+        var bytes = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) } }
+        bytes += [UInt8](repeating: 0, count: header.end - bytes.count)
+        unsafe unlink(place.path)
+        Files.write(bytes, to: place.path)
+    }
+
+    /// A segment that is too small for all seats is damage: to touch the last seat would be to touch other memory.
+    @Test func aSegmentTooSmallForTheSeatsIsDamage() throws {
+        try BoardPlace.withBoard { place, board in
+            try Self.forge(place) { words, header in
+                let place = BoardHeader.Place.segments + (header.segments.count - 1) * 2 + 1
+                #expect(header.segments.last?.kind == .seats)
+                words[place] = 1 << 16 | words[place] & 0xFFFF
+            }
+            let next = try place.open()
+            #expect(next.number != board.number)
+            #expect(try Self.sit(next, 1).taken.count == 1)
+        }
+    }
+
+    /// A board is marked once another has its name: a mark on the board in place is damage, and would have each worker
+    /// leave that board again and again.
+    @Test func aMarkOnTheBoardInPlaceIsDamage() throws {
+        try BoardPlace.withBoard { place, board in
+            try #require(ReplacedBoard(at: place.path)).markMoved()
+            let next = try place.open()
+            #expect(next.number != board.number)
+            #expect(try !Self.sit(next, 1).isMoved)
+        }
+    }
+
+    /// A worker whose seat was given away, as its lock on the file was lost, answers for nobody else.
+    @Test func whoHasLostItsSeatLeavesItAlone() throws {
+        try BoardPlace.withBoard { _, board in
+            let first = try Self.sit(board, 1)
+            let second = try Self.sit(board, 2, dead: [1])
+            for _ in 0..<3 { _ = second.ask() }
+            first.answer(3)
+            first.add(8)
+            first.setMask { 9 }
+            #expect(second.taken[0] == Seats.Taken(worker: 2, answered: .max, mask: 0))
+            second.answer(3)
+            #expect(second.taken[0]?.answered == 3)
+        }
+    }
+
     /// A sleep on memory that is gone says so; the process lives.
     @Test func aCutBoardEndsTheSleep() async {
         await #expect(processExitsWith: .success) {

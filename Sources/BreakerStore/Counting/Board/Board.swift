@@ -61,7 +61,9 @@ final class Board: Sendable {
             throw BreakerStoreError(systemError: error, doing: "open", path: path)
         }
         guard BoardReader.header(of: file)?.owner == owner else { return nil }
-        return try Board(mapping: file, at: path, of: owner)
+        let board = try Board(mapping: file, at: path, of: owner)
+        // Only a board that has lost its name is marked: here the mark is damage, and each worker would leave the board.
+        return board.isMarkedMoved ? nil : board
     }
 
     private init(
@@ -186,6 +188,13 @@ final class Board: Sendable {
             if following { try self.follow(&segments) }
             return segments.mapped
         }
+    }
+
+    private var isMarkedMoved: Bool {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        let seats = self.segments.withLock { $0.mapped.first { $0.kind == .seats } }
+        return seats.map { SeatTable(words: $0.cell(at: 0)).isMoved } ?? false
     }
 
     // MARK: - Growing

@@ -45,6 +45,9 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
     /// No segment has more cells; the table of segments still has room for millions of circuits.
     var mostCapacity: Int { self == .seats ? self.firstCapacity : 1 << 16 }
 
+    /// No segment has fewer cells: all seats lie in one.
+    var leastCapacity: Int { self == .seats ? self.firstCapacity : 1 }
+
     /// Whether the cells belong to circuits, and become free when their circuits are forgotten.
     var isOfCircuits: Bool {
         switch self {

@@ -38,10 +38,14 @@ final class Seats: Sendable {
         return body()
     }
 
-    private func withOwn(_ body: (SeatTable.Seat) -> Void) {
-        guard let place = self.place else { return }
-        self.touching { body(self.table[place]) }
+    /// Calls `body` with this worker's seat, unless another worker has it by now.
+    private func withOwn<Result>(_ body: (SeatTable.Seat) -> Result) -> Result? {
+        guard let place = self.place else { return nil }
+        return self.touching { self.table[place].worker == self.worker ? body(self.table[place]) : nil }
     }
+
+    /// Whether this worker has a seat.
+    var isSeated: Bool { self.withOwn { _ in true } ?? false }
 
     // MARK: - Questions
 
@@ -50,7 +54,7 @@ final class Seats: Sendable {
     func ask() -> UInt64 { self.touching { self.table.ask() } }
 
     /// Notes that all that this process had counted when it read `asked` is on the board.
-    func answer(_ asked: UInt64) { self.withOwn { $0.answered = asked } }
+    func answer(_ asked: UInt64) { _ = self.withOwn { $0.answered = asked } }
 
     /// All seats that are taken, by their places; that of this worker, too.
     var taken: [Int: Taken] {
@@ -74,7 +78,7 @@ final class Seats: Sendable {
 
     /// Notes that this process uses a circuit, before the circuit's first call.
     func add(_ bit: UInt64) {
-        self.withOwn { seat in
+        _ = self.withOwn { seat in
             while true {
                 let mask = seat.mask
                 if mask & bit != 0 || seat.replaceMask(mask, with: mask | bit) { return }
@@ -86,7 +90,7 @@ final class Seats: Sendable {
     ///
     /// - Parameter bits: asked once the mask is read, so that no bit is lost that is added meanwhile.
     func setMask(to bits: () -> UInt64) {
-        self.withOwn { seat in
+        _ = self.withOwn { seat in
             let mask = seat.mask
             let bits = bits()
             if mask != bits { _ = seat.replaceMask(mask, with: bits) }
@@ -96,15 +100,18 @@ final class Seats: Sendable {
     /// Whether the board has been replaced by another board.
     var isMoved: Bool { self.touching { self.table.isMoved } }
 
-    func leave() { self.withOwn { $0.free(of: self.worker) } }
+    func leave() { _ = self.withOwn { $0.free(of: self.worker) } }
 
     // MARK: - Sleeping
 
     /// The value of this worker's bell; nil without a seat.
-    var bell: UInt32? { self.place.map { place in self.touching { self.table[place].bell } } }
+    var bell: UInt32? { self.withOwn { $0.bell } }
 
-    /// Wakes this worker's thread that counts.
-    func ringOwn() { self.withOwn { $0.ring() } }
+    /// Wakes this worker's thread that counts, which may have gone to sleep while it had the seat.
+    func ringOwn() {
+        guard let place = self.place else { return }
+        self.touching { self.table[place].ring() }
+    }
 
     /// How a sleep on the bell ended.
     enum Sleep {

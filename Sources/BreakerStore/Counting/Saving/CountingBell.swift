@@ -24,10 +24,12 @@ final class CountingBell: Sendable {
     /// Uses the seats of a new board; nil: of no board.
     func use(_ seats: Seats?) {
         var old: Seats?
+        // The last question may concern this process.
+        let last = (seats?.asked ?? 0) &- 1
         self.state.change { state in
             old = state.seats
             state.seats = seats
-            (state.seen, state.answered) = (0, 0)
+            (state.seen, state.answered) = (last, last)
         }
         // The thread may be sleeping on the old bell, or on the signal.
         old?.ringOwn()
@@ -36,7 +38,8 @@ final class CountingBell: Sendable {
 
     func ring() {
         self.thread.wake()
-        self.seats?.ringOwn()
+        // Of a lost board, too: the thread may have gone to sleep before the loss.
+        self.state.value.seats?.ringOwn()
     }
 
     /// Notes the last question that a round has seen, whether or not it could be answered.
@@ -68,9 +71,12 @@ final class CountingBell: Sendable {
         return Mark(seats: seats, bell: bell, isAsked: seats.asked != state.seen || seats.isMoved)
     }
 
+    /// If the bell's memory is taken away during the sleep, nobody can ring it.
+    private static let longestSleep = Duration.seconds(10)
+
     func sleep(since mark: Mark, until time: ContinuousClock.Instant?) {
         guard let seats = mark.seats, let bell = mark.bell else { return self.thread.sleep(until: time) }
-        let duration = time.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(3_600)
+        let duration = time.map { ContinuousClock.now.duration(to: $0) } ?? Self.longestSleep
         switch seats.sleep(while: bell, for: duration) {
         case .over: break
         case .lost: seats.board.lose()

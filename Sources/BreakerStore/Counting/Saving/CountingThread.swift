@@ -25,11 +25,24 @@ final class CountingThread: Sendable {
             return true
         }
 
-        mutating func takeRound(at now: ContinuousClock.Instant, isAsked: Bool) -> Bool {
-            guard !self.isStopped, isAsked || self.nextRound.map({ $0 <= now }) ?? false else { return false }
+        /// What the thread does now.
+        ///
+        /// - Parameter rested: before this time it does no round, though one is due.
+        mutating func step(at now: ContinuousClock.Instant, isAsked: Bool, rested: ContinuousClock.Instant) -> Step {
+            if self.isStopped { return .end }
+            guard isAsked || self.nextRound.map({ $0 <= now }) ?? false else { return .sleep(until: self.nextRound) }
+            if now < rested { return .rest }
             self.nextRound = nil
-            return true
+            return .round
         }
+    }
+
+    private enum Step {
+        case end, round
+        /// Sleep until a round is due, or the bell rings.
+        case sleep(until: ContinuousClock.Instant?)
+        /// Sleep, though others ask.
+        case rest
     }
 
     private let state = Mutex(State(), rank: .leaf)
@@ -63,7 +76,8 @@ final class CountingThread: Sendable {
     private func start(_ round: @escaping Round) -> Bool {
         // The first round runs on the caller's thread: in it the runtime makes the round's types, under its own locks.
         // If another thread did that during a `fork`, the child would wait forever for such a lock.
-        _ = round()
+        let interval = round()
+        if let interval { self.state.withLock { _ = $0.askForRound(at: .now + interval) } }
         if self.bell.startThread({ self.loop(round) }) { return true }
         self.state.withLock { state in
             state.isStarted = false
@@ -79,29 +93,24 @@ final class CountingThread: Sendable {
     }
 
     private func loop(_ round: @escaping Round) {
+        // The thread sleeps at least half of the time, however many circuits there are and whoever asks.
+        var rested = ContinuousClock.now
         while true {
             // Read before everything else: whoever rings from here on ends the next sleep at once.
             let mark = self.bell.mark
-            let (isDue, isStopped) = self.state.withLock { state in
-                (state.takeRound(at: .now, isAsked: mark.isAsked), state.isStopped)
+            switch self.state.withLock({ $0.step(at: .now, isAsked: mark.isAsked, rested: rested) }) {
+            case .end: return
+            case .sleep(let time): self.bell.sleep(since: mark, until: time)
+            case .rest: self.bell.sleepUndisturbed(until: rested)
+            case .round:
+                let began = ContinuousClock.now
+                let interval = round()
+                let end = ContinuousClock.now
+                rested = end + max(began.duration(to: end), Self.shortestRest)
+                if let interval { self.state.withLock { _ = $0.askForRound(at: began + interval) } }
             }
-            if isStopped { return }
-            guard isDue else {
-                self.bell.sleep(since: mark, until: self.state.withLock { $0.nextRound })
-                continue
-            }
-            let began = ContinuousClock.now
-            let interval = round()
-            let end = ContinuousClock.now
-            // The thread sleeps at least half of the time, however many circuits there are and whoever asks.
-            let rest = began.duration(to: end)
-            if let interval {
-                self.state.withLock { _ = $0.askForRound(at: max(began + interval, end + rest)) }
-            }
-            if rest > Self.shortRound { self.bell.sleepUndisturbed(until: end + rest) }
         }
     }
 
-    /// A round that took longer is followed by a rest, though others may ask.
-    private static let shortRound = Duration.milliseconds(1)
+    private static let shortestRest = Duration.microseconds(100)
 }

@@ -161,10 +161,8 @@ extension StoreCore {
             self.checkRate(of: circuit)
         }
         self.tidySeat()
-        // If the thread that counts could not be started, only this thread answers and decides.
-        _ = self.publishShares()
-        // Asked for even without calls: the thread must already run when the next call ends, so that other processes
-        // see the end in time.
-        if let shortest = sharing.compactMap(\.counts.shortestWindow).min() { self.publishOften(shortest) }
+        // If the thread that counts could not be started, only this thread answers and decides. It is asked for even
+        // without calls: it must already run when the next call ends, so that other processes see the end in time.
+        if let next = self.publishShares() { self.countingThread.askForRound(in: next, self.sharesRound) }
     }
 }

@@ -15,7 +15,7 @@ extension StoreCore {
     /// How soon the thread tries again to answer, where another thread of this process just moves counts: in 1 of 600
     /// answers that did not wait for such a thread, successes were missing.
     private static let pause = Duration.microseconds(100)
-    /// The same, where there are no cells yet.
+    /// The same, where another thread of this process just does what this one is asked for.
     private static let longPause = Duration.milliseconds(1)
 
     /// Publishes the successes of circuits with a failure-rate rule, answers the last question, and decides.
@@ -36,6 +36,7 @@ extension StoreCore {
         let board = self.counting.board
         var shortest: Int64?
         var (isUnderWay, lacksCells) = (false, false)
+        let judgesSuccesses = self.judgesSuccesses()
         for circuit in self.circuits.sharing {
             guard let window = circuit.counts.shortestWindow else { continue }
             shortest = min(shortest ?? .max, window)
@@ -43,32 +44,56 @@ extension StoreCore {
             switch circuit.counts.publishWithoutWaiting(on: board, clock: { self.clock.uptime }) {
             case .done(let hasSuccesses):
                 Hook.reached("counts.published")
-                self.noteNews(of: circuit, hasSuccesses: hasSuccesses)
+                self.noteNews(of: circuit, hasSuccesses: hasSuccesses, judgesSuccesses: judgesSuccesses)
             case .underWay: isUnderWay = true
             case .lacksCells: lacksCells = true
             }
         }
-        if let seats, let asked, !isUnderWay, !lacksCells {
+        if !isUnderWay { self.triesToPublish.store(0, ordering: .relaxed) }
+        if let seats, let asked, seats.board === board, !isUnderWay, !lacksCells {
             Hook.reached("question.answered")
             bell.answer(asked, on: seats)
         }
         if shortest != nil, lacksCells || seats == nil || seats?.board !== board { self.prepareSoon() }
         let next = self.decideRates(seats, answered: bell.answered)
-        let isAsked = asked.map { !RateQuestion.isAnswered($0, by: bell.answered) } ?? false
         return [
             shortest.map(Self.period), next.map { max(.zero, ContinuousClock.now.duration(to: $0)) },
-            isUnderWay ? Self.pause : isAsked && lacksCells ? Self.longPause : nil,
+            isUnderWay ? self.nextPause() : nil,
         ].compactMap(\.self).min()
     }
 
-    /// Has a circuit checked if other processes have counted failures, or if the successes that were just published
-    /// have given the window enough calls.
-    private func noteNews(of circuit: SharedCircuit, hasSuccesses: Bool) {
+    /// How soon to try again while another thread of this process moves counts: that thread may be stopped, or hang in
+    /// the file system.
+    private func nextPause() -> Duration {
+        let tries = self.triesToPublish.wrappingAdd(1, ordering: .relaxed).oldValue
+        return Self.pause * (1 << min(tries, 6))
+    }
+
+    /// Whether successes may open a circuit in this round: not more often than they would be published if nobody asked.
+    ///
+    /// Each answer shows a process its own new successes, but not those of others. If it asked because of them, the
+    /// others would publish, see the same, and ask, and so on.
+    private func judgesSuccesses() -> Bool {
+        self.nextJudgement.withLock { next in
+            if let next, next > .now { return false }
+            next = .now + .microseconds(Self.longestPeriod)
+            return true
+        }
+    }
+
+    /// Has a circuit checked if other processes have counted failures, or if the successes that were published have
+    /// given the window enough calls.
+    private func noteNews(of circuit: SharedCircuit, hasSuccesses: Bool, judgesSuccesses: Bool) {
         let counts = circuit.counts
         guard let cells = counts.madeCellPair?.board, !cells.isLost else { return }
         let hasFailures = counts.noteBadOfOthers(on: cells)
+        if hasSuccesses { counts.hasUnjudgedSuccesses.store(true, ordering: .relaxed) }
         guard !self.rateChecks.isChecked(circuit) else { return }
-        guard hasFailures || hasSuccesses && counts.mayReachRate(on: cells, at: self.clock.uptime) else { return }
+        guard
+            hasFailures
+                || judgesSuccesses && counts.hasUnjudgedSuccesses.exchange(false, ordering: .relaxed)
+                    && counts.mayReachRate(on: cells, at: self.clock.uptime)
+        else { return }
         self.checkRateSoon(of: circuit)
     }
 
@@ -111,7 +136,9 @@ extension StoreCore {
     func takeSeat(until deadline: Deadline) -> Seats? {
         let bell = self.countingThread.bell
         let worker = self.keys.presentWorker
-        if let seats = bell.seats, seats.worker == worker, seats.board === self.counting.board { return seats }
+        if let seats = bell.seats, seats.worker == worker, seats.board === self.counting.board, !self.mayBeSeated(seats) {
+            return seats
+        }
         guard !self.isForked, !self.isClosed, worker != 0, let board = self.board(until: deadline),
             let seats = try? board.takeSeat(
                 for: worker, isAlive: self.answers.isAlive, making: self.room(until: deadline))
@@ -122,11 +149,18 @@ extension StoreCore {
         return seats
     }
 
-    /// Notes on this worker's seat which circuits it uses now.
+    /// Whether this worker has no seat, and one is free: all were taken, or somebody has overwritten its own.
+    private func mayBeSeated(_ seats: Seats) -> Bool {
+        if seats.isSeated { return false }
+        let taken = seats.taken
+        return taken.count < SeatTable.count || taken.values.contains { !self.answers.isAlive($0.worker) }
+    }
+
+    /// Notes on this worker's seat which circuits it uses now; takes a seat if it has none.
     func tidySeat() {
-        self.countingThread.bell.seats?.setMask {
-            self.circuits.sharing.reduce(0) { $0 | SeatTable.bit(of: $1.name) }
-        }
+        guard let seats = self.countingThread.bell.seats else { return }
+        seats.setMask { self.circuits.sharing.reduce(0) { $0 | SeatTable.bit(of: $1.name) } }
+        if self.mayBeSeated(seats) { self.prepareSoon() }
     }
 
     func leaveSeat() {

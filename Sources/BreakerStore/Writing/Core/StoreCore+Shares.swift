@@ -9,7 +9,7 @@ extension StoreCore {
     /// The longest time between two publications of successes of circuits with a failure-rate rule, in microseconds.
     ///
     /// The period is 50 ms, or a tick of the shortest window if that is shorter.
-    private static let longestPeriod: Int64 = 50_000
+    static let longestPeriod: Int64 = 50_000
 
     static func period(_ window: Int64) -> Duration {
         .microseconds(min(Self.longestPeriod, WindowTicks(window: window).length))
@@ -46,7 +46,9 @@ extension StoreCore {
             self.rateChecks.endIfDue(of: circuit)
             return true
         }
-        let seats = mayWait ? self.takeSeat(until: self.writer.deadline) : self.countingThread.bell.seats
+        var seats = mayWait ? self.takeSeat(until: self.writer.deadline) : self.countingThread.bell.seats
+        // Who counts on this board is asked on this board.
+        if seats?.board !== cells.board { seats = nil }
         // Read after the sums: a worker that has counted one of these calls had registered the circuit before.
         let lock = self.answers.lockFile
         let users: Set<Int64>?
@@ -65,7 +67,7 @@ extension StoreCore {
         }
         // Asked after the sums: who answers this question has published all that ended before them.
         let question = RateQuestion(
-            number: seats?.ask() ?? 0, asker: self.keys.presentWorker, bit: SeatTable.bit(of: circuit.name),
+            number: seats?.ask(), asker: self.keys.presentWorker, bit: SeatTable.bit(of: circuit.name),
             users: users, asked: .now, patience: RateQuestion.patience(period: period))
         self.rateChecks.begin(
             PendingRateCheck(
@@ -200,7 +202,8 @@ extension StoreCore {
             self.countingThread.askForRound(in: RateCheck.shortestRest, self.sharesRound)
             return
         }
-        self.rateChecks.end(pending)
+        self.rateChecks.noteReached(pending, at: .now)
+        self.countingThread.askForRound(in: RateCheck.shortestRest, self.sharesRound)
         // Does not count again inside the transaction: successes that came while it waited for other commits must not
         // undo the decision.
         self.trip(

@@ -69,9 +69,14 @@ struct RateCheck: Equatable, Sendable {
     /// - Parameter hasFailures: whether there are failures, of whatever process, that the question did not count.
     mutating func wasNotReached(hasFailures: Bool, at now: Instant) -> Bool {
         guard hasFailures || self.hasNews else { return false }
+        self.goOn(at: now)
+        return true
+    }
+
+    /// Rests, and then asks again: also after a rate that was reached, as other rules may keep the circuit closed.
+    mutating func goOn(at now: Instant) {
         self.phase = .resting(until: now + self.rest)
         self.rest = min(self.rest * 2, Self.longestRest)
-        return true
     }
 
     /// Called when a question was asked again.

@@ -82,6 +82,17 @@ final class RateChecks: Sendable {
         }
     }
 
+    /// Notes that the rate of a check was reached: the circuit is about to be opened, unless another rule forbids it.
+    ///
+    /// Without a rest, each failure under a rule that asks for several workers would be a question and a commit.
+    func noteReached(_ decided: PendingRateCheck, at now: RateQuestion.Instant) {
+        self.all.withLock { all in
+            if all[decided.circuit.key]?.isSameQuestion(as: decided) ?? false {
+                all[decided.circuit.key]?.check.goOn(at: now)
+            }
+        }
+    }
+
     /// Ends a check, unless another question was asked meanwhile.
     func end(_ decided: PendingRateCheck) {
         self.all.withLock { all in

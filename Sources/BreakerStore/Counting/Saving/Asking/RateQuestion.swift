@@ -6,7 +6,9 @@ struct RateQuestion: Equatable, Sendable {
     typealias Instant = ContinuousClock.Instant
 
     /// The number of the question; an answer to a later question is an answer to this one, too.
-    let number: UInt64
+    ///
+    /// Nil if this process had no seats to ask at: then nobody can answer.
+    let number: UInt64?
     /// The worker that asks.
     let asker: Int64
     /// The circuit's bit in the masks of the seats.
@@ -25,8 +27,8 @@ struct RateQuestion: Equatable, Sendable {
     /// Whether a worker's seat has the answer to a question.
     ///
     /// Any program may have written any numbers, and they wrap around.
-    static func isAnswered(_ number: UInt64, by answered: UInt64) -> Bool {
-        Int64(bitPattern: answered &- number) >= 0
+    static func isAnswered(_ number: UInt64?, by answered: UInt64) -> Bool {
+        number.map { Int64(bitPattern: answered &- $0) >= 0 } ?? false
     }
 
     /// Whether the worker of a seat may count calls of the circuit.
