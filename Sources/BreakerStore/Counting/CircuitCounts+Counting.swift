@@ -21,7 +21,7 @@ extension CircuitCounts {
     /// How `publishWithoutWaiting` ended.
     enum Publication {
         /// All that was counted before the call is in the cells.
-        case done(hasSuccesses: Bool)
+        case done
         /// Another thread moves counts just now, so some of them may be on their way.
         case underWay
         /// There are no cells on this board yet: what was counted stays in the lanes.
@@ -34,17 +34,13 @@ extension CircuitCounts {
     func publishWithoutWaiting(on board: Board?, clock: () -> Int64) -> Publication {
         guard !self.lanes.isEmpty || !self.durations.isEmpty else {
             // The lanes may be empty because another thread has just taken their counts.
-            return self.moving.changeIfAvailable { _ in } ? .done(hasSuccesses: false) : .underWay
+            return self.moving.changeIfAvailable { _ in } ? .done : .underWay
         }
         // Where the board has no room for the circuit, this process counts alone, and nobody has to wait for that.
         guard let pair = self.pair(on: board) ?? (self.isPrivate ? self.madeCellPair : nil) else { return .lacksCells }
         Hook.reached("counts.moving")
         let uptime = clock()
-        var hasSuccesses = false
-        let isDone = self.moving.changeIfAvailable { _ in
-            hasSuccesses = self.publishLanes(to: pair, at: uptime).counts.succeeded > 0
-        }
-        return isDone ? .done(hasSuccesses: hasSuccesses) : .underWay
+        return self.moving.changeIfAvailable { _ in self.publishLanes(to: pair, at: uptime) } ? .done : .underWay
     }
 
     /// The circuit as this process knows it: epoch and stretch in the file, and the stretch of the private windows.
@@ -65,7 +61,7 @@ extension CircuitCounts {
 
     /// Publishes the lanes while `moving` is held; returns what this process knew just afterwards.
     @discardableResult
-    private func publishLanes(to pair: CellPair, at uptime: Int64) -> (known: Present, counts: LaneCounts) {
+    private func publishLanes(to pair: CellPair, at uptime: Int64) -> Present {
         let counts = self.lanes.take()
         Hook.reached("counts.taken")
         // Read after the lanes are emptied: the epoch that let these calls through was known by then, or is older.
@@ -75,7 +71,8 @@ extension CircuitCounts {
             pair.board?.addToWindows(good: counts.succeeded, inStretch: present.stretch, at: uptime)
             pair.own?.addToWindows(good: counts.succeeded, inStretch: present.ownStretch, at: uptime)
         }
-        return (present, counts)
+        if counts.succeeded > 0 { self.hasUnjudgedSuccesses.store(true, ordering: .releasing) }
+        return present
     }
 
     /// Runs `body` while no other thread of this process moves counts from the lanes to the cells.
@@ -123,7 +120,7 @@ extension CircuitCounts {
         var missing: [WindowSubject] = []
         var sums = CircuitCells.Sums()
         self.whileNothingIsPublished {
-            present = self.publishLanes(to: pair, at: uptime).known
+            present = self.publishLanes(to: pair, at: uptime)
             isPast = self.isPast(origin, present)
             if !isPast {
                 missing = pair.board?.addToWindows(end, by: worker, inStretch: present.stretch, at: uptime) ?? []

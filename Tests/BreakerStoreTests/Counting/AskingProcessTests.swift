@@ -53,6 +53,23 @@ import Testing
         for worker in workers { try await worker.ask("until users open") }
     }
 
+    /// The last success gives the window enough calls, and is published by whoever comes first: here by a question for
+    /// the totals.
+    @Test func aSuccessCompletesTheWindowWhoeverPublishesIt() async throws {
+        let place = try Workplace.here
+        let workers = try await place.openWorkers(2)
+        for name in ["a", "b", "c", "d"] {
+            try await workers.ask("breaker \(name) \(Self.rule)")
+            #expect(try await workers[1].ask("fail \(name) 10").number("failed") == 10)
+            // It has looked at the failures by the time it has published a success by itself.
+            try await workers[0].ask("call \(name)")
+            while try await workers[1].ask("totals \(name)").number("succeeded") != 1 {}
+            #expect(try await workers[0].ask("call \(name) 9").number("ran") == 9)
+            _ = try await workers[0].ask("totals \(name)")
+            try await workers[1].ask("until \(name) open")
+        }
+    }
+
     /// A worker that is stopped can't answer: the others wait for a second and a little, and then say so.
     @Test func aStoppedWorkerIsWaitedForAndNamedInTheReason() async throws {
         let place = try Workplace.here

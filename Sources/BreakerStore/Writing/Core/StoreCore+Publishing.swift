@@ -36,18 +36,19 @@ extension StoreCore {
         let board = self.counting.board
         var shortest: Int64?
         var (isUnderWay, lacksCells) = (false, false)
-        let judgesSuccesses = self.judgesSuccesses()
-        for circuit in self.circuits.sharing {
+        let sharing = self.circuits.sharing
+        let looksAtNews = self.looksAtNews(
+            period: Self.period(sharing.compactMap(\.counts.shortestWindow).min() ?? .max))
+        for circuit in sharing {
             guard let window = circuit.counts.shortestWindow else { continue }
             shortest = min(shortest ?? .max, window)
             Hook.reached("counts.publishing")
             switch circuit.counts.publishWithoutWaiting(on: board, clock: { self.clock.uptime }) {
-            case .done(let hasSuccesses):
-                Hook.reached("counts.published")
-                self.noteNews(of: circuit, hasSuccesses: hasSuccesses, judgesSuccesses: judgesSuccesses)
+            case .done: Hook.reached("counts.published")
             case .underWay: isUnderWay = true
             case .lacksCells: lacksCells = true
             }
+            if looksAtNews { self.lookAtNews(of: circuit) }
         }
         if !isUnderWay { self.triesToPublish.store(0, ordering: .relaxed) }
         if let seats, let asked, seats.board === board, !isUnderWay, !lacksCells {
@@ -69,31 +70,28 @@ extension StoreCore {
         return Self.pause * (1 << min(tries, 6))
     }
 
-    /// Whether successes may open a circuit in this round: not more often than they would be published if nobody asked.
+    /// Whether this round looks at news: hardly more often than if nobody asked.
     ///
-    /// Each answer shows a process its own new successes, but not those of others. If it asked because of them, the
-    /// others would publish, see the same, and ask, and so on.
-    private func judgesSuccesses() -> Bool {
-        self.nextJudgement.withLock { next in
+    /// If each answer could be followed by questions of the process that answers, they would be answered by other
+    /// processes, which would ask, too, and so on. Who has counted a failure has asked at once.
+    private func looksAtNews(period: Duration) -> Bool {
+        self.nextLook.withLock { next in
             if let next, next > .now { return false }
-            next = .now + .microseconds(Self.longestPeriod)
+            // Half, as a round may come a little early.
+            next = .now + period / 2
             return true
         }
     }
 
     /// Has a circuit checked if other processes have counted failures, or if the successes that were published have
     /// given the window enough calls.
-    private func noteNews(of circuit: SharedCircuit, hasSuccesses: Bool, judgesSuccesses: Bool) {
+    private func lookAtNews(of circuit: SharedCircuit) {
         let counts = circuit.counts
         guard let cells = counts.madeCellPair?.board, !cells.isLost else { return }
         let hasFailures = counts.noteBadOfOthers(on: cells)
-        if hasSuccesses { counts.hasUnjudgedSuccesses.store(true, ordering: .relaxed) }
         guard !self.rateChecks.isChecked(circuit) else { return }
-        guard
-            hasFailures
-                || judgesSuccesses && counts.hasUnjudgedSuccesses.exchange(false, ordering: .relaxed)
-                    && counts.mayReachRate(on: cells, at: self.clock.uptime)
-        else { return }
+        let hasSuccesses = counts.hasUnjudgedSuccesses.exchange(false, ordering: .acquiring)
+        guard hasFailures || hasSuccesses && counts.mayReachRate(on: cells, at: self.clock.uptime) else { return }
         self.checkRateSoon(of: circuit)
     }
 

@@ -9,7 +9,7 @@ extension StoreCore {
     /// The longest time between two publications of successes of circuits with a failure-rate rule, in microseconds.
     ///
     /// The period is 50 ms, or a tick of the shortest window if that is shorter.
-    static let longestPeriod: Int64 = 50_000
+    private static let longestPeriod: Int64 = 50_000
 
     static func period(_ window: Int64) -> Duration {
         .microseconds(min(Self.longestPeriod, WindowTicks(window: window).length))

@@ -42,8 +42,8 @@ final class StoreCore: EventSource {
     let isInRound = Atomic<Bool>(false)
     /// How often the thread has tried in vain to publish since it last could.
     let triesToPublish = Atomic<Int>(0)
-    /// Before this time no success opens a circuit.
-    let nextJudgement = Mutex<ContinuousClock.Instant?>(nil)
+    /// Before this time no round looks at what others have counted.
+    let nextLook = Mutex<ContinuousClock.Instant?>(nil)
     /// When to prepare the board again; nil: as soon as something is missing.
     let nextPreparation = Mutex<ContinuousClock.Instant?>(nil)
     /// The hub that all streams share, except streams that begin in the past.
