@@ -226,7 +226,7 @@ public final class CircuitStore: Sendable {
             return
         }
         let deadline = self.deadline
-        core.waitForSuspicions()
+        core.waitForRateChecks()
         // Commits all that waits; then the hubs send the events to their listeners.
         _ = try? core.commit(until: deadline) { _ in }
         for hub in [core.hub] + self.state.withLock({ $0.subscriptions.map(\.hub) }) { hub.flush(until: deadline) }

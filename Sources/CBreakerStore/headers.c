@@ -3,6 +3,7 @@
 #include "process.h"
 #include "answers.h"
 #include "ranks.h"
+#include "bells.h"
 #include "counting.h"
 #include "files.h"
 #include "mappings.h"

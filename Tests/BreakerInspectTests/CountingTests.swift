@@ -6,6 +6,7 @@ import Testing
 
 /// What `list` and `show` tell of counted calls, and of rules about shares of them.
 @Suite(.timeLimit(.minutes(10))) struct CountingTests {
+    private static let rate = TripRule.failureRate(0.6, minimumCalls: 20, within: .seconds(10))
     private static let slow = SlowCallRule(longerThan: .milliseconds(20), share: 0.9, minimumCalls: 50)
 
     /// A circuit through which calls have gone: some of them well, then others that failed.
@@ -37,9 +38,23 @@ import Testing
             succeeded: 59, failed: 1, trip: .failures(5, within: .seconds(60)), slow: Self.slow
         ).row("payments")
         #expect(slow["CALLS/S"] != "-" && slow["FAILED-%"] == "-" && slow["FAILURES"] == "1/5", "\(slow)")
-        // What has tripped it is in the history: the window began anew.
-        let open = try self.shop(succeeded: 8, failed: 12).row("payments")
-        #expect(open["STATE"] == "open" && open["FAILURES"] == "-", "\(open)")
+    }
+
+    /// The window begins again with the trip: what opened the circuit stands there until it is closed.
+    @Test func listsTheRateAtTheTrip() throws {
+        let shop = try self.shop(succeeded: 8, failed: 12)
+        let open = try shop.row("payments")
+        #expect(open["STATE"] == "open" && open["FAILURES"] == "12/20" && open["FAILED-%"] == "60 %", "\(open)")
+        try shop.store.reset("payments")
+        let closed = try shop.row("payments")
+        #expect(closed["STATE"] == "closed" && closed["FAILED-%"] == "-", "\(closed)")
+        // A trip by slow calls says nothing of a share of failures.
+        let clock = ManualHostClock()
+        let slow = try Shop(clock: clock)
+        let breaker = try slow.store.breaker(.init(name: "payments", trip: Self.rate, slow: Self.slow))
+        for _ in 0..<60 { try? breaker.run { clock.advance(by: .milliseconds(50)) } }
+        let row = try slow.row("payments")
+        #expect(row["STATE"] == "open" && row["FAILURES"] == "-", "\(row)")
     }
 
     /// A terminal shows the columns only if some circuit has rates.

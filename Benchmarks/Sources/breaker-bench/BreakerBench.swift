@@ -82,6 +82,7 @@ struct BreakerBench {
         case .failingInC: try Crowds.failInC(path)
         case .failingPaced: try Crowds.failPaced(path)
         case .sharing: try Shares.share(path)
+        case .exactShare: try ExactShares.share(path)
         case .failingTraced: try Failures.failTraced(path)
         }
     }

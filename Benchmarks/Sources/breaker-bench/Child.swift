@@ -19,6 +19,7 @@ enum Child {
         case failingPaced = "child-failing-paced"
         case failingTraced = "child-failing-traced"
         case sharing = "child-sharing"
+        case exactShare = "child-exact-share"
     }
 
     struct Result {

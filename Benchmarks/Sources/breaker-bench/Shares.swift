@@ -34,8 +34,9 @@ struct Shares {
         guard !late.isEmpty else { return }
         table.addAmount(
             "  then more than half fail: from the share to the trip, the median", ours: late.sorted()[late.count / 2],
-            atMost: 270, .milliseconds)
-        table.addAmount("    the longest", ours: late.max() ?? 0, atMost: 400, .milliseconds)
+            atMost: 5, .milliseconds)
+        table.addAmount("    the longest", ours: late.max() ?? 0, atMost: 50, .milliseconds)
+        try await ExactShares.measure(&table, effort)
     }
 
     /// The seconds from the failing call with which the share was reached to the refusal; nil if there was a refusal

@@ -66,25 +66,54 @@ extension CircuitBreaker {
         }
     }
 
-    /// Counts on the thread that counts, so that no task waits for the file system.
+    /// Counts an end; if a share is reached, asks the other processes to publish, unless this one is alone.
+    ///
+    /// Blocks for as long as the file system does.
+    ///
+    /// - Parameter error: the text of the failure, if the board or the file is to get it.
+    /// - Returns: the share by which the caller must trip the circuit at once.
+    private func countAndAsk(_ end: CallEnd, error: (text: String, uptime: Int64)?) -> Circuit.ReachedShare? {
+        let share = self.count(end.count)
+        guard case .decisive(_, let epoch) = end.count else { return share }
+        let counts = self.circuit.counts
+        if let error { counts.noteOnBoard(error.text, at: error.uptime) }
+        if let share, !self.core.askUnlessAlone(self.circuit, epoch: epoch, error: error?.text) { return share }
+        if let error { counts.noteError(error.text, epoch: epoch) }
+        return nil
+    }
+
+    func countAndAsk(_ end: CallEnd) -> Circuit.ReachedShare? { self.countAndAsk(end, error: self.wantedError(end)) }
+
+    /// The text of a failure, if it is time that the board gets one, or the file has got the one before: to make each
+    /// text may be expensive.
+    private func wantedError(_ end: CallEnd) -> (text: String, uptime: Int64)? {
+        guard case .decisive = end.count, end.ending.verdict.isFailure else { return nil }
+        let uptime = self.core.clock.uptime
+        guard self.circuit.counts.wantsError(at: uptime), let text = self.text(of: end.ending) else { return nil }
+        return (text, uptime)
+    }
+
+    /// Counts on a thread that may wait, so that no task waits for the file system.
     ///
     /// The caller's thread counts an end that was just committed, if no rule decides by it: the file system has just
-    /// worked. Returns nil if no share was reached, or at the deadline; the thread that counts then acts on the share.
+    /// worked. Returns nil if the caller has nothing to do, or at the deadline; that thread then acts on the share.
     func count(_ end: CallEnd) async -> Circuit.ReachedShare? {
         switch end.count {
         case .done: return nil
         case .total where end.input != nil && self.core.hasBoard(for: self.circuit): return self.count(end.count)
         case .total, .decisive, .inMemory: break
         }
-        return await self.core.countingThread.value(
-            until: self.store.deadline, by: self.core.sharedTimer.value, self.core.sharesRound,
+        let error = self.wantedError(end)
+        return await self.core.countingJobs.value(
+            until: self.store.deadline, by: self.core.sharedTimer.value,
             late: { self.tripLater($0, end) },
-            { self.count(end.count) }) ?? nil
+            { self.countAndAsk(end, error: error) }) ?? nil
     }
 
     func countLater(_ end: CallEnd) {
         if case .done = end.count { return }
-        self.core.countingThread.run(self.core.sharesRound) { self.tripLater(self.count(end.count), end) }
+        let error = self.wantedError(end)
+        self.core.countingJobs.run { self.tripLater(self.countAndAsk(end, error: error), end) }
     }
 
     private func share(_ counted: Circuit.WindowCounts) -> Circuit.ReachedShare? {
@@ -93,10 +122,8 @@ extension CircuitBreaker {
 
     // MARK: - Tripping
 
-    /// Acts on a share that was reached.
+    /// Acts on a share that was reached, where no other process is asked.
     ///
-    /// Where other processes use the circuit, the share becomes a suspicion first, and the thread that counts opens the
-    /// circuit.
     /// - Returns: the work that opens the circuit, if the share is still reached at the commit; nil if there is nothing
     ///   to commit.
     func act(on share: Circuit.ReachedShare, _ end: CallEnd) -> StoreCore.Work<Void>? {
@@ -104,12 +131,7 @@ extension CircuitBreaker {
             self.countInMemory(share, end)
             return nil
         }
-        let circuit = self.circuit
-        let core = self.core
-        if core.suspectUnlessAlone(circuit, epoch: epoch, error: { self.text(of: end.ending) }) {
-            self.noteText(end)
-            return nil
-        }
+        let (circuit, core) = (self.circuit, self.core)
         let error = self.text(of: end.ending)
         return { (transaction) throws(BreakerStoreError) in
             try core.tripByShare(circuit, epoch: epoch, error: error, transaction)
@@ -118,7 +140,7 @@ extension CircuitBreaker {
 
     /// Has the store's thread open the circuit, if a share was reached.
     private func tripLater(_ share: Circuit.ReachedShare?, _ end: CallEnd) {
-        guard let share else { return self.noteText(end) }
+        guard let share else { return }
         guard let work = self.act(on: share, end) else { return }
         self.core.post(until: self.store.deadline, orElse: { _ in self.countInMemory(share, end) }, work)
     }
@@ -129,12 +151,6 @@ extension CircuitBreaker {
         self.circuit.shareReachedInMemory(
             by: Circuit.WindowCounts(share), error: self.text(of: end.ending), at: self.core.clock.now,
             offset: self.core.clock.offset, epoch: epoch)
-    }
-
-    /// Keeps the text of a failure that has tripped nothing; the store saves the text now and then.
-    func noteText(_ end: CallEnd) {
-        guard case .decisive(_, let epoch) = end.count, end.ending.verdict.isFailure else { return }
-        self.circuit.counts.noteError(epoch: epoch) { self.text(of: end.ending) }
     }
 }
 

@@ -37,7 +37,7 @@ extension CircuitBreaker {
 
     func carryOut(_ end: CallEnd) {
         self.commit(end.input)
-        guard let share = self.count(end.count) else { return self.noteText(end) }
+        guard let share = self.countAndAsk(end) else { return }
         guard let work = self.act(on: share, end) else { return }
         do throws(BreakerStoreError) {
             try self.core.commit(until: self.store.deadline, work)
@@ -48,7 +48,7 @@ extension CircuitBreaker {
 
     func carryOut(_ end: CallEnd) async {
         await self.commit(end.input)
-        guard let share = await self.count(end) else { return self.noteText(end) }
+        guard let share = await self.count(end) else { return }
         guard let work = self.act(on: share, end) else { return }
         do throws(BreakerStoreError) {
             try await self.core.commit(until: self.store.deadline, work)

@@ -32,11 +32,13 @@ extension Circuit {
     /// - Parameters:
     ///   - epoch: the epoch of the counted calls.
     ///   - error: the text of the last failure.
+    ///   - missing: how many workers did not say that they have published their calls.
     ///   - kept: the newest failing, or slow, call of each worker.
     mutating func shareReached(
         by counted: WindowCounts,
         epoch: Int64,
         error: String?,
+        missing: Int = 0,
         at moment: Moment,
         among kept: some KeptFailures,
         isAlive: (Int64) -> Bool = { _ in true }
@@ -49,16 +51,19 @@ extension Circuit {
         guard minimum <= 1 || Reporters(kept.newestOfEachWorker(), minimum: minimum, isAlive).count >= minimum
         else { return .counted }
         self.open(
-            at: moment, as: .tripped, by: nil, saidAt: moment.now, reason: self.reason(of: share),
+            at: moment, as: .tripped, by: nil, saidAt: moment.now, reason: self.reason(of: share, missing: missing),
             counted: share.counted)
         return .tripped
     }
 
-    private func reason(of share: ReachedShare) -> String {
+    private func reason(of share: ReachedShare, missing: Int) -> String {
         func text(_ counted: WindowCount, _ what: String, _ window: Int64) -> String {
             let percent = CallShare.percent(Double(counted.bad) / Double(max(1, counted.calls)))
             let calls = counted.calls == 1 ? "1 call" : "\(counted.calls) calls"
-            return "\(counted.bad) of \(calls) (\(percent)) \(what) within \(Duration.microseconds(window).readable)"
+            let time = Duration.microseconds(window).readable
+            let silent =
+                missing == 0 ? "" : ", without the newest calls of \(missing == 1 ? "1 worker" : "\(missing) workers")"
+            return "\(counted.bad) of \(calls) (\(percent)) \(what) within \(time)\(silent)"
         }
         switch (share, self.rules.trip, self.rules.slow) {
         case (.failed(let counted), .failureRate(_, let window), _):

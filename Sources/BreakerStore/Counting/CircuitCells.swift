@@ -28,6 +28,8 @@ final class CircuitCells: Sendable {
     let totalsCell: TotalsCell
     private let durations: SharedWords?
     private let windows: [Window]
+    /// Nil without a failure-rate rule, and where the board has no room for a text.
+    private let error: ErrorCell?
     private let birth: Int64
     /// The private cells, kept as long as this object uses them.
     private let own: [PrivateCells]
@@ -57,6 +59,8 @@ final class CircuitCells: Sendable {
                     reporters: workers.map { ReporterCells(words: $0, ticks: ticks) }))
         }
         self.windows = windows
+        self.error =
+            windows.isEmpty ? nil : (try? board.cell(.lastError, key, making: room)).map { ErrorCell(words: $0) }
     }
 
     /// Counts on from the private cells of `old`, if any; if one of the windows has changed, all windows begin again.
@@ -70,6 +74,7 @@ final class CircuitCells: Sendable {
         }
         self.rules = rules
         self.board = nil
+        self.error = nil
         self.birth = 0
         self.totalsCell = old?.totalsCell ?? TotalsCell(words: cell(TotalsCell.words))
         self.durations = old?.durations ?? (rules.measuresDurations ? cell(DurationBuckets.words) : nil)
@@ -198,6 +203,14 @@ final class CircuitCells: Sendable {
         }
         return self.touching { cells.workers(at: window.tick(at: uptime, inStretch: stretch)) }
     }
+
+    /// Notes the policy's text of a failure, where all workers see it.
+    func note(_ error: String, at uptime: Int64) {
+        self.touching { if self.hasItsCells { self.error?.write(error, at: uptime) } }
+    }
+
+    /// The text of the last failure that any worker has counted, and the uptime then.
+    var lastError: (text: String, uptime: Int64)? { self.touching { self.hasItsCells ? self.error?.last : nil } }
 
     /// The failed calls plus the slow calls; the number only rises.
     var bad: UInt64 { self.touching { self.totalsCell.bad } }

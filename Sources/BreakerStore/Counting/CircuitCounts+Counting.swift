@@ -18,6 +18,31 @@ extension CircuitCounts {
         self.whileNothingIsPublished { self.publishLanes(to: pair, at: uptime) }
     }
 
+    /// How `publishWithoutWaiting` ended.
+    enum Publication {
+        /// All that was counted before the call is in the cells.
+        case done
+        /// Another thread moves counts just now, so some of them may be on their way.
+        case underWay
+        /// There are no cells on this board yet: what was counted stays in the lanes.
+        case lacksCells
+    }
+
+    /// Publishes the lanes to cells that are there, for the thread that counts: waits for no lock and for no disk.
+    ///
+    /// - Parameter board: the board that is open now; nil while there is none.
+    func publishWithoutWaiting(on board: Board?, clock: () -> Int64) -> Publication {
+        guard !self.lanes.isEmpty || !self.durations.isEmpty else {
+            // The lanes may be empty because another thread has just taken their counts.
+            return self.moving.changeIfAvailable { _ in } ? .done : .underWay
+        }
+        // Where the board has no room for the circuit, this process counts alone, and nobody has to wait for that.
+        guard let pair = self.pair(on: board) ?? (self.isPrivate ? self.madeCellPair : nil) else { return .lacksCells }
+        Hook.reached("counts.moving")
+        let uptime = clock()
+        return self.moving.changeIfAvailable { _ in self.publishLanes(to: pair, at: uptime) } ? .done : .underWay
+    }
+
     /// The circuit as this process knows it: epoch and stretch in the file, and the stretch of the private windows.
     private struct Present {
         var epoch: Int64 = 0
@@ -34,7 +59,7 @@ extension CircuitCounts {
         }
     }
 
-    /// Publishes the lanes, within `whileNothingIsPublished`; returns what this process knew just afterwards.
+    /// Publishes the lanes while `moving` is held; returns what this process knew just afterwards.
     @discardableResult
     private func publishLanes(to pair: CellPair, at uptime: Int64) -> Present {
         let counts = self.lanes.take()
@@ -46,6 +71,7 @@ extension CircuitCounts {
             pair.board?.addToWindows(good: counts.succeeded, inStretch: present.stretch, at: uptime)
             pair.own?.addToWindows(good: counts.succeeded, inStretch: present.ownStretch, at: uptime)
         }
+        if counts.succeeded > 0 { self.hasUnjudgedSuccesses.store(true, ordering: .releasing) }
         return present
     }
 
@@ -172,4 +198,15 @@ extension CircuitCounts {
         let bad = cells.bad &- self.ownBad.load(ordering: .relaxed)
         return self.othersBad.exchange(bad, ordering: .relaxed) != bad
     }
+
+    /// Whether a rate may be reached by now; takes no lock that is held for long.
+    ///
+    /// May err: a caller that acts on this sums the windows again.
+    func mayReachRate(on cells: CircuitCells, at uptime: Int64) -> Bool {
+        guard cells.bad > 0, let rules = self.sharingRules else { return false }
+        return rules.share(reachedBy: cells.sums(inStretch: self.present.stretch, at: uptime).calls) != nil
+    }
+
+    /// Whether nothing waits in the lanes.
+    var isPublished: Bool { self.lanes.isEmpty && self.durations.isEmpty }
 }

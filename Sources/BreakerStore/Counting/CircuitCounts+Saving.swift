@@ -13,13 +13,34 @@ extension CircuitCounts {
         }
     }
 
-    /// Keeps the text of a failure, if it is the first failure since an error was last taken to be saved.
-    func noteError(epoch: Int64, _ text: () -> String?) {
-        guard self.wantsError.load(ordering: .relaxed), let text = text(),
-            self.wantsError.exchange(false, ordering: .relaxed)
-        else { return }
+    /// How many microseconds the text of a failure on the board stands for those that follow.
+    private static let timeOfText: UInt64 = 50_000
+
+    private func isTextDue(at uptime: Int64) -> Bool {
+        let last = self.lastText.load(ordering: .relaxed)
+        return last == .min || uptime.subtractingSaturating(last).magnitude >= Self.timeOfText
+    }
+
+    /// Whether the text of a failure is to be made: for the board, or as the first one for the file since an error was
+    /// last taken to be saved.
+    func wantsError(at uptime: Int64) -> Bool {
+        self.wantsError.load(ordering: .relaxed) || self.isTextDue(at: uptime)
+    }
+
+    /// Keeps the text of a failure for the file, unless another one waits to be saved.
+    func noteError(_ text: String, epoch: Int64) {
+        guard self.wantsError.exchange(false, ordering: .relaxed) else { return }
         let error = LastError(text: text, epoch: epoch)
         self.state.change { $0.error = error }
+    }
+
+    /// Keeps the text of a failure on the board, if it is time for another one, for whichever worker opens the circuit.
+    ///
+    /// Blocks for as long as the file system does.
+    func noteOnBoard(_ text: String, at uptime: Int64) {
+        guard self.isTextDue(at: uptime), let cells = self.madeCellPair?.board else { return }
+        self.lastText.store(uptime, ordering: .relaxed)
+        cells.note(text, at: uptime)
     }
 
     /// Takes the kept error to save it, with its circuit's id and birth; nil if there is no error, or no known birth.

@@ -73,6 +73,8 @@ final class CircuitCounts: Sendable {
 
     /// Whether the next error is kept; false while a kept error waits to be saved.
     let wantsError = Atomic<Bool>(true)
+    /// The uptime of the failure whose text was last written to the board; `Int64.min` before the first.
+    let lastText = Atomic<Int64>(.min)
 
     /// The state now; in a child of `fork` it may be empty.
     var knownState: State { self.state.value(orInAChild: State()) }
@@ -90,6 +92,10 @@ final class CircuitCounts: Sendable {
     let ownBad = Atomic<UInt64>(0)
     /// The part of other processes, when this process last looked.
     let othersBad = Atomic<UInt64>(0)
+    /// Whether successes were published since the thread that counts last looked whether they have completed a window.
+    let hasUnjudgedSuccesses = Atomic<Bool>(false)
+    /// Whether a check of the circuit's rate waits for a thread.
+    let isCheckWanted = Atomic<Bool>(false)
     /// Whether there are cells, and none of them is on a board.
     private let countsAlone = Atomic<Bool>(false)
     /// The epoch in which this process first saw the present circuit, if it knew another circuit of that name before;

@@ -11,15 +11,28 @@ package struct InspectedCircuit: Sendable, Hashable {
     package var tripFailures: [Date]?
     /// Why the circuit tripped.
     package var tripReason: String?
+    /// How many of the calls within the window had failed when a failure rate opened the circuit; nil if no outage
+    /// lasts, or another rule opened the circuit.
+    package var tripRate: TripRate?
     /// The moment as of which the circuit is described.
     ///
     /// Converted like the snapshot's dates, so that the time between them is right even after the wall clock was set.
     package var now: Date
 
-    package init(snapshot: CircuitSnapshot, tripFailures: [Date]? = nil, tripReason: String? = nil, now: Date) {
+    /// The calls by which a failure rate opened a circuit.
+    package struct TripRate: Sendable, Hashable {
+        package var failed: Int64
+        package var calls: Int64
+    }
+
+    package init(
+        snapshot: CircuitSnapshot, tripFailures: [Date]? = nil, tripReason: String? = nil, tripRate: TripRate? = nil,
+        now: Date
+    ) {
         self.snapshot = snapshot
         self.tripFailures = tripFailures
         self.tripReason = tripReason
+        self.tripRate = tripRate
         self.now = now
     }
 }
@@ -48,6 +61,16 @@ struct CircuitRecord {
         return self.stored.failures.map(\.at).filter { time in start.map { time >= $0 } ?? true }
     }
 
+    private var tripRate: InspectedCircuit.TripRate? {
+        let circuit = self.stored.row.circuit
+        guard case .failureRate = circuit.rules.trip, let trip = circuit.trip, let failed = trip.failed,
+            let calls = trip.calls, calls > 0
+        else { return nil }
+        // The row does not say which of two rules it was; the reason does.
+        guard circuit.rules.slow == nil || !(trip.reason?.contains(" took longer than ") ?? false) else { return nil }
+        return InspectedCircuit.TripRate(failed: failed, calls: calls)
+    }
+
     /// The state as users see it, for less than the whole snapshot costs.
     func state(by reading: ReadingMoment) -> CircuitState {
         var circuit = self.stored.row.circuit
@@ -67,6 +90,7 @@ struct CircuitRecord {
             ),
             tripFailures: self.failuresAtTrip?.map(reading.date),
             tripReason: self.stored.row.circuit.trip?.reason,
+            tripRate: self.tripRate,
             now: reading.today
         )
     }

@@ -8,6 +8,7 @@
 static inline uint64_t bs_load(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 static inline void bs_store(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 static inline void bs_add(uint64_t *word, uint64_t count) { __atomic_fetch_add(word, count, __ATOMIC_SEQ_CST); }
+static inline uint64_t bs_add_one(uint64_t *word) { return __atomic_add_fetch(word, 1, __ATOMIC_SEQ_CST); }
 static inline int bs_replace(uint64_t *word, uint64_t known, uint64_t value) {
     return __atomic_compare_exchange_n(word, &known, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }

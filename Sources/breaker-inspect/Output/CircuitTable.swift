@@ -38,7 +38,7 @@ extension Table {
                 .init(text: now.since(circuit.since).brief()),
                 .init(text: inspected.failuresText),
                 .init(text: circuit.recent?.callsPerSecond ?? "-"),
-                .init(text: circuit.failedShare ?? "-"),
+                .init(text: inspected.failedPercent ?? "-"),
                 .init(text: Self.retry(circuit, at: now)),
                 .init(text: "\(circuit.tripsInARow)"),
                 .init(text: "\(circuit.refusals)"),
@@ -59,11 +59,20 @@ extension InspectedCircuit {
     /// The state that calls meet, or would meet without a hold.
     private var unheld: CircuitState { self.snapshot.beneath ?? self.snapshot.state }
 
+    /// A trip begins the window again: until the circuit is closed, the calls that opened it say more.
+    private var rateAtTrip: TripRate? { self.unheld.isClosed ? nil : self.tripRate }
+
+    /// The share of failed calls within the window, or at the trip.
+    fileprivate var failedPercent: String? {
+        guard let rate = self.rateAtTrip else { return self.snapshot.failedShare }
+        return CallShare.percent(Double(rate.failed) / Double(rate.calls))
+    }
+
     /// The failures that count, or that tripped the circuit, of its limit; under a rule about a share, the failures
-    /// within its window, of the calls there.
+    /// within its window, of the calls there, or those of the trip.
     fileprivate var failuresText: String {
         if self.snapshot.config.trip.share != nil {
-            // A trip begins the window again; the history has the calls before it.
+            if let rate = self.rateAtTrip { return "\(rate.failed)/\(rate.calls)" }
             guard self.unheld.isClosed, let recent = self.snapshot.recent else { return "-" }
             return "\(recent.failed)/\(recent.calls)"
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BreakerStore
 
-/// The thread that adds to the board for tasks.
+/// The thread that publishes and decides, and the thread that adds to the board for tasks.
 @Suite(.timeLimit(.minutes(10))) struct CountingThreadTests {
     private final class Ticks: Sendable {
         let count = Atomic<Int>(0)
@@ -13,36 +13,34 @@ import Testing
 
     /// An end that nobody waits for hangs with the file system: those who wait do so to their own deadline.
     @Test func whoWaitsIsToldAtTheDeadlineWhateverCameBefore() async {
-        let thread = CountingThread()
-        defer { thread.stop() }
+        let jobs = CountingJobs()
+        defer { jobs.stop() }
         let timer = SharedTimer()
         let end = DispatchSemaphore(value: 0)
-        thread.run({ nil }, { end.wait() })
-        let value = await thread.value(until: Deadline(after: .milliseconds(20)), by: timer, { nil }, { 1 })
+        jobs.run { end.wait() }
+        let value = await jobs.value(until: Deadline(after: .milliseconds(20)), by: timer) { 1 }
         #expect(value == nil)
         end.signal()
-        #expect(await thread.value(until: Deadline(after: .hangLimit), by: timer, { nil }, { 2 }) == 2)
+        #expect(await jobs.value(until: Deadline(after: .hangLimit), by: timer) { 2 } == 2)
     }
 
-    /// Ends that come without a pause do not keep the thread from looking at the windows of other circuits.
-    @Test func looksWhileThereIsAlwaysSomethingToDo() async {
+    /// A job may wait as long as it likes: the thread that counts has its rounds all the same.
+    @Test func roundsWaitForNoJob() async {
         let thread = CountingThread()
-        defer { thread.stop() }
+        let jobs = CountingJobs()
+        defer {
+            thread.stop()
+            jobs.stop()
+        }
         let ticks = Ticks()
-        let end = ContinuousClock.now + .hangLimit
+        let end = DispatchSemaphore(value: 0)
+        jobs.run { end.wait() }
         thread.askForRound(in: .milliseconds(1)) {
             ticks.count.add(1, ordering: .relaxed)
             return .milliseconds(1)
         }
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            @Sendable func goOn() {
-                if ticks.count.load(ordering: .relaxed) > 10 || .now > end { return continuation.resume() }
-                // Each job leaves another one behind.
-                thread.run({ nil }, { goOn() })
-            }
-            goOn()
-        }
-        #expect(ticks.count.load(ordering: .relaxed) > 10)
+        #expect(await eventually { ticks.count.load(ordering: .relaxed) > 10 })
+        end.signal()
     }
 
     /// A circuit with a long window is registered after one with a short window.
@@ -61,5 +59,65 @@ import Testing
         thread.askForRound(in: .seconds(1_000)) { nil }
         thread.askForRound(in: .milliseconds(1)) { nil }
         #expect(await eventually { ticks.count.load(ordering: .relaxed) == 3 })
+    }
+
+    /// The round that the caller's thread has begun with may ask for another one soon.
+    @Test func theFirstRoundIsFollowedWhenItAsksForThat() async {
+        let thread = CountingThread()
+        defer { thread.stop() }
+        let ticks = Ticks()
+        thread.askForRound(in: .seconds(1_000)) {
+            ticks.count.add(1, ordering: .relaxed)
+            return .milliseconds(1)
+        }
+        #expect(await eventually { ticks.count.load(ordering: .relaxed) > 2 })
+    }
+
+    /// The thread sleeps on the bell of its seat, and nothing is due; then the board is lost.
+    @Test func aLostBoardKeepsNobodyFromWakingTheThread() async throws {
+        let directory = try Directory.make("bell")
+        defer { Directory.remove(directory) }
+        let board = try BoardPlace(directory).open()
+        let seats = try board.takeSeat(for: 1, isAlive: { _ in true }, making: .alone)
+        let thread = CountingThread()
+        defer { thread.stop() }
+        let ticks = Ticks()
+        thread.bell.use(seats)
+        thread.askForRound(in: .zero) {
+            ticks.count.add(1, ordering: .relaxed)
+            return nil
+        }
+        #expect(await eventually { ticks.count.load(ordering: .relaxed) >= 1 })
+        // By then it sleeps; if not yet, it is woken by what follows all the same.
+        try await Task.sleep(for: .milliseconds(200))
+        board.lose()
+        let known = ticks.count.load(ordering: .relaxed)
+        thread.askForRound(in: .zero) { nil }
+        #expect(await eventually { ticks.count.load(ordering: .relaxed) > known })
+    }
+
+    /// Questions come one after the other, from many processes or from an enemy: the thread is not always busy.
+    @Test func aStormOfQuestionsLeavesTimeToSleep() async throws {
+        let directory = try Directory.make("bell")
+        defer { Directory.remove(directory) }
+        let board = try BoardPlace(directory).open()
+        let seats = try board.takeSeat(for: 1, isAlive: { _ in true }, making: .alone)
+        let other = try board.takeSeat(for: 2, isAlive: { _ in true }, making: .alone)
+        let thread = CountingThread()
+        defer { thread.stop() }
+        let ticks = Ticks()
+        thread.bell.use(seats)
+        let began = ContinuousClock.now
+        thread.askForRound(in: .zero) {
+            ticks.count.add(1, ordering: .relaxed)
+            thread.bell.noteSeen(seats.asked)
+            return nil
+        }
+        while ticks.count.load(ordering: .relaxed) < 300, began.duration(to: .now) < .hangLimit {
+            _ = other.ask()
+            other.ring([0])
+        }
+        let elapsed = began.duration(to: .now)
+        #expect(elapsed >= .microseconds(100) * 290, "\(elapsed)")
     }
 }

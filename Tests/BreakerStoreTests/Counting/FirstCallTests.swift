@@ -32,14 +32,15 @@ import Darwin
     /// Otherwise a kill would lose an acknowledged failure: it would be in the process's own memory.
     @Test func whoFailsWhileTheBoardIsOpenedWaitsForIt() async throws {
         await #expect(processExitsWith: .success) { [path = try Workplace.here.store as String] in
-            let (store, breaker) = try Self.open(path, window: .seconds(60))
             let isBeingMade = Signal()
+            // Whoever makes the board: one of the calls, or the thread that prepares it for the thread that counts.
             Hook.install { name in
                 guard name == "board.filled" else { return }
                 isBeingMade.signal()
                 // Time for the other to come; the numbers are the same if that thread comes later.
                 usleep(200_000)
             }
+            let (store, breaker) = try Self.open(path, window: .seconds(60))
             let other = StoreThread()
             _ = other.start { Self.fail(breaker) }
             guard isBeingMade.wait(for: .hangLimit) else { exit(2) }

@@ -144,8 +144,8 @@ import Darwin
         let workers = try await place.openWorkers(2)
         try await workers.ask("breaker users \(rules) minimum=20 window=20")
         let bad = rules.contains("slow") ? "slow users 20 11" : "fail users 20"
-        // However late the other process's thread is: the suspicion ends only once the good calls are published.
-        try await workers[1].ask("stop-at suspicion.ends")
+        // However late the other process's thread is: it decides only once the good calls are published.
+        try await workers[1].ask("stop-at check.ends")
         #expect(try await workers[1].ask(bad)["refused"] == "0")
         try await workers[0].ask("call users 100")
         #expect(try await workers[0].ask("totals users").number("succeeded") ?? 0 >= 100)
@@ -160,28 +160,8 @@ import Darwin
         #expect(counted.count >= 2 && counted[1] - counted[0] >= 100, "\(reason)")
     }
 
-    /// Calls that succeed complete the number of calls that a rule asks for, and trip nothing by themselves.
-    ///
-    /// But another process judges the circuit a little later, because of the last failing call.
-    @Test func anotherProcessJudgesALittleLater() async throws {
-        let place = try Workplace.here
-        let workers = try await place.openWorkers(2)
-        try await workers.ask("breaker users rate=0.5 minimum=20 window=20")
-        // The other process has the circuit's cells, and is stopped before it can judge.
-        try await workers[1].ask("call users")
-        #expect(try await workers[1].ask("totals users").number("succeeded") == 1)
-        workers[1].stop()
-        #expect(try await workers[0].ask("fail users 12").number("failed") == 12)
-        #expect(try await workers[0].ask("call users 8").number("ran") == 8)
-        #expect(try await workers[0].ask("totals users").number("succeeded") == 9)
-        #expect(try await workers[0].ask("look users")["state"] == "closed")
-        workers[1].goOn()
-        try await workers[0].ask("until users open")
-        #expect(try await workers[0].ask("reason users")["reason"]?.contains("12-of-21") == true)
-    }
-
-    /// A share that is suspected trips whether or not calls still come.
-    @Test func aSuspectedShareNeedsNoFurtherCall() async throws {
+    /// A share that is reached trips whether or not calls still come.
+    @Test func aReachedShareNeedsNoFurtherCall() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)
         try await workers.ask("breaker users rate=0.5 minimum=20 window=20")
@@ -190,12 +170,12 @@ import Darwin
         #expect(try await workers[0].ask("history users tripped").number("count") == 1)
     }
 
-    /// The process that has suspected the share is killed: another one that uses the circuit finds the share.
+    /// The process that has asked is killed: another one that uses the circuit finds the share.
     ///
     /// It does so, too, where it has made no calls for so long that it knows of the circuit as it was before a trip and
     /// a recovery, or of another window.
     @Test(arguments: [nil, "reset users", "breaker users rate=0.5 minimum=20 window=10"])
-    func theDeathOfTheProcessThatSuspectsKeepsNobodyFromTripping(change: String?) async throws {
+    func theDeathOfTheProcessThatAsksKeepsNobodyFromTripping(change: String?) async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)
         try await workers.ask("breaker users rate=0.5 minimum=20 window=5")
@@ -205,7 +185,7 @@ import Darwin
             try await workers[1].ask("until users open")
         }
         if let change { try await workers[1].ask(change) }
-        try await workers[1].ask("die-at suspicion.ends 1")
+        try await workers[1].ask("die-at check.ends 1")
         // On a busy machine it is killed before it has made all of these calls.
         _ = try? await workers[1].ask("fail users 21")
         #expect(await workers[1].end() == -9)
@@ -213,8 +193,8 @@ import Darwin
         #expect(await eventually { Foreign.value(place.store, "SELECT state FROM circuit") == "open" })
     }
 
-    /// The other process publishes just when the share is suspected: its good calls count.
-    @Test func goodCallsThatComeWithTheSuspicionCount() async throws {
+    /// The other process publishes just before the windows are summed: its good calls count.
+    @Test func goodCallsThatComeWithTheQuestionCount() async throws {
         let place = try Workplace.here
         let other = try await place.openWorker()
         try await other.ask("breaker users rate=0.5 minimum=20 window=60")
@@ -235,20 +215,20 @@ import Darwin
                 making: .alone)
             let stretch = number("stretch")
             Hook.install { name in
-                guard name == "suspicion.begins" else { return }
+                guard name == "check.begins" else { return }
                 Hook.install(nil)
                 published.addToWindows(good: 100, inStretch: stretch, at: core.clock.uptime)
             }
             let _: Void? = try? breaker.run { throw CallFailure() }
-            core.waitForSuspicions()
+            core.waitForRateChecks()
             let isClosed = breaker.state == .closed
             store.close()
             exit(isClosed ? 0 : 1)
         }
     }
 
-    /// A process that ends at once after its last call has waited for what it suspects.
-    @Test func whoClosesTripsWhatItSuspects() async throws {
+    /// A process that ends at once after its last call has waited for the answers.
+    @Test func whoClosesTripsWhatItHasAsked() async throws {
         let place = try Workplace.here
         let workers = try await place.openWorkers(2)
         try await workers.ask("breaker users rate=0.5 minimum=20 window=20")

@@ -61,7 +61,7 @@ import Testing
         let breaker = try fixture.breaker(trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(10)))
         await self.call(breaker, fails: false)
         let isFree = DispatchSemaphore(value: 0)
-        core.countingThread.run(core.sharesRound) { isFree.wait() }
+        core.countingJobs.run { isFree.wait() }
         for _ in 0..<20 { await self.call(breaker, fails: true) }
         #expect(breaker.state == .closed)
         isFree.signal()

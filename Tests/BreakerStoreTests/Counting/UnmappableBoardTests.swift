@@ -62,9 +62,13 @@ import Darwin
             // It stands still: nobody tells the file anything now and then, for which the board would be opened.
             configuration.clock = try SharedClock(path: clock)
             let store = try CircuitStore(path: path, configuration: configuration)
-            let breaker = try store.breaker(
-                .init(name: "users", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(60))))
-            let kept = try lack.useUp(scratch)
+            // From its registration on, the process prepares to count: it waits for the setup lock meanwhile.
+            let (breaker, kept) = try lock.withGuard(until: Deadline(after: .hangLimit)) {
+                () throws(BreakerStoreError) in
+                let breaker = try store.breaker(
+                    .init(name: "users", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(60))))
+                return (breaker, (try? lack.useUp(scratch)) ?? [])
+            }
             struct Bad: Error {}
             for _ in 0..<3 { let _: Void? = try? breaker.run { throw Bad() } }
             let error = #expect(throws: BreakerStoreError.self) {

@@ -26,24 +26,30 @@ import Testing
         #expect(early == 0 && late == 0, "of \(never) that must not, and \(always) that must")
     }
 
-    /// Traffic that begins, in one process with good calls, in another with failing ones.
+    /// Traffic that begins, in one process with successes, in another with failures; processes that are stopped and
+    /// killed, threads that stop while they move counts.
     ///
-    /// No trip comes before the share is reached, and none is missing once it is, whatever has not been published when
+    /// No trip comes before the rate is reached, and none is missing once it is, whatever has not been published when
     /// a call fails.
     @Test func tripsByWhatAllProcessesHave() {
-        let walks = (UInt64(1)...400).map { seed in
-            var walk = SuspicionWalk(seed: seed)
+        let walks = Self.seeds.map { seed in
+            var walk = QuestionWalk(seed: seed)
             return (seed, walk.run())
         }
-        let all = walks.map(\.1).reduce(SuspicionWalk.Findings(), +)
+        let all = walks.map(\.1).reduce(QuestionWalk.Findings(), +)
         #expect(all.trips > 100)
         #expect(walks.filter { $0.1.early > 0 }.map(\.0) == [], "early, of \(all.trips)")
         #expect(walks.filter { $0.1.missed > 0 }.map(\.0) == [], "missed")
-        // The walk sees it where a share trips at once.
-        let hasty = (UInt64(1)...400).map { seed in
-            var walk = SuspicionWalk(seed: seed, decidesAtOnce: true)
-            return walk.run()
+    }
+
+    private static let seeds: ClosedRange<UInt64> = 1...400
+
+    /// The walk sees each wrong line that is put around the real values.
+    @Test(arguments: QuestionWalk.Plant.allCases) func seesEarlyTripsOf(plant: QuestionWalk.Plant) {
+        let isSeen = (UInt64(1)...4_000).contains { seed in
+            var walk = QuestionWalk(seed: seed, plant: plant)
+            return walk.run().early > 0
         }
-        #expect(hasty.contains { $0.early > 0 })
+        #expect(isSeen)
     }
 }

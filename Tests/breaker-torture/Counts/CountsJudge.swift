@@ -2,11 +2,11 @@ import BreakerTestSupport
 
 /// Holds a round of the scene `windows` against what the processes have written down.
 ///
-/// With t a tick and the longest time between two publishes of a process together, and c the two periods after which a
-/// suspected share is looked at again: a circuit never trips if F(W+t) of F(W+t) + S(W-t) calls are less than the
-/// share, at any instant at which the share may have been suspected. S has all good calls that ended by then, but for
-/// those that their process published later than c. It trips in the end if F(W-t-c) of F(W-t-c) + S(W+t) are as much,
-/// and enough, though all good calls of the next two c are counted.
+/// With t a tick and the longest time between two publishes of a process together, and c two periods: a circuit never
+/// trips if F(W+t) of F(W+t) + S(W-t) calls are less than the share, at any instant at which a process may have asked.
+/// S has all good calls that ended by then, but for those that their process published later than a second and c: so
+/// long a process that asks waits for answers. It trips in the end if F(W-t-c) of F(W-t-c) + S(W+t) are as much, and
+/// enough, though all good calls of the next two c are counted.
 struct CountsJudge {
     struct Verdict {
         /// Failing ends at which the circuit had to be tripped, and those at which it must not trip.
@@ -59,8 +59,11 @@ struct CountsJudge {
         self.publishLateness = Self.lateness(rule, publishes, returns, of: all)
     }
 
-    /// Two periods: so long after a share was suspected it is looked at again.
+    /// Two periods.
     private var wait: Int64 { 2 * self.rule.period }
+
+    /// So long a process that asks waits for the answers of others.
+    private var patience: Int64 { 1_000_000 + self.wait }
 
     /// - Parameter isTripped: whether the circuit was open in the end, long after the last call.
     func judge(isTripped: Bool) -> Verdict {
@@ -74,15 +77,15 @@ struct CountsJudge {
             if must, !isTripped { verdict.violations.append("did not trip: \(what)") }
             last = what
         }
-        if isTripped, !self.instantsOfSuspicion.contains(where: { !self.mustNot(at: $0) }) {
+        if isTripped, !self.instantsOfQuestions.contains(where: { !self.mustNot(at: $0) }) {
             verdict.violations.append("tripped; the last failure: \(last)")
         }
         return verdict
     }
 
-    /// When the share may have been suspected by which the circuit has tripped: a suspicion ends after two periods, and
-    /// a while before that a call was still let through.
-    private var instantsOfSuspicion: [Int64] {
+    /// When a process may have asked because of the share by which the circuit has tripped: a question is answered
+    /// after some milliseconds, and a while before that a call was still let through.
+    private var instantsOfQuestions: [Int64] {
         guard let end = self.failuresReturned.last else { return [] }
         let late = self.lateness(from: self.start, to: end).both
         let start = max(self.start, self.lastAdmission - 4 * self.wait - 2 * late)
@@ -98,7 +101,7 @@ struct CountsJudge {
         at ended: Int64, _ returned: Int64, _ late: (publishes: Int64, both: Int64)
     ) -> (must: Bool, mustNot: Bool, what: String) {
         let window = self.rule.window
-        let unpublished = max(0, late.publishes - self.wait)
+        let unpublished = max(0, late.publishes - self.patience)
         let mostBad =
             self.failuresEnded.countOfSorted(before: returned + 1)
             - self.failuresReturned.countOfSorted(before: ended - window - late.both)
@@ -136,7 +139,7 @@ struct CountsJudge {
 
     // MARK: - Lateness
 
-    /// How late publishes were, from two windows before to a suspicion's end; and that and a tick together.
+    /// How late publishes were, from two windows before to a question's end; and that and a tick together.
     private func lateness(from start: Int64, to end: Int64) -> (publishes: Int64, both: Int64) {
         let from = start - 2 * self.rule.window
         let publishes = self.publishLateness.most(from: from, to: end + 2 * self.wait)

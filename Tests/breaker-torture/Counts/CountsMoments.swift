@@ -107,7 +107,7 @@ final class CountsMoments {
         if self.isTripped(breaker) { self.report.violated("\(what): it tripped: \(breaker.snapshotText)") }
     }
 
-    /// Where other processes live, a share is suspected before it trips.
+    /// Where other processes live, they are asked before the circuit trips.
     private func requireTrip(_ breaker: CircuitBreaker, _ what: String) async throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while !self.isTripped(breaker) {

@@ -25,8 +25,7 @@ struct CountsRule {
 
     var tick: Int64 { max(self.window / 16, 10_000) }
 
-    /// Within so many microseconds each process publishes its good calls; a share that is suspected is looked at again
-    /// after two of these.
+    /// Within so many microseconds each process publishes its good calls, unless others ask for them before.
     var period: Int64 { min(self.tick, 50_000) }
 
     func register(in store: CircuitStore) throws -> CircuitBreaker {

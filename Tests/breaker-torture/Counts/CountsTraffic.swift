@@ -20,16 +20,19 @@ final class CountsTraffic: Sendable {
     private let seed: UInt64
     /// Whether this is the process whose calls fail where traffic begins.
     private let failsAlone: Bool
+    /// Whether the process also begins to use other circuits, on a disk that is slow to give room.
+    private let isHard: Bool
 
-    /// - Parameter arguments: the directory, which process it is, the seed, and the words of the rule.
+    /// - Parameter arguments: the directory, which process it is, the seed, `hard` or `plain`, and the words of the
+    ///   rule.
     static func run(_ arguments: [String]) async -> Int32 {
-        guard arguments.count == 6, let process = Int(arguments[1]), let seed = UInt64(arguments[2]),
-            let rule = CountsRule(words: Array(arguments[3...]))
+        guard arguments.count == 7, let process = Int(arguments[1]), let seed = UInt64(arguments[2]),
+            let rule = CountsRule(words: Array(arguments[4...]))
         else { return 64 }
         alarm(600)
         StaleAnswersEnd.watch { _exit(0) }
         do {
-            let traffic = try Self(arguments[0], process, seed, rule)
+            let traffic = try Self(arguments[0], process, seed, rule, isHard: arguments[3] == "hard")
             await traffic.run()
             return 0
         } catch {
@@ -38,12 +41,13 @@ final class CountsTraffic: Sendable {
         }
     }
 
-    private init(_ directory: String, _ process: Int, _ seed: UInt64, _ rule: CountsRule) throws {
+    private init(_ directory: String, _ process: Int, _ seed: UInt64, _ rule: CountsRule, isHard: Bool) throws {
         let log = try CountsTimes(directory, process)
         self.log = log
         self.rule = rule
         self.seed = seed
         self.failsAlone = process == 0
+        self.isHard = isHard
         self.store = try CountsCaller.openStore(directory)
         self.breaker = try rule.register(in: self.store)
         #if BREAKERSTORE_HOOKS
@@ -52,6 +56,8 @@ final class CountsTraffic: Sendable {
         Hook.install { name in
             let thread = UInt(pthread_self())
             switch name {
+            // A slow disk; other processes wait for the setup lock meanwhile.
+            case "board.allocated" where isHard: usleep(200_000)
             case "counts.publishing": began.withLock { $0[thread] = KillLoop.uptime }
             case "counts.published":
                 guard let start = began.withLock({ $0[thread] }) else { return }
@@ -74,11 +80,27 @@ final class CountsTraffic: Sendable {
             while !self.log.isOver { await self.actInRoundsAsTask(&random) }
             callers.withLock { $0 -= 1 }
         }
-        while callers.withLock({ $0 > 0 }) { usleep(2_000) }
+        var number = 0
+        while callers.withLock({ $0 > 0 }) {
+            usleep(2_000)
+            // Each circuit takes cells, for which the board grows now and then.
+            if self.isHard, self.log.phase > 0, Int.random(in: 0..<20) == 0 {
+                number += 1
+                self.useAnother(number)
+            }
+        }
         #if BREAKERSTORE_HOOKS
         Hook.install(nil)
         #endif
         self.store.close()
+    }
+
+    private func useAnother(_ number: Int) {
+        let name = "other-\(self.failsAlone ? 0 : self.seed)-\(number)"
+        let trip = TripRule.failureRate(self.rule.share, minimumCalls: 1_000, within: .microseconds(self.rule.window))
+        guard let breaker = try? self.store.breaker(.init(name: name, trip: trip)) else { return }
+        for _ in 0..<3 { try? breaker.run {} }
+        let _: Void? = try? breaker.run { throw Bad() }
     }
 
     // MARK: - Traffic

@@ -52,14 +52,16 @@ final class CountsWindows {
         let store = try CountsCaller.openStore(self.directory)
         let breaker = try rule.register(in: store)
         let logs = try (0..<CountsLog.processes).map { try CountsTimes(self.directory, $0) }
+        // Every second era is a hard one: with stops under a second, new circuits and a slow disk.
+        let isHard = !number.isMultiple(of: 2)
         let processes = try (0..<CountsLog.processes).map { process in
             try StaleAnswersProcess(
-                ["counts-traffic", self.directory, "\(process)", "\(self.random.next())"] + rule.words, through: [],
-                self.report)
+                ["counts-traffic", self.directory, "\(process)", "\(self.random.next())", isHard ? "hard" : "plain"]
+                    + rule.words, through: [], self.report)
         }
         for round in 1...Int64(self.stage.options.isShort ? 3 : Self.roundsPerEra) where self.report.goesOn {
             guard try await self.rest(logs, after: round - 1), !logs.contains(where: \.isNearlyFull) else { break }
-            try await self.round(round, rule, breaker, store, logs)
+            try await self.round(round, rule, breaker, store, logs, stopping: isHard ? processes : [])
         }
         logs[0].isOver = true
         for process in processes { await process.finish() }
@@ -84,7 +86,8 @@ final class CountsWindows {
     }
 
     private func round(
-        _ number: Int64, _ rule: CountsRule, _ breaker: CircuitBreaker, _ store: CircuitStore, _ logs: [CountsTimes]
+        _ number: Int64, _ rule: CountsRule, _ breaker: CircuitBreaker, _ store: CircuitStore, _ logs: [CountsTimes],
+        stopping: [StaleAnswersProcess]
     ) async throws {
         try await breaker.reset()
         let start = KillLoop.uptime
@@ -98,6 +101,13 @@ final class CountsWindows {
         let end = start + rule.window * Int64(Int.random(in: 4...6, using: &self.random))
         while KillLoop.uptime < end, logs[0].refusals == refusals {
             try await Task.sleep(for: .microseconds(rule.tick))
+            guard Int.random(in: 0..<10, using: &self.random) == 0,
+                let process = stopping.randomElement(using: &self.random)
+            else { continue }
+            process.stop()
+            try await Task.sleep(for: .milliseconds(Int.random(in: 10...900, using: &self.random)))
+            process.goOn()
+            self.report.add(1, "stops")
         }
         guard try await self.rest(logs, after: number) else { return }
         if logs.contains(where: \.isOverfull) { return self.report.add(1, "rounds with too many calls to judge") }
@@ -110,7 +120,7 @@ final class CountsWindows {
         let judge = CountsJudge(rule, since: start, records)
         var isTripped = self.isTripped(breaker)
         var verdict = judge.judge(isTripped: isTripped)
-        // A suspicion that began with the last call ends by itself, and a commit may wait for others.
+        // What was asked with the last call is decided without another, and a commit may wait for others.
         let deadline = ContinuousClock.now + .hangLimit
         while !isTripped, !verdict.violations.isEmpty, .now < deadline {
             try await Task.sleep(for: .milliseconds(10))

@@ -208,6 +208,12 @@ final class StaleAnswersProcess: Sendable {
         return await self.process.end() == -SIGKILL
     }
 
+    /// Stops it with SIGSTOP.
+    func stop() { self.process.stop() }
+
+    /// Lets a stopped process go on.
+    func goOn() { self.process.goOn() }
+
     /// Lets it end.
     func quit() async {
         self.isTold.withLock { $0 = true }

@@ -31,7 +31,9 @@ extension Board {
         at path: String, of owner: BoardHeader.Owner, mode: mode_t, user: uid_t, group: gid_t
     ) throws(BreakerStoreError) -> Board {
         if let board = try Self.open(at: path, of: owner) { return board }
+        let old = ReplacedBoard(at: path)
         try Self.create(at: path, of: owner, mode: mode, user: user, group: group)
+        old?.markMoved()
         guard let board = try Self.open(at: path, of: owner) else {
             throw BreakerStoreError(
                 code: .unavailable, message: "cannot use '\(path)'", advice: "try again", path: path)
@@ -66,7 +68,7 @@ extension Board {
     }
 
     /// The kinds of cells that a new board has room for.
-    private static let kinds: [BoardKind] = [.totals, .ring, .worker]
+    private static let kinds: [BoardKind] = [.totals, .ring, .worker, .seats]
 
     private static func fill(
         _ descriptor: Int32, _ header: BoardHeader, _ path: String

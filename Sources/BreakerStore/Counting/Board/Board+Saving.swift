@@ -70,7 +70,7 @@ extension Board {
             let durations = DurationBuckets(cell)
             guard !durations.isSaved(in: cell) else { return nil }
             tally.durations = durations
-        case .ring, .worker, .reporters: return nil
+        case .ring, .worker, .reporters, .seats, .lastError: return nil
         }
         return tally
     }
@@ -89,5 +89,29 @@ extension Board {
                 durations.noteSaved(in: cell)
             }
         }
+    }
+
+    // MARK: - Turns to save
+
+    /// Takes the turn to save the counts of the board, unless a worker has taken it within `pause` microseconds.
+    ///
+    /// All workers see the same numbers, and each commit makes all of them read their circuits again: so one worker
+    /// saves for all. If that worker is killed, another worker takes the next turn.
+    func takeTurn(at uptime: Int64, pause: Int64) -> Bool {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        let words = self.header.words(from: 0)
+        let last = words[BoardHeader.Place.savedAt]
+        let age = uptime &- Int64(bitPattern: last)
+        // A time in the future is damage, or was written before the clock began again.
+        guard last == 0 || age < 0 || age >= pause else { return false }
+        return words.replace(last, with: UInt64(bitPattern: uptime), at: BoardHeader.Place.savedAt)
+    }
+
+    /// Lets any worker take the next turn: the worker that has the turn could not save all numbers.
+    func giveTurnBack() {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        self.header.words(from: 0)[BoardHeader.Place.savedAt] = 0
     }
 }

@@ -34,7 +34,7 @@ final class Board: Sendable {
     /// The database keeps the totals of each board under the board's number.
     let number: UInt64
     private let file: OpenFile
-    private let header: BoardMapping
+    let header: BoardMapping
     private let loss: BoardLoss
     private let segments: Mutex<Segments>
 
@@ -61,7 +61,9 @@ final class Board: Sendable {
             throw BreakerStoreError(systemError: error, doing: "open", path: path)
         }
         guard BoardReader.header(of: file)?.owner == owner else { return nil }
-        return try Board(mapping: file, at: path, of: owner)
+        let board = try Board(mapping: file, at: path, of: owner)
+        // Only a board that has lost its name is marked: here the mark is damage, and each worker would leave the board.
+        return board.isMarkedMoved ? nil : board
     }
 
     private init(
@@ -87,6 +89,8 @@ final class Board: Sendable {
 
     /// Whether the numbers that this process adds are lost; the store then needs another board.
     var isLost: Bool { self.loss.isLost }
+
+    func lose() { self.loss.lose() }
 
     /// Loses the board if the path no longer leads to it or the file has shrunk; returns whether it is in place.
     ///
@@ -171,7 +175,7 @@ final class Board: Sendable {
     private func free(_ kind: BoardKind, allBut births: Set<Int64>, in segments: [BoardSegment]) -> Bool {
         var freed = 0
         for segment in segments.filter({ $0.kind == .totals }) + segments.filter({ $0.kind != .totals })
-        where segment.kind != .worker {
+        where segment.kind.isOfCircuits {
             let count = segment.free(allBut: births)
             if segment.kind == kind { freed += count }
         }
@@ -184,6 +188,13 @@ final class Board: Sendable {
             if following { try self.follow(&segments) }
             return segments.mapped
         }
+    }
+
+    private var isMarkedMoved: Bool {
+        let touch = bs_begin_touching()
+        defer { bs_end_touching(touch) }
+        let seats = self.segments.withLock { $0.mapped.first { $0.kind == .seats } }
+        return seats.map { SeatTable(words: $0.cell(at: 0)).isMoved } ?? false
     }
 
     // MARK: - Growing
@@ -202,6 +213,20 @@ final class Board: Sendable {
         segments = all
     }
 
+    /// The table of seats; adds it to the board of an earlier release.
+    ///
+    /// The caller holds byte 0.
+    func seatTable(mayGrow: Bool) throws(BreakerStoreError) -> SeatTable {
+        try self.segments.withLock { segments throws(BreakerStoreError) in
+            try self.follow(&segments)
+            if mayGrow, !segments.mapped.contains(where: { $0.kind == .seats }) { try self.append(.seats, &segments) }
+            guard let segment = segments.mapped.first(where: { $0.kind == .seats }) else {
+                throw self.failure("it has no seats")
+            }
+            return SeatTable(words: segment.cell(at: 0))
+        }
+    }
+
     /// Adds a segment; only one process at a time does this.
     ///
     /// The disk gives room first, so that each segment in the header has all its blocks.
@@ -217,30 +242,6 @@ final class Board: Sendable {
         Hook.reached("board.described")
         words[BoardHeader.Place.count] = UInt64(known.segments.count + 1)
         try self.follow(&segments)
-    }
-
-    // MARK: - Turns to save
-
-    /// Takes the turn to save the counts of the board, unless a worker has taken it within `pause` microseconds.
-    ///
-    /// All workers see the same numbers, and each commit makes all of them read their circuits again: so one worker
-    /// saves for all. If that worker is killed, another worker takes the next turn.
-    func takeTurn(at uptime: Int64, pause: Int64) -> Bool {
-        let touch = bs_begin_touching()
-        defer { bs_end_touching(touch) }
-        let words = self.header.words(from: 0)
-        let last = words[BoardHeader.Place.savedAt]
-        let age = uptime &- Int64(bitPattern: last)
-        // A time in the future is damage, or was written before the clock began again.
-        guard last == 0 || age < 0 || age >= pause else { return false }
-        return words.replace(last, with: UInt64(bitPattern: uptime), at: BoardHeader.Place.savedAt)
-    }
-
-    /// Lets any worker take the next turn: the worker that has the turn could not save all numbers.
-    func giveTurnBack() {
-        let touch = bs_begin_touching()
-        defer { bs_end_touching(touch) }
-        self.header.words(from: 0)[BoardHeader.Place.savedAt] = 0
     }
 
     // MARK: - The file

@@ -54,8 +54,11 @@ struct BoardHeader: Sendable {
             guard words.0 == UInt64(offset), words.1 >> 40 == 0, self.cellWords > 0, self.capacity > 0,
                 self.capacity & (self.capacity - 1) == 0
             else { return nil }
+            guard let kind else { return }
             // No worker makes a larger segment, and a search through it would take long.
-            if let kind, kind.words != self.cellWords || self.capacity > kind.mostCapacity { return nil }
+            guard kind.words == self.cellWords, (kind.leastCapacity...kind.mostCapacity).contains(self.capacity) else {
+                return nil
+            }
         }
     }
 

@@ -10,6 +10,10 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
     case worker = 4
     /// The workers whose calls ended badly within the window of a ring.
     case reporters = 5
+    /// The workers that answer questions about failure rates; earlier releases skip this kind.
+    case seats = 6
+    /// The text of a circuit's last failure, under a failure-rate rule.
+    case lastError = 7
 
     /// The size of a cell in words of 8 bytes; a circuit's cell begins with its key.
     var words: Int {
@@ -19,6 +23,8 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
         case .ring: CellKey.words + Ring.words
         case .worker: 8
         case .reporters: CellKey.words + ReporterCells.words
+        case .seats: SeatTable.wordsOfACell
+        case .lastError: ErrorCell.words
         }
     }
 
@@ -29,13 +35,26 @@ enum BoardKind: UInt8, CaseIterable, Sendable {
     var firstCapacity: Int {
         switch self {
         case .totals: 256
-        case .durations, .ring, .reporters: 32
+        case .durations, .ring, .reporters, .lastError: 32
         case .worker: 1_024
+        // One cell for all workers, and 128 seats.
+        case .seats: 256
         }
     }
 
     /// No segment has more cells; the table of segments still has room for millions of circuits.
-    var mostCapacity: Int { 1 << 16 }
+    var mostCapacity: Int { self == .seats ? self.firstCapacity : 1 << 16 }
+
+    /// No segment has fewer cells: all seats lie in one.
+    var leastCapacity: Int { self == .seats ? self.firstCapacity : 1 }
+
+    /// Whether the cells belong to circuits, and become free when their circuits are forgotten.
+    var isOfCircuits: Bool {
+        switch self {
+        case .totals, .durations, .ring, .reporters, .lastError: true
+        case .worker, .seats: false
+        }
+    }
 }
 
 /// The first two words of a circuit's cell, by which the cell is found.

@@ -35,4 +35,25 @@ struct SharedWords: @unchecked Sendable {
 
     /// The words from a place on.
     func from(_ place: Int) -> SharedWords { unsafe SharedWords(self.base + place) }
+
+    /// Adds one to a word atomically, and returns its new value.
+    func increment(_ place: Int) -> UInt64 { unsafe bs_add_one(self.base + place) }
+
+    // MARK: - Bells
+
+    /// The value of the bell in the first four bytes of a word.
+    func bell(_ place: Int) -> UInt32 { unsafe self.withBell(place) { unsafe bs_bell($0) } }
+
+    /// Rings the bell: wakes the thread that sleeps on it, of whatever process.
+    func ring(_ place: Int) { _ = unsafe self.withBell(place) { unsafe bs_ring($0) } }
+
+    /// Sleeps until the bell is rung, or for so many nanoseconds, as long as the bell has this value; returns 0, or the
+    /// error of a system on which nobody can sleep there.
+    func sleep(_ place: Int, while value: UInt32, nanoseconds: Int64) -> Int32 {
+        unsafe self.withBell(place) { unsafe bs_sleep_on_bell($0, value, nanoseconds) }
+    }
+
+    private func withBell<Result>(_ place: Int, _ body: (UnsafeMutablePointer<UInt32>) -> Result) -> Result {
+        unsafe (self.base + place).withMemoryRebound(to: UInt32.self, capacity: 2) { unsafe body($0) }
+    }
 }

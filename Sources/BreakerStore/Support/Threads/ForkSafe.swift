@@ -47,4 +47,15 @@ struct ForkSafeLock<Value: Sendable>: ~Copyable, Sendable {
         guard self.forks == ForkRecord.forks else { return }
         self.current.withLock { body(&$0) }
     }
+
+    /// Changes the value if no other thread has the lock now; returns whether it did.
+    ///
+    /// In a child changes nothing.
+    func changeIfAvailable(_ body: (inout Value) -> Void) -> Bool {
+        guard self.forks == ForkRecord.forks else { return false }
+        return self.current.withLockIfAvailable {
+            body(&$0)
+            return true
+        } ?? false
+    }
 }

@@ -9,7 +9,7 @@ import Foundation
 /// Counts calls, and saves the counts in the file.
 extension StoreCore {
     /// The board; opens it if the time for a try has come.
-    private func board(until deadline: Deadline) -> Board? {
+    func board(until deadline: Deadline) -> Board? {
         self.counting.board(
             until: deadline, under: { self.answers.lockFile },
             of: { () throws(BreakerStoreError) in
@@ -26,14 +26,17 @@ extension StoreCore {
         let deadline = counts.shortestWindow == nil ? Deadline(after: .milliseconds(50)) : self.writer.deadline
         let board = self.isForked ? nil : self.board(until: deadline)
         if let pair = counts.pair(on: board) { return pair }
-        let room = Board.Room(
+        return counts.makeCellPair(on: board, making: self.room(until: deadline))
+    }
+
+    func room(until deadline: Deadline) -> Board.Room {
+        Board.Room(
             alone: { (body) throws(BreakerStoreError) in
                 try self.counting.alone(under: self.answers.lockFile, until: deadline, body)
             },
             mayGrow: { self.counting.mayGrow },
             births: { try? self.view { (database) throws(BreakerStoreError) in try database.births() } },
             failed: { self.counting.noteNoRoom() })
-        return counts.makeCellPair(on: board, making: room)
     }
 
     // MARK: - Ends of calls
@@ -151,11 +154,15 @@ extension StoreCore {
         self.counting.lookAround()
         for circuit in self.circuits.all { self.publish(circuit.counts) }
         let sharing = self.circuits.sharing
-        for circuit in sharing { self.actOnShares(of: circuit) }
-        // If the thread that counts could not be started, only this thread ends suspicions.
-        self.endSuspicions()
-        // Asked for even without calls: the thread must already run when the next call ends, so that other processes
-        // see the end in time.
-        if let shortest = sharing.compactMap(\.counts.shortestWindow).min() { self.publishOften(shortest) }
+        for circuit in sharing {
+            guard let cells = circuit.counts.madeCellPair?.board, !cells.isLost,
+                circuit.counts.noteBadOfOthers(on: cells)
+            else { continue }
+            self.checkRate(of: circuit)
+        }
+        self.tidySeat()
+        // If the thread that counts could not be started, only this thread answers and decides. It is asked for even
+        // without calls: it must already run when the next call ends, so that other processes see the end in time.
+        if let next = self.publishShares() { self.countingThread.askForRound(in: next, self.sharesRound) }
     }
 }

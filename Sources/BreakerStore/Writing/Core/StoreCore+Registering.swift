@@ -54,6 +54,7 @@ extension StoreCore {
     func noteRules(of config: CircuitBreaker.Config) {
         guard let window = CountingRules(Rules(config)).shortestWindow else { return }
         self.circuits.forgetSharing()
+        self.countingThread.bell.seats?.add(SeatTable.bit(of: config.name))
         self.publishOften(window)
     }
 

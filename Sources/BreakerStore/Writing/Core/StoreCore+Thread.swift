@@ -180,8 +180,10 @@ extension StoreCore {
         repeat { self.commitRound() } while self.ask { !$0.waiting.isEmpty }
         if self.writer.pendingFrames >= StoreLife.framesBeforeCheckpoint { self.checkpoint() }
         self.countingThread.stop()
+        self.countingJobs.stop()
         self.happened { $0.closed() }
         self.publishAllCounts()
+        self.leaveSeat()
         // Workers that stay save the remaining counts of the board.
         let isAlone = !(self.answers.lockFile?.hasOtherWorkers ?? false)
         let unsaved = self.counting.takeUnsaved(
