@@ -49,6 +49,19 @@ extension StoreCore {
         self.lost.withLock { $0 = lost }
     }
 
+    /// Opens the file at the path.
+    ///
+    /// - Parameter isSuspect: as in `Writer.open`.
+    func openFile(isSuspect: Bool) throws(BreakerStoreError) -> Opened {
+        let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.noteQuarantine)
+        self.keys.take(opened.worker)
+        self.degradedMark.joined(opened.lock, as: opened.worker.id)
+        // Until the circuits are restored this worker guards in memory, whichever lock file shows it.
+        self.showLoss()
+        _ = self.sawFilesInPlace()
+        return opened
+    }
+
     /// Whether all paths lead to the open files; notes the time if so.
     func sawFilesInPlace() -> Bool {
         // Read before the look: a file that is created later than this is not the open one.

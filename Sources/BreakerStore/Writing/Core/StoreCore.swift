@@ -169,17 +169,6 @@ final class StoreCore: EventSource {
         try self.use(self.openFile(isSuspect: false), isSameDatabase: false)
     }
 
-    /// - Parameter isSuspect: as in `Writer.open`.
-    private func openFile(isSuspect: Bool) throws(BreakerStoreError) -> Opened {
-        let opened = try self.writer.open(isSuspect: isSuspect, onQuarantine: self.noteQuarantine)
-        self.keys.take(opened.worker)
-        self.degradedMark.joined(opened.lock, as: opened.worker.id)
-        // Until the circuits are restored this worker guards in memory, whichever lock file shows it.
-        self.showLoss()
-        _ = self.sawFilesInPlace()
-        return opened
-    }
-
     /// Lets calls use the file that was opened.
     private func use(_ opened: Opened, isSameDatabase: Bool) throws(BreakerStoreError) {
         let header: Gates.Header?
