@@ -29,6 +29,12 @@ extension Worker {
         return "ok"
     }
 
+    /// `forbid-shared-sleep`: no thread can sleep on memory that processes share, from now on.
+    func forbidSharedSleep() throws -> String {
+        guard ts_forbid_shared_sleep() == 0 else { throw SystemError("forbid sleeping on shared memory") }
+        return "ok"
+    }
+
     /// `limit-files 0|none`: no file may grow, as on a full disk; or each may again.
     func limitFiles(_ command: Command) throws -> String {
         // A file that may not grow is an error, no signal.

@@ -99,6 +99,7 @@ final class Worker {
         case "busy": return try await self.callBusily(command)
         case "user": return try self.becomeUser(command)
         case "squat": return try self.squat(command)
+        case "forbid-shared-sleep": return try self.forbidSharedSleep()
         case "run": return try self.run(command)
         case "limit-files": return try self.limitFiles(command)
         case "memory": return self.tellMemory(command)

@@ -70,6 +70,27 @@ import Testing
         }
     }
 
+    /// Where nobody can sleep on the board, each worker answers when it publishes.
+    @Test func deafWorkersAnswerToo() async throws {
+        let place = try Workplace.here
+        let workers = [try place.worker(), try place.worker()]
+        for worker in workers {
+            try await worker.ask("forbid-shared-sleep")
+            try await worker.ask("open \(place.store)")
+        }
+        for name in ["a", "b", "c"] {
+            try await workers.ask("breaker \(name) \(Self.rule)")
+            #expect(try await workers[0].ask("call \(name) 11").number("ran") == 11)
+            #expect(try await workers[1].ask("fail \(name) 10").number("failed") == 10)
+            for worker in workers { _ = try await worker.ask("totals \(name)") }
+            for worker in workers { #expect(try await worker.ask("look \(name)")["state"] == "closed") }
+            #expect(try await workers[0].ask("fail \(name)").number("failed") == 1)
+            for worker in workers { try await worker.ask("until \(name) open") }
+            let reason = try #require(try await workers[0].ask("reason \(name)")["reason"])
+            #expect(reason.hasPrefix("11-of-22-calls-(50-%)-failed-within-20-s,-the-last:"), "\(reason)")
+        }
+    }
+
     /// A worker that is stopped can't answer: the others wait for a second and a little, and then say so.
     @Test func aStoppedWorkerIsWaitedForAndNamedInTheReason() async throws {
         let place = try Workplace.here

@@ -193,15 +193,19 @@ import Darwin
         #expect(await eventually { Foreign.value(place.store, "SELECT state FROM circuit") == "open" })
     }
 
-    /// The other process publishes just before the windows are summed: its good calls count.
-    @Test func goodCallsThatComeWithTheQuestionCount() async throws {
+    /// The other process publishes just before the windows are summed, or before the answers are read: its good calls
+    /// count, also if they have left the window by then.
+    @Test(arguments: ["check.begins", "check.ends"]) func goodCallsThatComeWithTheQuestionCount(
+        point: String
+    ) async throws {
         let place = try Workplace.here
         let other = try await place.openWorker()
         try await other.ask("breaker users rate=0.5 minimum=20 window=60")
         await #expect(processExitsWith: .success) {
-            [path = place.store as String, clock = place.clock.path as String] in
+            [path = place.store as String, clock = place.clock.path as String, point = point as String] in
             var configuration = Stores.configuration()
-            configuration.clock = try SharedClock(path: clock)
+            let clock = try SharedClock(path: clock)
+            configuration.clock = clock
             let store = try CircuitStore(path: path, configuration: configuration)
             let breaker = try store.breaker(
                 .init(name: "users", trip: .failureRate(0.5, minimumCalls: 20, within: .seconds(60))))
@@ -215,9 +219,10 @@ import Darwin
                 making: .alone)
             let stretch = number("stretch")
             Hook.install { name in
-                guard name == "check.begins" else { return }
+                guard name == point else { return }
                 Hook.install(nil)
                 published.addToWindows(good: 100, inStretch: stretch, at: core.clock.uptime)
+                if name == "check.ends" { clock.advance(by: .seconds(120)) }
             }
             let _: Void? = try? breaker.run { throw CallFailure() }
             core.waitForRateChecks()
