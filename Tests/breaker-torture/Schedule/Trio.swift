@@ -124,6 +124,13 @@ final class Trio: Sendable {
 
     /// Waits until a process has the file, and sees the circuit so.
     func requireSight(_ process: WorkerProcess, _ circuit: String, state: String, failures: Int) async throws {
+        try await self.requireSight(process, circuit, state: state, failures: failures...failures)
+    }
+
+    /// The same where the machine decides how many failures there are.
+    func requireSight(
+        _ process: WorkerProcess, _ circuit: String, state: String, failures: ClosedRange<Int>
+    ) async throws {
         var last: Reply?
         do {
             try await self.wait("\(circuit) is \(state) with \(failures) failures") {
@@ -131,7 +138,7 @@ final class Trio: Sendable {
                     let answer = try await process.ask("look \(circuit) ; health")
                     last = answer
                     return answer["health"] == "healthy" && answer["state"] == state
-                        && answer.number("failures") == failures
+                        && failures.contains(answer.number("failures") ?? -1)
                 } catch let failure as WorkerProcess.Failure where failure.code != nil {
                     return false
                 }
