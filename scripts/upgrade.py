@@ -308,8 +308,9 @@ def beside(release, old_program, new_program, makes_board):
     new.ask("fail users 1")
     for worker in (old, new):
         until(f"{release}: it does not trip", worker, "look users", lambda text: text.startswith("state=open"))
+    # Whoever was first: a worker of the release waits for a fifth of a second, and asks nobody.
     reason = new.ask("reason users")
-    if "60-of-120-calls" not in reason or "1-worker" not in reason:
+    if "60-of-120-calls" not in reason:
         raise Lost(f"{release}: the reason is {reason}")
     if not new.ask("history users tripped").startswith("count=1 "):
         raise Lost(f"{release}: {new.ask('history users tripped')} trips")

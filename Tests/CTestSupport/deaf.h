@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// From now on FUTEX_WAIT without FUTEX_PRIVATE_FLAG fails with ENOSYS in all threads. The C library sleeps in other ways.
+// From now on FUTEX_WAIT without FUTEX_PRIVATE_FLAG fails with ENOSYS in all threads. The C library does not use it.
 static inline int ts_forbid_shared_sleep(void) {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

@@ -1,5 +1,13 @@
 import CBenchmarks
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// This program again, in a process of its own.
 enum Child {
     /// What a child is started for; its first argument.
@@ -88,5 +96,26 @@ extension Child {
         case Self.unguarded: return nil
         default: throw BenchmarkError("\(role.rawValue) ended with \(result.code): \(result.output)")
         }
+    }
+}
+
+extension Child {
+    /// Tells the processes of a crowd what to do.
+    static func tell(_ plan: String, at path: String) throws {
+        let descriptor = unsafe open(path + "-plan", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+        defer { close(descriptor) }
+        let bytes = Array(plan.utf8)
+        guard descriptor >= 0, unsafe pwrite(descriptor, bytes, bytes.count, 0) == bytes.count else {
+            throw BenchmarkError("can't write \(path)-plan")
+        }
+    }
+
+    /// The words of the plan; called in the child.
+    static func told(at path: String) -> [Substring] {
+        var bytes = [UInt8](repeating: 0, count: 200)
+        let descriptor = unsafe open(path + "-plan", O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        let count = unsafe read(descriptor, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: " ")
     }
 }

@@ -40,8 +40,10 @@ struct ExactShares {
     }
 
     static func measure(_ table: inout Table, _ effort: Effort) async throws {
-        let runs = effort.crowds * 5
-        for (processes, rate) in [(2, 40.0), (4, 40), (2, 400), (4, 400)] {
+        let manyRuns = effort.crowds * 15
+        for (processes, rate) in [(2, 4.0), (4, 4), (2, 40), (4, 40), (2, 400), (4, 400)] {
+            // A slow run takes ten seconds.
+            let runs = rate < 10 ? effort.crowds * 3 : manyRuns
             let plan = Plan(processes: processes, callsPerSecond: rate, isRandom: false)
             var late = 0
             var most = 0
@@ -58,6 +60,7 @@ struct ExactShares {
         for (processes, rate) in [(2, 400.0), (4, 400)] {
             let plan = Plan(processes: processes, callsPerSecond: rate, isRandom: true)
             var (late, early) = (0, 0)
+            let runs = manyRuns
             for _ in 0..<runs {
                 let outcome = try await Self.run(plan)
                 if outcome.opened < outcome.judged { early += 1 }
@@ -76,7 +79,7 @@ struct ExactShares {
             let path = directory + "/exact.db"
             try CircuitStore(path: path).close()
             let words = "\(plan.callsPerSecond) \(plan.processes) \(plan.isRandom ? UInt64.random(in: 1...(.max)) : 0)"
-            try Self.write(words, to: path + "-plan")
+            try Child.tell(words, at: path)
             var calls: [(time: Double, fails: Bool)] = []
             var refused = Double.infinity
             for line in try Child.crowd(.exactShare, path, plan.processes).split(separator: "\n") {
@@ -104,23 +107,10 @@ struct ExactShares {
         return fails.count
     }
 
-    private static func write(_ text: String, to path: String) throws {
-        let descriptor = unsafe open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
-        defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        guard descriptor >= 0, unsafe pwrite(descriptor, bytes, bytes.count, 0) == bytes.count else {
-            throw BenchmarkError("can't write \(path)")
-        }
-    }
-
     // MARK: - In the child
 
     static func share(_ path: String) throws {
-        var bytes = [UInt8](repeating: 0, count: 200)
-        let descriptor = unsafe open(path + "-plan", O_RDONLY | O_CLOEXEC)
-        let count = unsafe read(descriptor, &bytes, bytes.count)
-        close(descriptor)
-        let words = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: " ")
+        let words = Child.told(at: path)
         guard words.count == 3, let rate = Double(words[0]), let processes = Int(words[1]), let seed = UInt64(words[2])
         else { throw BenchmarkError("no plan") }
         var place = 0

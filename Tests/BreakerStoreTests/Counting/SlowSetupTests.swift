@@ -54,7 +54,7 @@ import Darwin
             // The thread that counts may take them first: then once more.
             while !isTaken.load(ordering: .acquiring) {
                 Hook.install { name in
-                    guard name == "counts.taken", core.isInRound.load(ordering: .acquiring) == false else { return }
+                    guard name == "counts.taken", !core.rounds.isRunning else { return }
                     Hook.install(nil)
                     isTaken.store(true, ordering: .releasing)
                     next.signal()

@@ -12,21 +12,16 @@ extension StoreCore {
 
     var sharesRound: CountingThread.Round { { [weak self] in self?.publishShares() } }
 
-    /// How soon the thread tries again to answer, where another thread of this process just moves counts: in 1 of 600
-    /// answers that did not wait for such a thread, successes were missing.
-    private static let pause = Duration.microseconds(100)
-    /// The same, where another thread of this process just does what this one is asked for.
-    private static let longPause = Duration.milliseconds(1)
+    /// How soon to try again, where another thread of this process just does what this one is asked for.
+    private static let pause = Duration.milliseconds(1)
 
     /// Publishes the successes of circuits with a failure-rate rule, answers the last question, and decides.
     ///
     /// - Returns: after how long to do so again; nil if there is no such circuit and no check.
     func publishShares() -> Duration? {
         // The store's thread also comes here now and then, and the caller that starts the thread that counts.
-        guard !self.isForked,
-            self.isInRound.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
-        else { return Self.longPause }
-        defer { self.isInRound.store(false, ordering: .releasing) }
+        guard !self.isForked, self.rounds.begin() else { return Self.pause }
+        defer { self.rounds.end() }
         let bell = self.countingThread.bell
         let seats = bell.seats
         if let seats, seats.isMoved { seats.board.lose() }
@@ -37,7 +32,7 @@ extension StoreCore {
         var shortest: Int64?
         var (isUnderWay, lacksCells) = (false, false)
         let sharing = self.circuits.sharing
-        let looksAtNews = self.looksAtNews(
+        let looksAtNews = self.rounds.looksAtNews(
             period: Self.period(sharing.compactMap(\.counts.shortestWindow).min() ?? .max))
         for circuit in sharing {
             guard let window = circuit.counts.shortestWindow else { continue }
@@ -50,7 +45,7 @@ extension StoreCore {
             }
             if looksAtNews { self.lookAtNews(of: circuit) }
         }
-        if !isUnderWay { self.triesToPublish.store(0, ordering: .relaxed) }
+        if !isUnderWay { self.rounds.notePublished() }
         if let seats, let asked, seats.board === board, !isUnderWay, !lacksCells {
             Hook.reached("question.answered")
             bell.answer(asked, on: seats)
@@ -59,28 +54,8 @@ extension StoreCore {
         let next = self.decideRates(seats, answered: bell.answered)
         return [
             shortest.map(Self.period), next.map { max(.zero, ContinuousClock.now.duration(to: $0)) },
-            isUnderWay ? self.nextPause() : nil,
+            isUnderWay ? self.rounds.pauseAfterFailure() : nil,
         ].compactMap(\.self).min()
-    }
-
-    /// How soon to try again while another thread of this process moves counts: that thread may be stopped, or hang in
-    /// the file system.
-    private func nextPause() -> Duration {
-        let tries = self.triesToPublish.wrappingAdd(1, ordering: .relaxed).oldValue
-        return Self.pause * (1 << min(tries, 6))
-    }
-
-    /// Whether this round looks at news: hardly more often than if nobody asked.
-    ///
-    /// If each answer could be followed by questions of the process that answers, they would be answered by other
-    /// processes, which would ask, too, and so on. Who has counted a failure has asked at once.
-    private func looksAtNews(period: Duration) -> Bool {
-        self.nextLook.withLock { next in
-            if let next, next > .now { return false }
-            // Half, as a round may come a little early.
-            next = .now + period / 2
-            return true
-        }
     }
 
     /// Has a circuit checked if other processes have counted failures, or if the successes that were published have
@@ -106,20 +81,13 @@ extension StoreCore {
     /// Makes the cells and takes the seat that the thread that counts lacks, on a thread of their own: this may wait
     /// for other processes and for the disk.
     private func prepareSoon() {
-        let isDue = self.nextPreparation.withLock { next -> Bool in
-            if let next, next > .now { return false }
-            // No other thread prepares meanwhile.
-            next = .now + .seconds(3_600)
-            return true
-        }
-        guard isDue else { return }
+        guard self.rounds.beginPreparation() else { return }
         let isStarted = StoreThread().start { [weak self] in
             guard let self else { return }
-            let isComplete = self.prepare()
-            self.nextPreparation.withLock { $0 = isComplete ? nil : .now + .seconds(1) }
+            self.rounds.endPreparation(isComplete: self.prepare())
             self.countingThread.askForRound(in: .zero, self.sharesRound)
         }
-        if !isStarted { self.nextPreparation.withLock { $0 = .now + .seconds(1) } }
+        if !isStarted { self.rounds.endPreparation(isComplete: false) }
     }
 
     /// Returns whether this process has a board and its seats, and cells for what it has counted.
@@ -134,7 +102,9 @@ extension StoreCore {
     func takeSeat(until deadline: Deadline) -> Seats? {
         let bell = self.countingThread.bell
         let worker = self.keys.presentWorker
-        if let seats = bell.seats, seats.worker == worker, seats.board === self.counting.board, !self.mayBeSeated(seats) {
+        if let seats = bell.seats, seats.worker == worker, seats.board === self.counting.board,
+            !self.mayBeSeated(seats)
+        {
             return seats
         }
         guard !self.isForked, !self.isClosed, worker != 0, let board = self.board(until: deadline),

@@ -39,14 +39,7 @@ final class StoreCore: EventSource {
     let countingThread = CountingThread()
     let countingJobs = CountingJobs()
     let rateChecks = RateChecks()
-    /// Whether a thread publishes, answers and decides just now.
-    let isInRound = Atomic<Bool>(false)
-    /// How often the thread has tried in vain to publish since it last could.
-    let triesToPublish = Atomic<Int>(0)
-    /// Before this time no round looks at what others have counted.
-    let nextLook = Mutex<ContinuousClock.Instant?>(nil)
-    /// When to prepare the board again; nil: as soon as something is missing.
-    let nextPreparation = Mutex<ContinuousClock.Instant?>(nil)
+    let rounds = CountingRounds()
     /// The hub that all streams share, except streams that begin in the past.
     let hub = EventHub()
     /// The hubs with listeners: `hub`, once a stream has used it, and each hub of a single listener.
