@@ -162,4 +162,12 @@ import Testing
             #expect(Restoration.decideResumed(known, here) == decision, "\(what)")
         }
     }
+
+    /// Only the log had the circuit; whoever came first has registered it anew.
+    @Test func whatIsMadeAnewInTheSameFileIsNoLaterState() {
+        let here = Restoration.Here(epoch: 500, isNew: true)
+        let decisions = Self.knows.map { Restoration.decideResumed($0.1, here) }
+        #expect(decisions == Self.knows.map { $0.1.isHeld || $0.1.isOpen ? .restore : .leave })
+        #expect(decisions.contains(.restore))
+    }
 }

@@ -101,7 +101,11 @@ enum Restoration {
     }
 
     /// The same for the same file without its log: there, a later epoch is a later state.
+    ///
+    /// A circuit that only the log had is registered anew, with a later epoch that says nothing.
     static func decideResumed(_ known: Known, _ here: Here) -> OfCircuit {
-        here.epoch < known.epoch && !here.isCommanded ? .restore : .leave
+        if here.isCommanded { return .leave }
+        let isMadeAnew = here.isNew && (known.isHeld || known.isOpen)
+        return isMadeAnew || here.epoch < known.epoch ? .restore : .leave
     }
 }
