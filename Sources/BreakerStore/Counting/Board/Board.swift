@@ -62,7 +62,7 @@ final class Board: Sendable {
         }
         guard BoardReader.header(of: file)?.owner == owner else { return nil }
         let board = try Board(mapping: file, at: path, of: owner)
-        // Only a board that has lost its name is marked: here the mark is damage, and each worker would leave.
+        // Only a board that has lost its name is marked. Here the mark is damage, and each worker would leave.
         return board.isMarkedMoved ? nil : board
     }
 
