@@ -34,9 +34,10 @@ struct LastCommands {
         // A release of a circuit that is not held says nothing.
         if command == "release held", self.said[circuit] == .off { return }
         do {
-            // Where the log is lost, a circuit that only the log had comes back by its next use.
-            try await worker.ask(Self.registration)
-            if mustWork { try await worker.askUntilDone(command) } else { try await worker.ask(command) }
+            // Where the log is lost, a circuit that only the log had comes back by its next use. A worker may notice
+            // the loss between the two.
+            let commands = "\(Self.registration) ; call held ; \(command)"
+            if mustWork { try await worker.askUntilDone(commands) } else { try await worker.ask(commands) }
             // A failure that a worker without its file has seen reaches the file some time later.
             self.said[circuit] = !turnsOn ? .off : mustWork || circuit == "held" ? .on : .unknown
         } catch let error as WorkerProcess.Failure where !mustWork && error.answer != nil {
