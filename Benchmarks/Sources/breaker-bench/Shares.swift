@@ -52,7 +52,8 @@ struct Shares {
             "  then more than half fail: from the share to the trip, the median", ours: late[late.count / 2],
             atMost: 5, .milliseconds)
         table.addAmount(
-            "    the 99th percentile", ours: late[min(late.count - 1, late.count * 99 / 100)], atMost: 50, .milliseconds)
+            "    the 99th percentile", ours: late[min(late.count - 1, late.count * 99 / 100)], atMost: 50,
+            .milliseconds)
     }
 
     /// The seconds from the failing call with which the share was reached to the refusal; nil if there was a refusal
