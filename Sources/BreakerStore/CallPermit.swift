@@ -18,29 +18,31 @@ public final class CallPermit: Sendable {
     deinit { self.discard() }
 
     /// Reports that the call succeeded; suspends until the report is committed, if there is anything to commit.
-    public func succeed() async { await self.end(.success) }
+    public func succeed() async { if self.useForSuccess() { await self.report(.success) } }
 
     /// Reports that the call succeeded; commits on the calling thread.
     @_disfavoredOverload
-    public func succeed() { self.end(.success, self.breaker.report) }
+    public func succeed() { if self.useForSuccess() { self.report(.success, by: self.breaker.report) } }
 
     /// Reports that the call succeeded, without waiting: the store's thread commits soon, if there is anything to
     /// commit.
     ///
     /// For event loops and callbacks.
-    public func succeedLater() { self.end(.success, self.breaker.reportLater) }
+    public func succeedLater() {
+        if self.useForSuccess() { self.report(.success, by: self.breaker.reportLater) }
+    }
 
     /// Reports that the call failed; suspends until the report is committed.
     ///
     /// The policy's `classify` judges the error; the failure counts even if the calling task is cancelled.
     /// - Parameter error: what went wrong, if known.
-    public func fail(_ error: (any Error)? = nil) async { await self.end(self.breaker.reportedEnding(error)) }
+    public func fail(_ error: (any Error)? = nil) async { if self.use() { await self.report(self.breaker.reportedEnding(error)) } }
 
     /// Reports that the call failed; commits on the calling thread.
     /// - Parameter error: what went wrong, if known.
     @_disfavoredOverload
     public func fail(_ error: (any Error)? = nil) {
-        self.end(self.breaker.reportedEnding(error), self.breaker.report)
+        if self.use() { self.report(self.breaker.reportedEnding(error), by: self.breaker.report) }
     }
 
     /// Reports that the call failed, without waiting: the store's thread commits soon.
@@ -49,26 +51,30 @@ public final class CallPermit: Sendable {
     /// the file as soon as the file can be used again. A process that is killed before the commit loses the report.
     /// - Parameter error: what went wrong, if known.
     public func failLater(_ error: (any Error)? = nil) {
-        self.end(self.breaker.reportedEnding(error), self.breaker.reportLater)
+        if self.use() { self.report(self.breaker.reportedEnding(error), by: self.breaker.reportLater) }
     }
 
     /// Gives the permit back without a verdict: frees a probe's slot; no rule counts the call.
     ///
     /// Returns at once; the store's thread commits.
-    public func discard() { self.end(.ignored, self.breaker.reportLater) }
+    public func discard() { if self.use() { self.report(.ignored, by: self.breaker.reportLater) } }
 
     private func use() -> Bool { !self.isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 
-    private func end(_ judged: @autoclosure () -> Ending, _ report: (Ending, Leave) -> Void) {
-        guard self.use() else { return }
+    /// Uses the permit, and counts the success if that is all there is to do; returns whether it is to be reported.
+    private func useForSuccess() -> Bool {
+        guard self.use() else { return false }
+        return self.began != nil || !self.breaker.countSuccess(of: self.leave)
+    }
+
+    private func report(_ judged: @autoclosure () -> Ending, by report: (Ending, Leave) -> Void) {
         let duration = self.breaker.elapsed(since: self.began)
         let ending = judged().taking(self.breaker.duration(of: self.leave))
         report(ending, self.leave)
         self.breaker.reportOutcome(CallOutcome.Result(ending.verdict), duration)
     }
 
-    private func end(_ judged: @autoclosure () -> Ending) async {
-        guard self.use() else { return }
+    private func report(_ judged: @autoclosure () -> Ending) async {
         let duration = self.breaker.elapsed(since: self.began)
         let ending = judged().taking(self.breaker.duration(of: self.leave))
         await self.breaker.report(ending, of: self.leave)
@@ -82,6 +88,7 @@ extension CircuitBreaker {
     /// Suspends while a probe's slot is claimed.
     public func admit() async throws(CircuitOpenError) -> CallPermit {
         do throws(CircuitOpenError) {
+            if let leave = try self.leaveByKeptAnswer() { return CallPermit(self, leave) }
             return CallPermit(self, try await self.letThrough())
         } catch {
             self.reportOutcome(.refused, .zero)
@@ -93,6 +100,7 @@ extension CircuitBreaker {
     @_disfavoredOverload
     public func admit() throws(CircuitOpenError) -> CallPermit {
         do throws(CircuitOpenError) {
+            if let leave = try self.leaveByKeptAnswer() { return CallPermit(self, leave) }
             return CallPermit(self, try self.letThrough())
         } catch {
             self.reportOutcome(.refused, .zero)

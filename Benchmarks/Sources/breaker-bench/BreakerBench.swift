@@ -29,6 +29,7 @@ struct BreakerBench {
     private static var figures: [Figure] {
         [
             ("healthy", HealthyCall.measure),
+            ("forms", CallForms.measure),
             ("lanes", CountingLanes.measure),
             ("counting", Counting.measure),
             ("timed", TimedCall.measure),

@@ -1,6 +1,7 @@
 /// How one attempt of a call went.
 ///
 /// The function that made the attempt keeps the operation's value.
+@usableFromInline
 struct Attempt {
     /// How the operation ended; nil if it did not run.
     var ending: Ending?
@@ -10,6 +11,7 @@ struct Attempt {
     /// Gives the caller the value, or throws the error.
     ///
     /// - Parameter value: the value that the operation returned; not nil if the attempt has no error.
+    @usableFromInline
     func get<T>(_ value: T?) throws -> T {
         if let error = self.error { throw error }
         guard let value else { throw CancellationError() }
@@ -17,17 +19,10 @@ struct Attempt {
     }
 
     /// The error that a fallback may replace; nil if the caller gets the value, or the error as it is.
-    ///
-    /// A cancelled caller no longer wants an answer, and an ignored end says nothing about the service. But a refusal
-    /// is for the fallback, whichever circuit refused: a call was not made.
+    @usableFromInline
     var errorForFallback: (any Error)? {
-        if Task.isCancelled { return nil }
-        guard let ending = self.ending else { return self.error }
-        switch ending.verdict {
-        case .failure, .outage: return ending.error
-        case .ignored: return ending.error is CircuitOpenError ? ending.error : nil
-        case .success: return nil
-        }
+        if let ending = self.ending { return ending.errorForFallback }
+        return Task.isCancelled ? nil : self.error
     }
 
     var result: CallOutcome.Result { self.ending.map { CallOutcome.Result($0.verdict) } ?? .refused }

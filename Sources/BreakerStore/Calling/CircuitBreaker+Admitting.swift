@@ -30,7 +30,7 @@ extension CircuitBreaker {
         return self.beginning(try self.leave(by: outcome))
     }
 
-    /// Leave for a call of a closed circuit whose good ends are only counted; nil if a kept answer is not enough.
+    /// Leave for a call of a closed circuit whose good ends are mostly only counted; nil if a kept answer is not enough.
     ///
     /// Throws a kept refusal. To let a call through, this function makes no system call, takes no lock and allocates
     /// nothing; it reads the clock only if the call is measured.
@@ -42,9 +42,9 @@ extension CircuitBreaker {
         switch answer.kind {
         case .proceed: if self.measuresDurations { leave.began = self.uptime }
         case .proceedMeasured: leave.began = self.uptime
+        case .proceedWithoutFailures: return self.beginning(Leave(.closedConsecutive, epoch: answer.epoch))
         case .open, .heldOpen: return try self.leave(by: answer)
-        case .unknown, .proceedWithoutFailures, .proceedWithFailures, .heldClosed, .observe, .probing, .claim:
-            return nil
+        case .unknown, .proceedWithFailures, .heldClosed, .observe, .probing, .claim: return nil
         }
         return leave
     }

@@ -1,45 +1,12 @@
 /// Makes calls with metrics, retries or a timeout; each attempt is one call to the circuit.
 extension CircuitBreaker {
-    /// Judges a value that an operation has returned.
-    typealias Judge<T> = (T) -> Ending
-
-    /// Makes a call with as many attempts as the policy allows.
+    /// Makes a call with as many attempts as the policy allows; returns the last attempt that ran, or the refusal if
+    /// none ran.
     ///
-    /// The caller gets the result of the last attempt that ran, or the refusal if none ran.
-    func call<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async throws -> T {
-        let (attempt, value) = await self.attempts(operation, judge)
-        return try attempt.get(value)
-    }
-
-    func call<T>(_ operation: () throws -> T, _ judge: Judge<T>) throws -> T {
-        let (attempt, value) = self.attempts(operation, judge)
-        return try attempt.get(value)
-    }
-
-    /// Makes a call as `call` does; returns the attempt, and the value that the operation has returned.
-    ///
-    /// Its callees are not generic: code that does not know the value's type costs several times as much.
-    func attempts<T>(_ operation: () async throws -> T, _ judge: Judge<T>) async -> (Attempt, T?) {
-        var value: T?
-        let attempt = await self.lastAttempt(
-            of: { value = try await operation() },
-            judged: { value.map(judge) ?? .success }
-        )
-        return (attempt, value)
-    }
-
-    func attempts<T>(_ operation: () throws -> T, _ judge: Judge<T>) -> (Attempt, T?) {
-        var value: T?
-        let attempt = self.lastAttempt(
-            of: { value = try operation() },
-            judged: { value.map(judge) ?? .success }
-        )
-        return (attempt, value)
-    }
-
     /// - Parameters:
     ///   - operation: makes the call, and keeps its value.
     ///   - judgement: judges the value that the operation has kept.
+    @usableFromInline
     func lastAttempt(
         of operation: () async throws -> Void, judged judgement: () -> Ending
     ) async -> Attempt {
@@ -58,7 +25,8 @@ extension CircuitBreaker {
         }
     }
 
-    private func lastAttempt(of operation: () throws -> Void, judged judgement: () -> Ending) -> Attempt {
+    @usableFromInline
+    func lastAttempt(of operation: () throws -> Void, judged judgement: () -> Ending) -> Attempt {
         var last: Attempt?
         var attempts = 0
         while true {
@@ -155,19 +123,6 @@ extension CircuitBreaker {
         let lease = Duration(wholeMicroseconds: self.circuit.rulesInMemory.lease)
         // Leaves time for the report, which is stale once the lease is over.
         return timeout < lease ? timeout : lease * 9 / 10
-    }
-
-    // MARK: - Values
-
-    /// Has the policy judge the error that `failure` gives for a value, as if the operation had thrown it.
-    func ending<T>(of value: T, _ failure: (T) -> (any Error)?) -> Ending {
-        failure(value).map { self.ending($0) } ?? .success
-    }
-
-    /// A failing value is described by its type, as an error is by default: the value may have secrets.
-    func ending<T>(of value: T, failingWhen isFailure: (T) -> Bool) -> Ending {
-        guard isFailure(value) else { return .success }
-        return Ending(verdict: .failure, text: StoredText.cut(TypeNames.name(of: type(of: value as Any))))
     }
 
     // MARK: - Retries

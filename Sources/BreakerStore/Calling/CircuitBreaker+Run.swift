@@ -8,66 +8,7 @@ extension CircuitBreaker {
     /// - Parameter operation: the call to guard.
     @inlinable
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
-        // Inlined into the caller, where T is known: a generic function would cost three times as much. Most calls end
-        // here: their answer is kept, and a success reports nothing.
-        guard let leave = try self.leaveByKeptAnswer() else { return try await self.runAsking(operation) }
-        let value: T
-        do {
-            value = try await operation()
-        } catch {
-            await self.reportFailure(error, leave)
-            throw error
-        }
-        if !leave.isMeasured {
-            self.countSuccess(leave)
-        } else if !self.countUnlessSlow(leave) {
-            await self.reportSlow(leave)
-        }
-        return value
-    }
-
-    /// Counts a successful call: one addition to private memory.
-    ///
-    /// A call of a circuit that was forgotten meanwhile is not counted.
-    @usableFromInline
-    func countSuccess(_ leave: Leave) { self.circuit.counts.lanes.add(.succeeded, epoch: leave.epoch) }
-
-    /// Counts a successful, measured call unless it was slow: three additions to private memory.
-    ///
-    /// - Returns: false if the call was slow.
-    @usableFromInline
-    func countUnlessSlow(_ leave: Leave) -> Bool {
-        let duration = self.uptime.subtractingSaturating(leave.began)
-        if self.circuit.counts.isSlow(duration) { return false }
-        self.circuit.counts.durations.add(duration)
-        self.countSuccess(leave)
-        return true
-    }
-
-    @usableFromInline
-    func reportSlow(_ leave: Leave) async {
-        await self.report(Ending.success.taking(self.duration(of: leave)), of: leave)
-    }
-
-    @usableFromInline
-    func reportFailure(_ error: any Error, _ leave: Leave) async {
-        await self.report(self.ending(error).taking(self.duration(of: leave)), of: leave)
-    }
-
-    /// Makes a call for which the kept answer is not enough: looks at the file, claims a probe's slot or follows the
-    /// policy.
-    @inlinable
-    func runAsking<T>(_ operation: () async throws -> T) async throws -> T {
-        var value: T?
-        try await self.runAskingWithoutValue { value = try await operation() }
-        // An operation that has returned has set the value.
-        guard let value else { throw CancellationError() }
-        return value
-    }
-
-    @usableFromInline
-    func runAskingWithoutValue(_ operation: () async throws -> Void) async throws {
-        try await self.lastAttempt(of: operation, judged: { .success }).get(())
+        try await self.call(operation, { _ in .good })
     }
 
     /// Runs `operation` as the plain form does; a value for which `isFailure` is true counts as a failure.
@@ -77,8 +18,9 @@ extension CircuitBreaker {
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - isFailure: judges a returned value.
+    @inlinable
     public func run<T>(_ operation: () async throws -> T, failingWhen isFailure: (T) -> Bool) async throws -> T {
-        try await self.call(operation) { self.ending(of: $0, failingWhen: isFailure) }
+        try await self.call(operation, { isFailure($0) ? .failing : .good })
     }
 
     /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error.
@@ -87,8 +29,9 @@ extension CircuitBreaker {
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - failure: the error that a value stands for; nil for a good value.
+    @inlinable
     public func run<T>(_ operation: () async throws -> T, failure: (T) -> (any Error)?) async throws -> T {
-        try await self.call(operation) { self.ending(of: $0, failure) }
+        try await self.call(operation, { ValueJudgement(failure($0)) })
     }
 
     /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error.
@@ -99,14 +42,13 @@ extension CircuitBreaker {
     ///   - operation: the call to guard.
     ///   - failure: the error that a value stands for; nil for a good value.
     ///   - fallback: makes a value from the error.
+    @inlinable
     public func run<T>(
         _ operation: () async throws -> T,
         failure: (T) -> (any Error)?,
         fallback: (any Error) async throws -> T
     ) async throws -> T {
-        let (attempt, value) = await self.attempts(operation) { self.ending(of: $0, failure) }
-        guard let error = attempt.errorForFallback else { return try attempt.get(value) }
-        return try await fallback(error)
+        try await self.call(operation, { ValueJudgement(failure($0)) }, hasFallback: true, fallback)
     }
 
     /// Runs `operation` as the plain form does, and `fallback` when it was refused, failed or timed out.
@@ -117,13 +59,12 @@ extension CircuitBreaker {
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - fallback: makes a value from the error.
+    @inlinable
     public func run<T>(
         _ operation: () async throws -> T,
         fallback: (any Error) async throws -> T
     ) async throws -> T {
-        let (attempt, value) = await self.attempts(operation) { _ in .success }
-        guard let error = attempt.errorForFallback else { return try attempt.get(value) }
-        return try await fallback(error)
+        try await self.call(operation, { _ in .good }, hasFallback: true, fallback)
     }
 
     /// Runs `operation` as the form with an asynchronous fallback does.
@@ -133,13 +74,12 @@ extension CircuitBreaker {
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - fallback: makes a value from the error.
+    @inlinable
     public func run<T>(
         _ operation: () async throws -> T,
         fallback: (any Error) throws -> T
     ) async throws -> T {
-        let (attempt, value) = await self.attempts(operation) { _ in .success }
-        guard let error = attempt.errorForFallback else { return try attempt.get(value) }
-        return try fallback(error)
+        try await self.call(operation, { _ in .good }, hasFallback: true, fallback)
     }
 
     /// Runs `operation` on the calling thread; the compiler chooses this form in synchronous code.
@@ -150,8 +90,9 @@ extension CircuitBreaker {
     /// Throws the operation's own error, or `CircuitOpenError` if the operation did not run. The calling thread commits
     /// reports, and waits for each commit at most for `busyTimeout`. The policy's timeout is for async calls.
     /// - Parameter operation: the call to guard.
+    @inlinable
     @_disfavoredOverload
-    public func run<T>(_ operation: () throws -> T) throws -> T { try self.call(operation) { _ in .success } }
+    public func run<T>(_ operation: () throws -> T) throws -> T { try self.call(operation, { _ in .good }) }
 
     /// Runs `operation` as the plain synchronous form does; a value for which `isFailure` is true counts as a failure.
     ///
@@ -160,9 +101,10 @@ extension CircuitBreaker {
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - isFailure: judges a returned value.
+    @inlinable
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, failingWhen isFailure: (T) -> Bool) throws -> T {
-        try self.call(operation) { self.ending(of: $0, failingWhen: isFailure) }
+        try self.call(operation, { isFailure($0) ? .failing : .good })
     }
 
     /// Runs `operation` as the plain synchronous form does; a value for which `failure` gives an error counts as that
@@ -170,9 +112,10 @@ extension CircuitBreaker {
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - failure: the error that a value stands for; nil for a good value.
+    @inlinable
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, failure: (T) -> (any Error)?) throws -> T {
-        try self.call(operation) { self.ending(of: $0, failure) }
+        try self.call(operation, { ValueJudgement(failure($0)) })
     }
 
     /// Runs `operation` as the plain synchronous form does, and `fallback` when it was refused or failed.
@@ -182,10 +125,9 @@ extension CircuitBreaker {
     /// - Parameters:
     ///   - operation: the call to guard.
     ///   - fallback: makes a value from the error.
+    @inlinable
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, fallback: (any Error) throws -> T) throws -> T {
-        let (attempt, value) = self.attempts(operation) { _ in .success }
-        guard let error = attempt.errorForFallback else { return try attempt.get(value) }
-        return try fallback(error)
+        try self.call(operation, { _ in .good }, hasFallback: true, fallback)
     }
 }
