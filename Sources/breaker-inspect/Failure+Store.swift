@@ -17,10 +17,17 @@ extension Failure {
         case .notFound:
             // An empty file, or one whose making was cut short, is no store yet.
             let isThere = unsafe access(path, F_OK) == 0
+            let degraded = LiveWorkers.countOfDegraded(at: path)
+            let message = "cannot \(doing) \(path.quoted): \(isThere ? "it holds no store yet" : "no such file")"
             self.init(
                 .failed,
-                "cannot \(doing) \(path.quoted): \(isThere ? "it holds no store yet" : "no such file")",
-                hint: "this tool creates none; name the file that the services use with --store or BREAKER_STORE"
+                degraded == 0
+                    ? message
+                    : message + ", but \(degraded.counted("live worker")) \(degraded == 1 ? "uses" : "use") it,"
+                        + " and \(degraded == 1 ? "guards" : "guard") in memory",
+                hint: degraded == 0
+                    ? "this tool creates none; name the file that the services use with --store or BREAKER_STORE"
+                    : LiveWorkers.adviceWithoutFile
             )
         case .busy:
             let holder = (try? StoreFiles(path: path)).flatMap(WriterCheck.init)
@@ -35,6 +42,13 @@ extension Failure {
             self.init(.failed, message, hint: error.advice?.escaped)
         }
     }
+}
+
+extension LiveWorkers {
+    /// What to do for workers whose file is not there.
+    static let adviceWithoutFile =
+        "they create the file, and restore the holds that they know, as soon as they can write in its directory: look "
+        + "at that directory's permissions, owner and disk"
 }
 
 extension Console {

@@ -180,6 +180,39 @@ import Testing
         #expect(metrics.contains("breaker_workers_degraded{store=\"\(here.store)\"} 1\n"))
         withExtendedLifetime((first, holder)) {}
     }
+
+    /// The file was removed, and its workers can't create another one.
+    @Test func aRemovedFileHasWorkers() async throws {
+        let here = try Workplace.here
+        let home = here.directory + "/home"
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
+        let isRoot = geteuid() == 0
+        for directory in [here.directory, home] { unsafe chmod(directory, 0o711) }
+        if isRoot { unsafe chown(home, 65_534, 65_534) }
+        let path = home + "/circuits.db"
+        let worker = try here.worker()
+        if isRoot { try await worker.ask("user 65534") }
+        try await worker.ask("open \(path) system-clock")
+        try await worker.ask("breaker users")
+        // Another directory in the place of its own: whoever runs this may make one.
+        unsafe rename(home, home + "-away")
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
+        unsafe rename(home + "-away/circuits.db-lock", path + "-lock")
+        unsafe chmod(home, 0o555)
+        defer { unsafe chmod(home, 0o755) }
+        try await worker.ask("fail users")
+        while !self.run("list", at: path).talk.contains("live worker") {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        for verb in ["list", "check", "workers"] {
+            let result = self.run(verb, at: path)
+            #expect(result.code == .failed)
+            let what = ": no such file, but 1 live worker uses it, and guards in memory\n"
+            #expect(result.talk.contains(what) && result.talk.contains("hint: they create the file"), "\(result.talk)")
+        }
+        let doctor = self.run("doctor", at: path).output
+        #expect(doctor.contains("workers    wrong  1 live worker uses this path, and guards in memory"), "\(doctor)")
+    }
 }
 
 /// The tool in a process of its own, which shows the list again and again, into files.

@@ -96,17 +96,19 @@ final class Writer: @unchecked Sendable {
     /// - Parameters:
     ///   - isSameDatabase: whether the same database was open before.
     ///   - lost: what this process knows of the file in whose place this file may be; nil if nothing was lost.
+    /// - Returns: what became of that; nil if nothing was lost.
+    @discardableResult
     func register(
-        _ circuits: [CircuitName: CircuitBreaker.Config],
-        isSameDatabase: Bool, restoring lost: LostFile?
-    ) throws(BreakerStoreError) {
-        guard let opened = self.opened else { return }
+        _ circuits: [CircuitName: CircuitBreaker.Config], isSameDatabase: Bool, restoring lost: LostFile?
+    ) throws(BreakerStoreError) -> Restoration.OfFile? {
+        guard let opened = self.opened else { return nil }
         Hook.reached("circuits.registering")
+        var decision: Restoration.OfFile?
         func register() throws(BreakerStoreError) {
             let isToSync = try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 let transaction = try self.transaction(opened)
                 try transaction.register(circuits.values, isSameDatabase: isSameDatabase)
-                if let lost { try transaction.restore(lost) }
+                decision = try lost.map { (lost) throws(BreakerStoreError) in try transaction.restore(lost) }
                 try transaction.flush()
                 try self.requireIndex(opened)
                 return lost != nil && self.needsSync(transaction)
@@ -123,13 +125,11 @@ final class Writer: @unchecked Sendable {
             try self.heal(opened, circuits)
             try register()
         }
+        return decision
     }
 
     /// Deletes rows that no version of this library can have written, writes events, and registers circuits again.
-    func heal(
-        _ opened: Opened,
-        _ circuits: [CircuitName: CircuitBreaker.Config]
-    ) throws(BreakerStoreError) {
+    func heal(_ opened: Opened, _ circuits: [CircuitName: CircuitBreaker.Config]) throws(BreakerStoreError) {
         do throws(BreakerStoreError) {
             try opened.writer.transaction(until: self.deadline) { () throws(BreakerStoreError) in
                 let transaction = try self.transaction(opened)

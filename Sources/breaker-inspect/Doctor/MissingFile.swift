@@ -1,4 +1,5 @@
 import BreakerStore
+import BreakerTool
 
 #if canImport(Glibc)
 import Glibc
@@ -22,7 +23,7 @@ struct MissingFile {
     /// The user who asks.
     let user: String
 
-    var findings: [Finding] { [self.file, self.directory, self.asker] }
+    var findings: [Finding] { [self.file, self.directory, self.workers, self.asker].compactMap(\.self) }
 
     private var file: Finding {
         // An empty file, or one whose making was cut short, is no store yet.
@@ -58,6 +59,18 @@ struct MissingFile {
         let shown = stores.prefix(Self.namesShown).map(\.quoted).joined(separator: ", ")
         let more = stores.count > Self.namesShown ? " and \(stores.count - Self.namesShown) more" : ""
         return .note("directory", "\(text); it holds \(shown)\(more)", "name that one, if it is the services'")
+    }
+
+    /// The workers that lost a file which was here; nil if there are none.
+    private var workers: Finding? {
+        let count = LiveWorkers.countOfDegraded(at: self.path)
+        guard count > 0 else { return nil }
+        return .wrong(
+            "workers",
+            "\(count.counted("live worker")) \(count == 1 ? "uses" : "use") this path, and "
+                + "\(count == 1 ? "guards" : "guard") in memory",
+            LiveWorkers.adviceWithoutFile
+        )
     }
 
     private var asker: Finding {

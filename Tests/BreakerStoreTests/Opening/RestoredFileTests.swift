@@ -1,4 +1,5 @@
 import BreakerTestSupport
+import Synchronization
 import Testing
 
 @testable import BreakerStore
@@ -73,6 +74,22 @@ import Darwin
             return found == state
         }
         #expect(isSo, "\(circuit) is \(found ?? "unknown")")
+    }
+
+    /// The new file's first events are news to those who listened when the old one was lost.
+    @Test func listenersHearOfTheNewFile() async throws {
+        let heard = Mutex<[CircuitEvent.Kind]>([])
+        var configuration = CircuitStore.Configuration()
+        configuration.onEvent = { event in heard.withLock { $0.append(event.kind) } }
+        let store = try CircuitStore(path: self.path, configuration: configuration)
+        let breaker = try store.breaker(CircuitBreaker.Config(name: "held"))
+        let stream = store.events()
+        try { try breaker.hold(.open, by: "ann") }()
+        Loss.all.happen(to: self.path)
+        for await event in stream where event.kind == .created { break }
+        let isHeard = await self.comesTrue { heard.withLock { $0.contains(.created) && $0.contains(.stateRestored) } }
+        #expect(isHeard, "\(heard.withLock { $0 })")
+        store.close()
     }
 
     /// Whether another file than this one is at the path, and says so of this worker.

@@ -71,7 +71,7 @@ import Testing
         try await store.reset("a", by: "ann")
         store.close()
         let kinds = await events.reduce(into: []) { $0.append($1.kind) }
-        #expect(kinds == Array(repeating: .reset, count: 20) + [.degraded, .restored, .reset])
+        #expect(kinds == Array(repeating: .reset, count: 20) + [.created, .degraded, .restored, .reset])
     }
 
     /// A stream from the past whose reader is slow gets the number of pruned events once.

@@ -76,6 +76,14 @@ import Testing
         .init(incarnation: incarnation, seenAt: seenAt, epoch: epoch, epochHere: here, isRestored: restored)
     }
 
+    /// A worker that could no longer read the lost file knows that the circuit was open, but not whether it still is.
+    @Test func anOpenStateThatMayBeOverClosesNothing() {
+        let known = Restoration.Known(incarnation: 1, seenAt: 90, epoch: 20, wasOpen: true)
+        let restored = Restoration.Here(epoch: 500, isNew: false, noted: Self.noted(19, restored: true))
+        #expect(Restoration.decide(known, restored) == .restoreHold)
+        #expect(Restoration.decide(known, .init(epoch: 500, isNew: true)) == .note)
+    }
+
     /// What the file has, and the decisions for each of `knows`.
     static let rows: [(what: String, here: Restoration.Here, decisions: [Restoration.OfCircuit])] = [
         ("a new circuit", .init(epoch: 500, isNew: true), [.note, .restore, .restore, .restore]),

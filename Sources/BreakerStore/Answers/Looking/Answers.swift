@@ -1,5 +1,14 @@
 import Synchronization
 
+/// How a database that was opened compares with the one that was open before.
+enum Reopened {
+    case same
+    /// Another one, which was created after the one before was lost.
+    case createdSince
+    /// Another one that existed then, or the first one that this process opens.
+    case other
+}
+
 /// The sources of the answers to calls: the connection that reads, and the header with which kept answers are compared.
 final class Answers: Sendable {
     /// The files and connections that are open now.
@@ -13,7 +22,8 @@ final class Answers: Sendable {
         fileprivate(set) var headers: [HeaderMapping] = []
         /// Rises with each opening, so that no answer outlives its file.
         fileprivate(set) var generation: UInt64 = 0
-        /// The position of the history when this file was first opened.
+        /// From where listeners get the history of this file: all of it, if the file was created while they listened,
+        /// else from the event that was the newest when the file was first opened.
         fileprivate(set) var origin = HistoryPosition(file: 0, id: 0)
         /// The newest event when the file was last opened, and the identity of that file.
         fileprivate(set) var newest: (id: Int64, identity: FileIdentity)?
@@ -49,11 +59,15 @@ final class Answers: Sendable {
     /// Takes over the files and the writer of an opening; calls read them from now on.
     ///
     /// - Returns: the header with which answers may be compared.
-    func opened(_ opened: Opened, isSameDatabase isSame: Bool) throws(BreakerStoreError) -> Gates.Header? {
+    func opened(_ opened: Opened, _ reopened: Reopened) throws(BreakerStoreError) -> Gates.Header? {
         let newest = try opened.writer.newestEvent()
         return self.source.withLock { source in
             // Another file numbers its events from the beginning.
-            if !isSame { source.origin = HistoryPosition(file: source.origin.file + 1, id: newest) }
+            switch reopened {
+            case .same: break
+            case .createdSince: source.origin = HistoryPosition(file: source.origin.file + 1, id: 0)
+            case .other: source.origin = HistoryPosition(file: source.origin.file + 1, id: newest)
+            }
             source.newest = (newest, opened.identity)
             source.isOpen = true
             source.generation += 1

@@ -66,6 +66,13 @@ package struct LiveWorkers: Sendable, Hashable {
         self.degraded = degraded.sorted { ($0.since ?? .distantFuture, $0.id) < ($1.since ?? .distantFuture, $1.id) }
     }
 
+    /// How many workers show, in the lock file beside a store's path, that they can't use the store's file.
+    ///
+    /// For a file that is not there, and so has no rows.
+    package static func countOfDegraded(at path: String) -> Int {
+        (try? StoreFile(foreseeing: path)).map { DegradedBytes.found(at: $0.lock).count } ?? 0
+    }
+
     /// The workers among the degraded that run a release that can't use the file.
     package var outside: [Degraded] { self.degraded.filter(\.isOutside) }
 }

@@ -106,11 +106,13 @@ final class CountingThread: Sendable {
                 let began = ContinuousClock.now
                 let interval = round()
                 let end = ContinuousClock.now
-                rested = end + max(began.duration(to: end), Self.shortestRest)
+                // A round in which the process was stopped says nothing about the work.
+                rested = end + min(max(began.duration(to: end), Self.shortestRest), Self.longestRest)
                 if let interval { self.state.withLock { _ = $0.askForRound(at: began + interval) } }
             }
         }
     }
 
     private static let shortestRest = Duration.microseconds(100)
+    private static let longestRest = Duration.milliseconds(50)
 }

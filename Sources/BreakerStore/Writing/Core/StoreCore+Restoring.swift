@@ -86,26 +86,29 @@ extension StoreCore {
     }
 
     /// Registers this process's circuits in a file that was opened, and gives them what a lost file said, before any
-    /// call of this process reads the file; returns whether it is the database that was open before, as it was.
+    /// call of this process reads the file; returns how it compares with the database that was open before.
     ///
     /// - Parameter maybeSame: whether the path led to the open database just before that was closed.
-    func restoreCircuits(in opened: Opened, maybeSame: Bool) throws(BreakerStoreError) -> Bool {
+    func restoreCircuits(in opened: Opened, maybeSame: Bool) throws(BreakerStoreError) -> Reopened {
         do throws(BreakerStoreError) {
             let lost = self.lost.withLock { $0 }
             // Without its log a young database is empty, and has become another one.
             let maybeSame = maybeSame && lost.map { $0.incarnation == opened.incarnation } ?? true
             let isSame = try self.answers.isSameDatabase(opened, maybeSame: maybeSame)
+            var reopened: Reopened = isSame ? .same : .other
             if let lost, isSame, lost.lacksOnlyLog {
                 // A circuit that was registered just before may have been in the log alone. A circuit that was
                 // forgotten just before must not come back.
                 let present = self.circuits.inForce.filter { lost.circuits[$0.key] != nil }
                 try self.writer.register(present, isSameDatabase: false, restoring: lost)
             } else if !isSame {
-                try self.writer.register(self.circuits.inForce, isSameDatabase: false, restoring: lost)
+                switch try self.writer.register(self.circuits.inForce, isSameDatabase: false, restoring: lost) {
+                case .restore, .report: reopened = .createdSince
+                case .resume, .leave, nil: break
+                }
                 self.outbox.fileReplaced()
             }
-            self.lost.withLock { $0 = nil }
-            return isSame
+            return reopened
         } catch {
             self.writer.shut()
             throw error

@@ -32,7 +32,7 @@ extension StoreCore {
         _ circuit: SharedCircuit, epoch: Int64, error: String?, mayWait: Bool = false
     ) -> Bool {
         let counts = circuit.counts
-        if self.rateChecks.noteFailure(of: circuit, in: epoch) { return true }
+        if self.rateChecks.noteFailure(of: circuit, in: epoch, counts.madeCellPair?.board) { return true }
         let period = Self.period(counts.shortestWindow ?? 0)
         guard let cells = counts.madeCellPair?.board, !cells.isLost, let rules = counts.sharingRules,
             self.publishOften(counts.shortestWindow ?? 0)
@@ -95,7 +95,10 @@ extension StoreCore {
 
     /// Which other living workers may count calls of a circuit, according to the file and to the seats.
     private func company(of name: String, _ seats: Seats?, _ lock: LockFile?) -> Company {
-        guard let lock, lock.hasOtherWorkers else { return .nobody }
+        guard let lock else { return .nobody }
+        // The others may have locked their bytes in a lock file that has taken this one's place.
+        guard lock.isInPlace else { return .unknown }
+        guard lock.hasOtherWorkers else { return .nobody }
         let own = self.keys.presentWorker
         let read = try? self.answers.read { (database) throws(BreakerStoreError) in
             try database.workers(using: name)
@@ -188,7 +191,12 @@ extension StoreCore {
     private func decide(_ pending: PendingRateCheck, missing: Int) {
         Hook.reached("check.ends")
         let counts = pending.circuit.counts
-        guard !pending.cells.isLost, counts.epoch == pending.epoch else { return self.rateChecks.end(pending) }
+        guard counts.epoch == pending.epoch else { return self.rateChecks.end(pending) }
+        guard !pending.cells.isLost else {
+            self.rateChecks.end(pending)
+            // The check may have promised to look at failures that have come since.
+            return self.checkRateSoon(of: pending.circuit)
+        }
         let counted = pending.counted
         guard pending.rules.share(reachedBy: counted) != nil, pending.rules == counts.sharingRules,
             pending.cells === counts.madeCellPair?.board

@@ -159,14 +159,14 @@ final class StoreCore: EventSource {
 
     /// Opens the file for the first time.
     private func open() throws(BreakerStoreError) {
-        try self.use(self.openFile(isSuspect: false), isSameDatabase: false)
+        try self.use(self.openFile(isSuspect: false), .other)
     }
 
     /// Lets calls use the file that was opened.
-    private func use(_ opened: Opened, isSameDatabase: Bool) throws(BreakerStoreError) {
+    private func use(_ opened: Opened, _ reopened: Reopened) throws(BreakerStoreError) {
         let header: Gates.Header?
         do throws(BreakerStoreError) {
-            header = try self.answers.opened(opened, isSameDatabase: isSameDatabase)
+            header = try self.answers.opened(opened, reopened)
         } catch {
             self.writer.shut()
             throw error
@@ -194,9 +194,10 @@ final class StoreCore: EventSource {
         self.viewer.close()
         try self.file.requireDirectory(on: self.fileSystem)
         let opened = try self.openFile(isSuspect: isSuspect)
-        let isSame = try self.restoreCircuits(in: opened, maybeSame: maybeSame)
-        try self.use(opened, isSameDatabase: isSame)
-        guard isSame else { return }
+        let reopened = try self.restoreCircuits(in: opened, maybeSame: maybeSame)
+        try self.use(opened, reopened)
+        self.lost.withLock { $0 = nil }
+        guard reopened == .same else { return }
         self.isToRegister.store(true, ordering: .relaxed)
         try self.writer.register(self.circuits.inForce, isSameDatabase: true, restoring: nil)
         self.isToRegister.store(false, ordering: .relaxed)

@@ -61,10 +61,10 @@ final class RateChecks: Sendable {
     /// Whether a check of this circuit is under way.
     func isChecked(_ circuit: SharedCircuit) -> Bool { self.all.withLock { $0[circuit.key] != nil } }
 
-    /// Notes a failure that was counted in an epoch; returns whether a check will look at it.
-    func noteFailure(of circuit: SharedCircuit, in epoch: Int64) -> Bool {
+    /// Notes a failure that was counted in an epoch, in these cells; returns whether a check will look at it.
+    func noteFailure(of circuit: SharedCircuit, in epoch: Int64, _ cells: CircuitCells?) -> Bool {
         self.all.withLock { all in
-            guard all[circuit.key]?.epoch == epoch else { return false }
+            guard let pending = all[circuit.key], pending.epoch == epoch, pending.cells === cells else { return false }
             return all[circuit.key]?.check.failureCounted() ?? false
         }
     }

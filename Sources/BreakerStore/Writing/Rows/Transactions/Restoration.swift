@@ -52,6 +52,8 @@ enum Restoration {
         var isHeld = false
         /// Open or half-open, by the file's rows: what a process has read some time before may be over.
         var isOpen = false
+        /// Open or half-open when the process last read it, some time before.
+        var wasOpen = false
     }
 
     /// The circuit in the new file, where it is registered.
@@ -78,7 +80,7 @@ enum Restoration {
     enum OfCircuit: Hashable {
         /// Makes the circuit what the lost file said, and notes it.
         case restore
-        /// The same for the hold alone, since calls have changed the state here: a hold lasts until a command ends it.
+        /// The same for the hold or its end alone: the state here is newer, or this worker does not know the state.
         case restoreHold
         /// Notes that there is nothing to restore, for workers that know something older.
         case note
@@ -97,6 +99,8 @@ enum Restoration {
         }
         let isUnchanged = here.noted.map { $0.epochHere == here.epoch } ?? here.isNew
         guard isUnchanged else { return known.isHeld ? .restoreHold : .note }
+        // This worker does not know whether the circuit is still open. What another worker has restored stays.
+        if known.wasOpen, here.noted?.isRestored == true { return .restoreHold }
         return known.isHeld || known.isOpen || here.noted?.isRestored == true ? .restore : .note
     }
 

@@ -1,6 +1,6 @@
 /// Gives the circuits of this process, which are registered, what a lost file said of them.
 extension Transaction {
-    func restore(_ lost: LostFile) throws(BreakerStoreError) {
+    func restore(_ lost: LostFile) throws(BreakerStoreError) -> Restoration.OfFile {
         let creation = try self.database.creation()
         let file = Restoration.NewFile(
             incarnation: self.incarnation, createdAt: (creation?.at).map(self.uptime),
@@ -10,7 +10,7 @@ extension Transaction {
             incarnation: lost.incarnation, lastInPlace: lost.lastInPlace, lacksOnlyLog: lost.lacksOnlyLog, file,
             at: uptime)
         switch decision {
-        case .leave: return
+        case .leave: break
         case .report: try self.report(lost, createdAt: file.createdAt ?? uptime, at: uptime)
         case .restore, .resume:
             let isFirst = decision == .restore && file.replaced == nil
@@ -21,7 +21,7 @@ extension Transaction {
                 if restored.hold { holds += 1 }
                 if restored.open { opens += 1 }
             }
-            guard isFirst else { return }
+            guard isFirst else { break }
             try self.database.run(
                 "UPDATE predecessor SET birth = ?1 WHERE circuit = 0", .integer(lost.incarnation))
             let counts = [(holds, "hold"), (opens, "open state")].filter { $0.0 > 0 }.map(Self.count)
@@ -30,6 +30,7 @@ extension Transaction {
                 Transition(kind: .created, reason: "in place of \(lost.inWords); this worker \(restored)"), of: nil,
                 by: nil)
         }
+        return decision
     }
 
     private static func count(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
@@ -42,7 +43,8 @@ extension Transaction {
         circuit?.rules = row.circuit.rules
         circuit?.takeStampsAhead(for: self.now)
         // An open state that was read some time before may be over; in the same file the epochs say whether it is.
-        let isOpen = (known.readAt == nil || resumes) && circuit?.isOpenOrHalfOpen == true
+        let isOpenOrWas = circuit?.isOpenOrHalfOpen == true
+        let isOpen = (known.readAt == nil || resumes) && isOpenOrWas
         let (hold, state) = (circuit?.hold(at: self.now), isOpen ? circuit : nil)
         let noted = try self.database.noted(of: row.id, uptime: self.uptime)
         let here = Restoration.Here(
@@ -53,7 +55,7 @@ extension Transaction {
         let origin = known.origin
         let what = Restoration.Known(
             incarnation: origin.incarnation, seenAt: origin.seenAt, epoch: resumes ? known.epoch : origin.epoch,
-            isHeld: hold != nil, isOpen: isOpen)
+            isHeld: hold != nil, isOpen: isOpen, wasOpen: isOpenOrWas && !isOpen)
         let decision = resumes ? Restoration.decideResumed(what, here) : Restoration.decide(what, here)
         switch decision {
         case .leave: return (false, false)
@@ -68,7 +70,8 @@ extension Transaction {
                 circuit.restored(hold, from: row.circuit.word, reason: reason, at: moment.now)
             }
         }
-        let isOpenRestored = isOpen && decision == .restore
+        let isOpenRestored =
+            isOpen && decision == .restore || what.wasOpen && noted?.isRestored == true && decision == .restoreHold
         // Within the same file epochs say by themselves what is later.
         if !resumes {
             let epochHere = try self.circuit(name)?.epoch ?? row.circuit.epoch
