@@ -12,10 +12,10 @@ public final class CallPermit: Sendable {
     init(_ breaker: CircuitBreaker, _ leave: Leave) {
         self.breaker = breaker
         self.leave = leave
-        self.began = breaker.newStopwatch()
+        self.began = breaker.isPlain ? nil : breaker.newStopwatch()
     }
 
-    deinit { self.discard() }
+    deinit { if !self.isUsed.load(ordering: .relaxed) { self.discard() } }
 
     /// Reports that the call succeeded; suspends until the report is committed, if there is anything to commit.
     public func succeed() async { if self.useForSuccess() { await self.report(.success) } }
@@ -36,7 +36,9 @@ public final class CallPermit: Sendable {
     ///
     /// The policy's `classify` judges the error; the failure counts even if the calling task is cancelled.
     /// - Parameter error: what went wrong, if known.
-    public func fail(_ error: (any Error)? = nil) async { if self.use() { await self.report(self.breaker.reportedEnding(error)) } }
+    public func fail(_ error: (any Error)? = nil) async {
+        if self.use() { await self.report(self.breaker.reportedEnding(error)) }
+    }
 
     /// Reports that the call failed; commits on the calling thread.
     /// - Parameter error: what went wrong, if known.

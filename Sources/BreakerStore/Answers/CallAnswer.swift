@@ -73,6 +73,9 @@ struct CallAnswer {
     /// - Parameter uptime: read only if the answer ends.
     func isOver(at uptime: @autoclosure () -> Int64) -> Bool { self.until != .max && self.until <= uptime() }
 
+    /// Whether the answer is `proceed`: one comparison, for the calls that must be fast.
+    @inline(__always) var isProceed: Bool { self.raw.verdict == Kind.proceed.rawValue }
+    @inline(__always) var isProceedWithoutFailures: Bool { self.raw.verdict == Kind.proceedWithoutFailures.rawValue }
     @inline(__always) var kind: Kind { Kind(rawValue: self.raw.verdict) ?? .unknown }
     var epoch: Int64 { Int64(bitPattern: self.raw.epoch) }
     var until: Int64 { Int64(bitPattern: self.raw.until) }

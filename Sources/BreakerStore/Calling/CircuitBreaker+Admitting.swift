@@ -30,7 +30,8 @@ extension CircuitBreaker {
         return self.beginning(try self.leave(by: outcome))
     }
 
-    /// Leave for a call of a closed circuit whose good ends are mostly only counted; nil if a kept answer is not enough.
+    /// Leave for a call of a closed circuit, most of whose successes are only counted; nil if no cached decision is
+    /// enough.
     ///
     /// Throws a kept refusal. To let a call through, this function makes no system call, takes no lock and allocates
     /// nothing; it reads the clock only if the call is measured.
@@ -38,15 +39,22 @@ extension CircuitBreaker {
     func leaveByKeptAnswer() throws(CircuitOpenError) -> Leave? {
         guard self.isPlain else { return nil }
         let answer = self.circuit.slot.ask(self.store.gate)
-        var leave = Leave(.closed, epoch: answer.epoch)
+        // The answer to most calls. The rest stands in a function of its own, so that this one keeps no object alive.
+        if answer.isProceed, !self.measuresDurations { return Leave(.closed, epoch: answer.epoch) }
+        return try self.rarerLeave(by: answer)
+    }
+
+    @inline(never)
+    private func rarerLeave(by answer: CallAnswer) throws(CircuitOpenError) -> Leave? {
         switch answer.kind {
-        case .proceed: if self.measuresDurations { leave.began = self.uptime }
-        case .proceedMeasured: leave.began = self.uptime
+        case .proceed, .proceedMeasured:
+            var leave = Leave(.closed, epoch: answer.epoch)
+            leave.began = self.uptime
+            return leave
         case .proceedWithoutFailures: return self.beginning(Leave(.closedConsecutive, epoch: answer.epoch))
         case .open, .heldOpen: return try self.leave(by: answer)
         case .unknown, .proceedWithFailures, .heldClosed, .observe, .probing, .claim: return nil
         }
-        return leave
     }
 
     /// The leave, with the uptime at which the operation begins, if the call is measured.

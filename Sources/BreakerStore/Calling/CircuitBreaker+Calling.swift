@@ -1,6 +1,6 @@
 /// What all forms of a call have in common.
 extension CircuitBreaker {
-    /// Makes one call, in the form of an asynchronous caller: the cached decision first, then one function for a success.
+    /// Makes one call: tries the cached decision first, and counts a success by one function.
     ///
     /// Inlined into the caller, where T is known: a generic function would cost three times as much. Only what a cached
     /// decision can't decide, and an end that is no plain success, leaves this function.
@@ -33,11 +33,13 @@ extension CircuitBreaker {
         }
         let judgement = judge(value)
         if case .good = judgement, self.countSuccess(of: leave) { return value }
-        guard let error = await self.report(judgement, ofType: type(of: value as Any), of: leave), hasFallback else { return value }
+        guard let error = await self.report(judgement, ofType: type(of: value as Any), of: leave), hasFallback else {
+            return value
+        }
         return try await fallback(error)
     }
 
-    /// Makes a call for which the cached decision is not enough: looks at the file, claims a probe's slot or follows the
+    /// Makes a call for which the cached decision is not enough: reads the file, claims a probe's slot, or follows the
     /// policy.
     @inlinable
     func callAsking<T>(
@@ -64,7 +66,9 @@ extension CircuitBreaker {
 
     /// Reports a value that is no plain success; returns the error that a fallback may replace.
     @usableFromInline
-    func report(_ judgement: ValueJudgement, ofType type: Any.Type, of leave: Leave) async -> (any Error)? {
+    func report(
+        _ judgement: ValueJudgement, ofType type: Any.Type, of leave: Leave
+    ) async -> (any Error)? {
         let ending = self.ending(judgement, ofType: type).taking(self.duration(of: leave))
         await self.report(ending, of: leave)
         return ending.errorForFallback
@@ -98,11 +102,13 @@ extension CircuitBreaker {
         }
         let judgement = judge(value)
         if case .good = judgement, self.countSuccess(of: leave) { return value }
-        guard let error = self.report(judgement, ofType: type(of: value as Any), of: leave), hasFallback else { return value }
+        guard let error = self.report(judgement, ofType: type(of: value as Any), of: leave), hasFallback else {
+            return value
+        }
         return try fallback(error)
     }
 
-    /// Makes a call for which the cached decision is not enough: looks at the file, claims a probe's slot or follows the
+    /// Makes a call for which the cached decision is not enough: reads the file, claims a probe's slot, or follows the
     /// policy.
     @inlinable
     func callAsking<T>(
@@ -140,20 +146,23 @@ extension CircuitBreaker {
     /// - Returns: false if the success must be reported: the call was slow, or there may be failures to forget.
     @usableFromInline
     func countSuccess(of leave: Leave) -> Bool {
-        let counts = self.circuit.counts
         switch leave.source {
         case .closed: break
         case .closedConsecutive:
-            guard self.circuit.slot.ask(self.store.gate).kind == .proceedWithoutFailures else { return false }
+            guard self.circuit.slot.ask(self.store.gate).isProceedWithoutFailures else { return false }
         case .probe, .uncounted, .closedInMemory, .probeInMemory: return false
         }
-        if leave.isMeasured {
-            let duration = self.uptime.subtractingSaturating(leave.began)
-            if counts.isSlow(duration) { return false }
-            counts.durations.add(duration)
-        }
+        if leave.isMeasured, !self.countDurationUnlessSlow(of: leave) { return false }
         // A call of a circuit that was forgotten meanwhile is not counted.
-        counts.lanes.add(.succeeded, epoch: leave.epoch)
+        self.circuit.counts.lanes.add(.succeeded, epoch: leave.epoch)
+        return true
+    }
+
+    @inline(never)
+    private func countDurationUnlessSlow(of leave: Leave) -> Bool {
+        let duration = self.uptime.subtractingSaturating(leave.began)
+        if self.circuit.counts.isSlow(duration) { return false }
+        self.circuit.counts.durations.add(duration)
         return true
     }
 
