@@ -36,7 +36,7 @@ struct LastCommands {
         do {
             // Where the log is lost, a circuit that only the log had comes back by its next use. A worker may notice
             // the loss between the two.
-            let commands = "\(Self.registration) ; call held ; \(command)"
+            let commands = "\(Self.registration) ; call held ; call open ; \(command)"
             if mustWork { try await worker.askUntilDone(commands) } else { try await worker.ask(commands) }
             // A failure that a worker without its file has seen reaches the file some time later.
             self.said[circuit] = !turnsOn ? .off : mustWork || circuit == "held" ? .on : .unknown

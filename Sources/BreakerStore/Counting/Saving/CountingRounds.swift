@@ -22,8 +22,9 @@ final class CountingRounds: Sendable {
 
     // MARK: - Publishing
 
-    /// How soon the thread tries again to answer, where another thread of this process just moves counts: in 1 of 600
-    /// answers that did not wait for such a thread, successes were missing.
+    /// How soon the thread tries again to answer, where another thread of this process moves counts just now.
+    ///
+    /// An answer must wait for such a thread: without that, 1 of 600 answers lacked successes.
     private static let pause = Duration.microseconds(100)
 
     /// How soon to try again: later each time, as the other thread may be stopped, or hang in the file system.
@@ -38,7 +39,7 @@ final class CountingRounds: Sendable {
     /// Whether this round looks at news: hardly more often than if nobody asked.
     ///
     /// If each answer could be followed by questions of the process that answers, they would be answered by other
-    /// processes, which would ask, too, and so on. Who has counted a failure has asked at once.
+    /// processes, which would ask, too, and so on. A process asks at once about its own failures.
     func looksAtNews(period: Duration) -> Bool {
         self.nextLook.withLock { next in
             if let next, next > .now { return false }

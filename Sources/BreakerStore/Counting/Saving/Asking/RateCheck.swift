@@ -1,5 +1,6 @@
-/// The check of a failure rate that this process sees as reached, from the first question to the trip, or until no
-/// failure comes any more.
+/// The check of a failure rate that this process sees as reached, from the first question to the trip.
+///
+/// The check also ends when the rate is not reached and no failure has been counted since the question.
 ///
 /// Pure. If the rate was not reached after all, and failures have come since, the check asks again after a pause: just
 /// below its threshold, a busy circuit would otherwise be asked for with each failure.

@@ -3,8 +3,8 @@ struct LostFile: Sendable {
     /// The file and the epoch whose word something is.
     struct Origin: Sendable {
         var incarnation: Int64
-        /// The uptime at which a worker last saw that file in its place; `Int64.min` if any other worker knows better,
-        /// whichever file it has lost.
+        /// The uptime at which a worker last saw that file in its place; with `Int64.min` any other worker's knowledge
+        /// wins, whichever file that worker has lost.
         var seenAt: Int64
         /// The circuit's epoch in that file.
         var epoch: Int64

@@ -29,8 +29,8 @@ enum Restoration {
 
     /// A file that was created at the store's path after the lost file was last seen there is in that file's place.
     ///
-    /// So it is if a process has created it that knew of no lost file, or if it is the second one since. Another path
-    /// is no proof against it: containers may have other names for the same directory.
+    /// It must have been created at this path, or record the lost file as the one that it replaces: containers may have
+    /// other names for the same directory. Which worker created it does not matter.
     ///
     /// - Parameter uptime: now.
     static func decide(

@@ -178,8 +178,8 @@ extension Database {
         ) { $0.integer(0) } == 1
     }
 
-    /// Whose word the circuit is in a file that other workers might yet have given what they know: of the file itself
-    /// if a command was given in it, or else of the lost file from which it was restored; or else of no file.
+    /// The file from which the circuit's state comes: this file, if a command was given in it; else the lost file from
+    /// which the state was restored; else `own`, which any other worker's knowledge outdoes.
     func origin(
         of id: Int64, _ name: String, or own: LostFile.Origin, uptime: (StoreTime) -> Int64
     ) throws(BreakerStoreError) -> LostFile.Origin {
