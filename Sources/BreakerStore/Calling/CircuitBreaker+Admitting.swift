@@ -39,8 +39,13 @@ extension CircuitBreaker {
     func leaveByKeptAnswer() throws(CircuitOpenError) -> Leave? {
         guard self.isPlain else { return nil }
         let answer = self.circuit.slot.ask(self.store.gate)
-        // The answer to most calls. The rest stands in a function of its own, so that this one keeps no object alive.
-        if answer.isProceed, !self.measuresDurations { return Leave(.closed, epoch: answer.epoch) }
+        // The answers to most calls. The rest stands in a function of its own, so that this one keeps no object alive.
+        if !self.measuresDurations {
+            if answer.isProceed { return Leave(.closed, epoch: answer.epoch) }
+            if answer.isProceedWithoutFailures, !self.circuit.counts.hasSlowRule {
+                return Leave(.closedConsecutive, epoch: answer.epoch)
+            }
+        }
         return try self.rarerLeave(by: answer)
     }
 
