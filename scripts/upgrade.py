@@ -23,7 +23,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PLACE = ROOT / ".build/upgrade"
 # The last commit of each release.
-COMMITS = {"0.1.2": "ee8cb83", "0.4.2": "57ee275", "0.4.3": "60471c2", "0.5.0": "66bc99d"}
+COMMITS = {"0.1.2": "ee8cb83", "0.4.2": "57ee275", "0.4.3": "60471c2", "0.5.0": "66bc99d", "0.5.1": "fa8a15f"}
 NEWEST = 2001
 # The releases that count on a board together with this one: they know its major version of the schema.
 BESIDE = {"0.5.0"}

@@ -31,11 +31,12 @@ extension CircuitBreaker {
             guard await self.report(error, of: leave), hasFallback else { throw error }
             return try await fallback(error)
         }
+        // Judging is not part of the call.
+        let took = leave.isMeasured ? self.duration(of: leave) : nil
         let judgement = judge(value)
-        if case .good = judgement, self.countSuccess(of: leave) { return value }
-        guard let error = await self.report(judgement, ofType: type(of: value as Any), of: leave), hasFallback else {
-            return value
-        }
+        if case .good = judgement, self.countSuccess(of: leave, taking: took) { return value }
+        let error = await self.report(judgement, ofType: type(of: value as Any), taking: took, of: leave)
+        guard hasFallback, let error else { return value }
         return try await fallback(error)
     }
 
@@ -67,9 +68,9 @@ extension CircuitBreaker {
     /// Reports a value that is no plain success; returns the error that a fallback may replace.
     @usableFromInline
     func report(
-        _ judgement: ValueJudgement, ofType type: Any.Type, of leave: Leave
+        _ judgement: ValueJudgement, ofType type: Any.Type, taking took: Int64?, of leave: Leave
     ) async -> (any Error)? {
-        let ending = self.ending(judgement, ofType: type).taking(self.duration(of: leave))
+        let ending = self.ending(judgement, ofType: type).taking(took)
         await self.report(ending, of: leave)
         return ending.errorForFallback
     }
@@ -100,11 +101,12 @@ extension CircuitBreaker {
             guard self.report(error, of: leave), hasFallback else { throw error }
             return try fallback(error)
         }
+        // Judging is not part of the call.
+        let took = leave.isMeasured ? self.duration(of: leave) : nil
         let judgement = judge(value)
-        if case .good = judgement, self.countSuccess(of: leave) { return value }
-        guard let error = self.report(judgement, ofType: type(of: value as Any), of: leave), hasFallback else {
-            return value
-        }
+        if case .good = judgement, self.countSuccess(of: leave, taking: took) { return value }
+        let error = self.report(judgement, ofType: type(of: value as Any), taking: took, of: leave)
+        guard hasFallback, let error else { return value }
         return try fallback(error)
     }
 
@@ -135,32 +137,34 @@ extension CircuitBreaker {
 
     /// Reports a value that is no plain success; returns the error that a fallback may replace.
     @usableFromInline
-    func report(_ judgement: ValueJudgement, ofType type: Any.Type, of leave: Leave) -> (any Error)? {
-        let ending = self.ending(judgement, ofType: type).taking(self.duration(of: leave))
+    func report(
+        _ judgement: ValueJudgement, ofType type: Any.Type, taking took: Int64?, of leave: Leave
+    ) -> (any Error)? {
+        let ending = self.ending(judgement, ofType: type).taking(took)
         self.report(ending, of: leave)
         return ending.errorForFallback
     }
 
     /// Counts a success by an addition to private memory, if that is all there is to do.
     ///
+    /// - Parameter took: how many microseconds the call took; nil if it is not measured.
     /// - Returns: false if the success must be reported: the call was slow, or there may be failures to forget.
     @usableFromInline
-    func countSuccess(of leave: Leave) -> Bool {
+    func countSuccess(of leave: Leave, taking took: Int64?) -> Bool {
         switch leave.source {
         case .closed: break
         case .closedConsecutive:
             guard self.circuit.slot.ask(self.store.gate).isProceedWithoutFailures else { return false }
         case .probe, .uncounted, .closedInMemory, .probeInMemory: return false
         }
-        if leave.isMeasured, !self.countDurationUnlessSlow(of: leave) { return false }
+        if let took, !self.countUnlessSlow(took) { return false }
         // A call of a circuit that was forgotten meanwhile is not counted.
         self.circuit.counts.lanes.add(.succeeded, epoch: leave.epoch)
         return true
     }
 
     @inline(never)
-    private func countDurationUnlessSlow(of leave: Leave) -> Bool {
-        let duration = self.uptime.subtractingSaturating(leave.began)
+    private func countUnlessSlow(_ duration: Int64) -> Bool {
         if self.circuit.counts.isSlow(duration) { return false }
         self.circuit.counts.durations.add(duration)
         return true

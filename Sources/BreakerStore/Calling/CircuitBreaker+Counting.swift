@@ -3,6 +3,7 @@ extension CircuitBreaker {
     // MARK: - Durations
 
     /// How many microseconds the operation took, which has just ended; nil if the call is not measured.
+    @usableFromInline
     func duration(of leave: Leave) -> Int64? {
         leave.isMeasured ? max(0, self.uptime.subtractingSaturating(leave.began)) : nil
     }

@@ -52,6 +52,22 @@ import Testing
         #expect(self.breaker.failureCount == 2)
     }
 
+    /// How long a value takes to be judged says nothing about the service.
+    @Test func judgingIsNoPartOfTheCall() async throws {
+        let slow = SlowCallRule(longerThan: .seconds(1), share: 1, minimumCalls: 1, within: .seconds(60))
+        let breaker = try self.fixture.store.breaker(CircuitBreaker.Config(name: "slow", slow: slow))
+        let judge: (Int) -> Bool = { _ in
+            self.fixture.clock.advance(by: .seconds(5))
+            return false
+        }
+        for _ in 0..<2 {
+            #expect(try await breaker.run({ 200 }, failingWhen: judge) == 200)
+            #expect(try synchronously { try breaker.run({ 200 }, failingWhen: judge) } == 200)
+        }
+        #expect(breaker.totals.slow == 0 && breaker.totals.succeeded == 4)
+        #expect(breaker.state == .closed)
+    }
+
     private struct Response {
         var status = 503
         var headers = ["Set-Cookie": "session=secret"]
