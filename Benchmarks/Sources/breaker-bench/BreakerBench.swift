@@ -70,6 +70,7 @@ struct BreakerBench {
     private static func run(_ role: Child.Role, _ path: String) async throws {
         switch role {
         case .healthyCalls: try await HealthyCall.runWithoutSystemCalls(path)
+        case .healthyForms: try await CallForms.runWithoutSystemCalls(path)
         case .refusedCalls: try await RefusedCall.runWithoutSystemCalls(path)
         case .countedFailures: try await Counting.runWithoutSystemCalls(path)
         case .idling: try await Counting.idle(path)

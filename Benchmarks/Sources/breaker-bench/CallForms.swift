@@ -11,17 +11,53 @@ struct CallForms {
         var bare: (Int) async throws -> Double
     }
 
+    private static func breakers(
+        _ path: String, _ configuration: CircuitStore.Configuration = CircuitStore.Configuration()
+    ) throws -> [CircuitBreaker] {
+        let store = try CircuitStore(path: path, configuration: configuration)
+        let rules: [(String, TripRule)] = [
+            ("5 failures in 60 s", .failures(5, within: .seconds(60))),
+            ("5 failures in a row", .consecutiveFailures(5)),
+            ("50 % of 100 calls", .failureRate(0.5, minimumCalls: 100, within: .seconds(60))),
+        ]
+        return try rules.map { try store.breaker(CircuitBreaker.Config(name: $0.0, trip: $0.1)) }
+    }
+
+    private static func callAll(_ breakers: [CircuitBreaker], _ forms: [Form], _ count: Int) async throws {
+        for breaker in breakers { for form in forms { _ = try await form.guarded(breaker, count) } }
+    }
+
+    /// In a child whose thread may make no system call.
+    static func runWithoutSystemCalls(_ path: String) async throws {
+        let breakers = try Self.breakers(path)
+        let forms = Self.forms(CommandLine.arguments.count)
+        try await Child.withoutSystemCalls { try await Self.callAll(breakers, forms, 10_000) }
+    }
+
+    private static func clockReads(_ path: String) async throws -> Int {
+        let clock = CountingClock()
+        var configuration = CircuitStore.Configuration()
+        configuration.clock = clock
+        let breakers = try Self.breakers(path, configuration)
+        let forms = Self.forms(CommandLine.arguments.count)
+        try await Self.callAll(breakers, forms, 1)
+        let before = clock.reads
+        try await Self.callAll(breakers, forms, 1_000)
+        return clock.reads - before
+    }
+
     static func measure(_ table: inout Table, _ effort: Effort) async throws {
         let counts = effort.fastCalls
         try await Program.withDirectory { directory in
-            let store = try CircuitStore(path: directory + "/forms.db")
-            let rules: [(String, TripRule)] = [
-                ("5 failures in 60 s", .failures(5, within: .seconds(60))),
-                ("5 failures in a row", .consecutiveFailures(5)),
-                ("50 % of 100 calls", .failureRate(0.5, minimumCalls: 100, within: .seconds(60))),
-            ]
-            for (rule, trip) in rules {
-                let breaker = try store.breaker(CircuitBreaker.Config(name: rule, trip: trip))
+            table.addCount(
+                "system calls in 10,000 calls of each form",
+                try Child.systemCalls(.healthyForms, directory + "/child.db"), .exactly(0))
+            // The store's own thread reads the clock now and then.
+            table.addCount(
+                "clock reads in 1,000 calls of each form", try await Self.clockReads(directory + "/clock.db"),
+                .atMost(100))
+            for breaker in try Self.breakers(directory + "/forms.db") {
+                let rule = breaker.name
                 for form in Self.forms(CommandLine.arguments.count) {
                     _ = try await form.guarded(breaker, 1)
                     let rounds = try await Rounds.run(

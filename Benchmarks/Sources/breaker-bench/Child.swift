@@ -13,6 +13,7 @@ enum Child {
     /// What a child is started for; its first argument.
     enum Role: String {
         case healthyCalls = "child-healthy-calls"
+        case healthyForms = "child-healthy-forms"
         case refusedCalls = "child-refused-calls"
         case countedFailures = "child-counted-failures"
         case idling = "child-idling"
