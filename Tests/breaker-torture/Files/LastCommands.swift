@@ -38,8 +38,14 @@ struct LastCommands {
             // the loss between the two.
             let commands = "\(Self.registration) ; call held ; call open ; \(command)"
             if mustWork { try await worker.askUntilDone(commands) } else { try await worker.ask(commands) }
-            // A failure that a worker without its file has seen reaches the file some time later.
-            self.said[circuit] = !turnsOn ? .off : mustWork || circuit == "held" ? .on : .unknown
+            if command == "release held", !mustWork {
+                // A new worker may have released a circuit whose hold no other worker had restored yet. That says
+                // nothing.
+                self.said[circuit] = .unknown
+            } else {
+                // A failure that a worker without its file has seen reaches the file some time later.
+                self.said[circuit] = !turnsOn ? .off : mustWork || circuit == "held" ? .on : .unknown
+            }
         } catch let error as WorkerProcess.Failure where !mustWork && error.answer != nil {
             self.said[circuit] = .unknown
         }
