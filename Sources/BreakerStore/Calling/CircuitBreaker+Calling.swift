@@ -3,7 +3,8 @@ extension CircuitBreaker {
     /// Makes one call: tries the cached decision first, and counts a success by one function.
     ///
     /// Inlined into the caller, where T is known: a generic function would cost three times as much. Only what a cached
-    /// decision can't decide, and an end that is no plain success, leaves this function.
+    /// decision can't decide, and an end that is no plain success, leaves this function: with all that in its body, an
+    /// asynchronous call with a fallback would cost three times as much.
     ///
     /// - Parameter hasFallback: whether `fallback` is the user's.
     @inlinable
@@ -18,8 +19,8 @@ extension CircuitBreaker {
         do throws(CircuitOpenError) {
             leave = try self.leaveByKeptAnswer()
         } catch {
-            guard hasFallback, !Task.isCancelled else { throw error }
-            return try await fallback(error)
+            guard hasFallback else { throw error }
+            return try await self.replace(error, if: !Task.isCancelled, fallback)
         }
         guard let leave else {
             return try await self.callAsking(operation, judge, hasFallback: hasFallback, fallback)
@@ -28,13 +29,34 @@ extension CircuitBreaker {
         do {
             value = try await operation()
         } catch {
-            guard await self.report(error, of: leave), hasFallback else { throw error }
-            return try await fallback(error)
+            let isReplaceable = await self.report(error, of: leave)
+            guard hasFallback else { throw error }
+            return try await self.replace(error, if: isReplaceable, fallback)
         }
         // Judging is not part of the call.
         let took = leave.isMeasured ? self.duration(of: leave) : nil
         let judgement = judge(value)
         if case .good = judgement, self.countSuccess(of: leave, taking: took) { return value }
+        return try await self.end(value, judgement, taking: took, of: leave, hasFallback: hasFallback, fallback)
+    }
+
+    /// Throws an error, or gives the caller what `fallback` makes of it.
+    @inlinable
+    @inline(never)
+    func replace<T>(
+        _ error: any Error, if isReplaceable: Bool, _ fallback: (any Error) async throws -> T
+    ) async throws -> T {
+        guard isReplaceable else { throw error }
+        return try await fallback(error)
+    }
+
+    /// Ends a call whose value is no plain success.
+    @inlinable
+    @inline(never)
+    func end<T>(
+        _ value: T, _ judgement: ValueJudgement, taking took: Int64?, of leave: Leave, hasFallback: Bool,
+        _ fallback: (any Error) async throws -> T
+    ) async throws -> T {
         let error = await self.report(judgement, ofType: type(of: value as Any), taking: took, of: leave)
         guard hasFallback, let error else { return value }
         return try await fallback(error)
@@ -88,8 +110,8 @@ extension CircuitBreaker {
         do throws(CircuitOpenError) {
             leave = try self.leaveByKeptAnswer()
         } catch {
-            guard hasFallback, !Task.isCancelled else { throw error }
-            return try fallback(error)
+            guard hasFallback else { throw error }
+            return try self.replace(error, if: !Task.isCancelled, fallback)
         }
         guard let leave else {
             return try self.callAsking(operation, judge, hasFallback: hasFallback, fallback)
@@ -98,13 +120,34 @@ extension CircuitBreaker {
         do {
             value = try operation()
         } catch {
-            guard self.report(error, of: leave), hasFallback else { throw error }
-            return try fallback(error)
+            let isReplaceable = self.report(error, of: leave)
+            guard hasFallback else { throw error }
+            return try self.replace(error, if: isReplaceable, fallback)
         }
         // Judging is not part of the call.
         let took = leave.isMeasured ? self.duration(of: leave) : nil
         let judgement = judge(value)
         if case .good = judgement, self.countSuccess(of: leave, taking: took) { return value }
+        return try self.end(value, judgement, taking: took, of: leave, hasFallback: hasFallback, fallback)
+    }
+
+    /// Throws an error, or gives the caller what `fallback` makes of it.
+    @inlinable
+    @inline(never)
+    func replace<T>(
+        _ error: any Error, if isReplaceable: Bool, _ fallback: (any Error) throws -> T
+    ) throws -> T {
+        guard isReplaceable else { throw error }
+        return try fallback(error)
+    }
+
+    /// Ends a call whose value is no plain success.
+    @inlinable
+    @inline(never)
+    func end<T>(
+        _ value: T, _ judgement: ValueJudgement, taking took: Int64?, of leave: Leave, hasFallback: Bool,
+        _ fallback: (any Error) throws -> T
+    ) throws -> T {
         let error = self.report(judgement, ofType: type(of: value as Any), taking: took, of: leave)
         guard hasFallback, let error else { return value }
         return try fallback(error)

@@ -45,6 +45,11 @@ final class StoreFixture: Sendable {
         let breaker = try self.breaker(name, trip: .consecutiveFailures(1), probes: probes, calls: calls)
         await breaker.recordFailure(CallFailure())
         self.clock.advance(by: .seconds(30))
+        // The store's thread would save the totals at any moment from now on. Tests count commits.
+        if let core = self.store.backend.core {
+            core.saveTalliesIfDue()
+            try await core.commit(until: self.store.deadline) { (_) throws(BreakerStoreError) in }
+        }
         return breaker
     }
 

@@ -29,10 +29,15 @@ import Testing
         if state == "due" || state == "half-open" { place.clock.advance(by: .seconds(30)) }
         if state == "half-open" { try await workers[0].ask("admit users") }
         let before = try await workers.ask("look users")
-        try await witness.ask("remember \(place.store)")
-        try await workers.ask("ask users 50")
-        #expect(try await workers.ask("look users") == before)
-        #expect(try await witness.ask("changed \(place.store)").description == "files=4 changed=")
+        var changed = ""
+        // Each worker saves its totals once after the clock was moved, at any moment.
+        for _ in 0...workers.count where changed != "files=4 changed=" {
+            try await witness.ask("remember \(place.store)")
+            try await workers.ask("ask users 50")
+            #expect(try await workers.ask("look users") == before)
+            changed = try await witness.ask("changed \(place.store)").description
+        }
+        #expect(changed == "files=4 changed=")
         let isPermitted = state == "closed" || state == "due"
         for look in before { #expect(look["permitted"] == "\(isPermitted)") }
     }
