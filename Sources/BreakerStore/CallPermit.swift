@@ -66,8 +66,9 @@ public final class CallPermit: Sendable {
     /// Uses the permit, and counts the success if that is all there is to do; returns whether it is to be reported.
     private func useForSuccess() -> Bool {
         guard self.use() else { return false }
-        let took = self.breaker.duration(of: self.leave)
-        return self.began != nil || !self.breaker.countSuccess(of: self.leave, taking: took)
+        // With `onOutcome` each call is reported.
+        guard self.began == nil else { return true }
+        return !self.breaker.countSuccess(of: self.leave, taking: self.breaker.duration(of: self.leave))
     }
 
     private func report(_ judged: @autoclosure () -> Ending, by report: (Ending, Leave) -> Void) {

@@ -194,7 +194,7 @@ import Testing
         if isRoot { try await worker.ask("user 65534") }
         try await worker.ask("open \(path) system-clock")
         try await worker.ask("breaker users")
-        // Another directory in the place of its own: whoever runs this may make one.
+        // Another directory in the place of its own: no test needs to be root to make one.
         unsafe rename(home, home + "-away")
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
         unsafe rename(home + "-away/circuits.db-lock", path + "-lock")

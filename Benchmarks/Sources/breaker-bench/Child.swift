@@ -101,8 +101,8 @@ extension Child {
 }
 
 extension Child {
-    /// Tells the processes of a crowd what to do.
-    static func tell(_ plan: String, at path: String) throws {
+    /// Writes the plan that the processes of a crowd read.
+    static func write(plan: String, at path: String) throws {
         let descriptor = unsafe open(path + "-plan", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
         defer { close(descriptor) }
         let bytes = Array(plan.utf8)
@@ -112,7 +112,7 @@ extension Child {
     }
 
     /// The words of the plan; called in the child.
-    static func told(at path: String) -> [Substring] {
+    static func plan(at path: String) -> [Substring] {
         var bytes = [UInt8](repeating: 0, count: 200)
         let descriptor = unsafe open(path + "-plan", O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }

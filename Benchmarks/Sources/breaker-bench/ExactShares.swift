@@ -79,7 +79,7 @@ struct ExactShares {
             let path = directory + "/exact.db"
             try CircuitStore(path: path).close()
             let words = "\(plan.callsPerSecond) \(plan.processes) \(plan.isRandom ? UInt64.random(in: 1...(.max)) : 0)"
-            try Child.tell(words, at: path)
+            try Child.write(plan: words, at: path)
             var calls: [(time: Double, fails: Bool)] = []
             var refused = Double.infinity
             for line in try Child.crowd(.exactShare, path, plan.processes).split(separator: "\n") {
@@ -110,7 +110,7 @@ struct ExactShares {
     // MARK: - In the child
 
     static func share(_ path: String) throws {
-        let words = Child.told(at: path)
+        let words = Child.plan(at: path)
         guard words.count == 3, let rate = Double(words[0]), let processes = Int(words[1]), let seed = UInt64(words[2])
         else { throw BenchmarkError("no plan") }
         var place = 0

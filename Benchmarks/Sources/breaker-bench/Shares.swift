@@ -66,7 +66,7 @@ struct Shares {
         return try await Program.withDirectory { directory in
             let path = directory + "/share.db"
             try CircuitStore(path: path).close()
-            try Child.tell("\(plan.processes) \(plan.quiet)", at: path)
+            try Child.write(plan: "\(plan.processes) \(plan.quiet)", at: path)
             let output = try Child.crowd(.sharing, path, plan.processes)
             var (good, bad): ([Double], [Double]) = ([], [])
             var refused = Double.infinity
@@ -102,7 +102,7 @@ struct Shares {
 
     /// The first process has the failing calls.
     static func share(_ path: String) throws {
-        let words = Child.told(at: path)
+        let words = Child.plan(at: path)
         guard words.count == 2, let processes = Double(words[0]), let quiet = Double(words[1]) else {
             throw BenchmarkError("no plan")
         }

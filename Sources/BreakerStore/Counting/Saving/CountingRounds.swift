@@ -3,7 +3,7 @@ import Synchronization
 /// What the rounds of the thread that counts remember of each other.
 final class CountingRounds: Sendable {
     private let isUnderWay = Atomic<Bool>(false)
-    /// How often the thread has tried in vain to publish since it last could.
+    /// How many tries to publish have failed since the last that succeeded.
     private let triesToPublish = Atomic<Int>(0)
     private let nextLook = Mutex<ContinuousClock.Instant?>(nil, rank: .leaf)
     private let nextPreparation = Mutex<ContinuousClock.Instant?>(nil, rank: .leaf)

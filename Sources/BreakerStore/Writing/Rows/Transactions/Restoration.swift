@@ -106,7 +106,7 @@ enum Restoration {
 
     /// The same for the same file without its log: there, a later epoch is a later state.
     ///
-    /// A circuit that only the log had is registered anew, with a later epoch that says nothing.
+    /// A circuit that only the log had is registered again. Its later epoch says nothing about its state.
     static func decideResumed(_ known: Known, _ here: Here) -> OfCircuit {
         if here.isCommanded { return .leave }
         let isMadeAnew = here.isNew && (known.isHeld || known.isOpen)
