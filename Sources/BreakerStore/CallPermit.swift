@@ -5,13 +5,13 @@ import Synchronization
 /// Only the first report of a permit counts. A permit that is deallocated without a report is discarded.
 public final class CallPermit: Sendable {
     private let breaker: CircuitBreaker
-    private let leave: Leave
+    private let admission: Admission
     private let began: ContinuousClock.Instant?
     private let isUsed = Atomic<Bool>(false)
 
-    init(_ breaker: CircuitBreaker, _ leave: Leave) {
+    init(_ breaker: CircuitBreaker, _ admission: Admission) {
         self.breaker = breaker
-        self.leave = leave
+        self.admission = admission
         self.began = breaker.isPlain ? nil : breaker.newStopwatch()
     }
 
@@ -22,14 +22,14 @@ public final class CallPermit: Sendable {
 
     /// Reports that the call succeeded; commits on the calling thread.
     @_disfavoredOverload
-    public func succeed() { if self.useForSuccess() { self.report(.success, by: self.breaker.report) } }
+    public func succeed() { if self.useForSuccess() { self.report(.success) } }
 
     /// Reports that the call succeeded, without waiting: the store's thread commits soon, if there is anything to
     /// commit.
     ///
     /// For event loops and callbacks.
     public func succeedLater() {
-        if self.useForSuccess() { self.report(.success, by: self.breaker.reportLater) }
+        if self.useForSuccess() { self.reportLater(.success) }
     }
 
     /// Reports that the call failed; suspends until the report is committed.
@@ -37,14 +37,14 @@ public final class CallPermit: Sendable {
     /// The policy's `classify` judges the error; the failure counts even if the calling task is cancelled.
     /// - Parameter error: what went wrong, if known.
     public func fail(_ error: (any Error)? = nil) async {
-        if self.use() { await self.report(self.breaker.reportedEnding(error)) }
+        if self.use() { await self.report(self.breaker.reportedOutcome(error)) }
     }
 
     /// Reports that the call failed; commits on the calling thread.
     /// - Parameter error: what went wrong, if known.
     @_disfavoredOverload
     public func fail(_ error: (any Error)? = nil) {
-        if self.use() { self.report(self.breaker.reportedEnding(error), by: self.breaker.report) }
+        if self.use() { self.report(self.breaker.reportedOutcome(error)) }
     }
 
     /// Reports that the call failed, without waiting: the store's thread commits soon.
@@ -53,13 +53,13 @@ public final class CallPermit: Sendable {
     /// the file as soon as the file can be used again. A process that is killed before the commit loses the report.
     /// - Parameter error: what went wrong, if known.
     public func failLater(_ error: (any Error)? = nil) {
-        if self.use() { self.report(self.breaker.reportedEnding(error), by: self.breaker.reportLater) }
+        if self.use() { self.reportLater(self.breaker.reportedOutcome(error)) }
     }
 
     /// Gives the permit back without a verdict: frees a probe's slot; no rule counts the call.
     ///
     /// Returns at once; the store's thread commits.
-    public func discard() { if self.use() { self.report(.ignored, by: self.breaker.reportLater) } }
+    public func discard() { if self.use() { self.reportLater(.ignored) } }
 
     private func use() -> Bool { !self.isUsed.exchange(true, ordering: .acquiringAndReleasing) }
 
@@ -68,21 +68,30 @@ public final class CallPermit: Sendable {
         guard self.use() else { return false }
         // With `onOutcome` each call is reported.
         guard self.began == nil else { return true }
-        return !self.breaker.countSuccess(of: self.leave, taking: self.breaker.duration(of: self.leave))
+        return !self.breaker.countSuccess(of: self.admission, taking: self.breaker.duration(of: self.admission))
     }
 
-    private func report(_ judged: @autoclosure () -> Ending, by report: (Ending, Leave) -> Void) {
-        let duration = self.breaker.elapsed(since: self.began)
-        let ending = judged().taking(self.breaker.duration(of: self.leave))
-        report(ending, self.leave)
-        self.breaker.reportOutcome(CallOutcome.Result(ending.verdict), duration)
+    private func report(_ outcome: @autoclosure () -> Outcome) {
+        let (elapsed, took) = self.durations
+        self.breaker.report(outcome().taking(took), of: self.admission, elapsed: elapsed)
     }
 
-    private func report(_ judged: @autoclosure () -> Ending) async {
-        let duration = self.breaker.elapsed(since: self.began)
-        let ending = judged().taking(self.breaker.duration(of: self.leave))
-        await self.breaker.report(ending, of: self.leave)
-        self.breaker.reportOutcome(CallOutcome.Result(ending.verdict), duration)
+    private func report(_ outcome: @autoclosure () -> Outcome) async {
+        let (elapsed, took) = self.durations
+        await self.breaker.report(outcome().taking(took), of: self.admission, elapsed: elapsed)
+    }
+
+    private func reportLater(_ outcome: @autoclosure () -> Outcome) {
+        let (elapsed, took) = self.durations
+        let outcome = outcome().taking(took)
+        self.breaker.reportLater(outcome, of: self.admission)
+        // On the caller's thread: the threads that go on with the report run none of the user's code.
+        self.breaker.publish(CallOutcome.Result(outcome.verdict), elapsed)
+    }
+
+    /// How long the call took, for metrics and for the circuit's rules.
+    private var durations: (elapsed: Duration, took: Int64?) {
+        (self.breaker.elapsed(since: self.began), self.breaker.duration(of: self.admission))
     }
 }
 
@@ -91,24 +100,25 @@ extension CircuitBreaker {
     ///
     /// Suspends while a probe's slot is claimed.
     public func admit() async throws(CircuitOpenError) -> CallPermit {
-        do throws(CircuitOpenError) {
-            if let leave = try self.leaveByKeptAnswer() { return CallPermit(self, leave) }
-            return CallPermit(self, try await self.letThrough())
-        } catch {
-            self.reportOutcome(.refused, .zero)
-            throw error
-        }
+        if let admission = try self.admitByCachedDecision() { return CallPermit(self, admission) }
+        var call = Call(.permit)
+        return try self.permit(by: await self.advance(&call, nil))
     }
 
     /// Lets one call through, for callback code; claims a probe's slot on the calling thread.
     @_disfavoredOverload
     public func admit() throws(CircuitOpenError) -> CallPermit {
-        do throws(CircuitOpenError) {
-            if let leave = try self.leaveByKeptAnswer() { return CallPermit(self, leave) }
-            return CallPermit(self, try self.letThrough())
-        } catch {
-            self.reportOutcome(.refused, .zero)
-            throw error
+        if let admission = try self.admitByCachedDecision() { return CallPermit(self, admission) }
+        var call = Call(.permit)
+        return try self.permit(by: self.advance(&call, nil))
+    }
+
+    private func permit(by step: Call.UserStep) throws(CircuitOpenError) -> CallPermit {
+        switch step {
+        case .done(.admitted(let admission)): return CallPermit(self, admission)
+        case .done(.error(let error)): throw error as? CircuitOpenError ?? self.makeRefusal(.open, nil)
+        // A call that asks for a permit ends in one of the two ways above.
+        case .done(.value), .run, .awaitOperation, .sleep, .replace: return CallPermit(self, Admission(.uncounted))
         }
     }
 }

@@ -1,100 +1,63 @@
-/// What all forms of a call have in common.
+/// What all forms of a call have in common: the inlined path, which the cached decision alone settles.
 extension CircuitBreaker {
     /// Makes one call: tries the cached decision first, and counts a success by one function.
     ///
     /// Inlined into the caller, where T is known: a generic function would cost three times as much. Only what a cached
-    /// decision can't decide, and an end that is no plain success, leaves this function: with all that in its body, an
-    /// asynchronous call with a fallback would cost three times as much.
+    /// decision can't decide, and an outcome that is no plain success, leaves this function: with all that in its body,
+    /// an asynchronous call with a fallback would cost three times as much.
     ///
-    /// - Parameter hasFallback: whether `fallback` is the user's.
+    /// - Parameters:
+    ///   - judge: judges a value; nil for a good one.
+    ///   - hasFallback: whether `fallback` is the user's.
     @inlinable
     @inline(__always)
     func call<T>(
         _ operation: () async throws -> T,
-        _ judge: (T) -> ValueJudgement,
+        _ judge: (T) -> Outcome?,
         hasFallback: Bool = false,
         _ fallback: (any Error) async throws -> T = { throw $0 }
     ) async throws -> T {
-        let leave: Leave?
+        let admission: Admission?
         do throws(CircuitOpenError) {
-            leave = try self.leaveByKeptAnswer()
+            admission = try self.admitByCachedDecision()
         } catch {
-            guard hasFallback else { throw error }
-            return try await self.replace(error, if: !Task.isCancelled, fallback)
+            guard hasFallback, !Task.isCancelled else { throw error }
+            return try await fallback(error)
         }
-        guard let leave else {
-            return try await self.callAsking(operation, judge, hasFallback: hasFallback, fallback)
+        guard let admission else {
+            return try await self.finish(.new, nil, operation, judge, hasFallback: hasFallback, fallback)
         }
         let value: T
         do {
             value = try await operation()
         } catch {
-            let isReplaceable = await self.report(error, of: leave)
-            guard hasFallback else { throw error }
-            return try await self.replace(error, if: isReplaceable, fallback)
+            return try await self.finish(
+                .threw(error, admission), nil, operation, judge, hasFallback: hasFallback, fallback)
         }
         // Judging is not part of the call.
-        let took = leave.isMeasured ? self.duration(of: leave) : nil
-        let judgement = judge(value)
-        if case .good = judgement, self.countSuccess(of: leave, taking: took) { return value }
-        return try await self.end(value, judgement, taking: took, of: leave, hasFallback: hasFallback, fallback)
+        let took = admission.isMeasured ? self.duration(of: admission) : nil
+        let judged = judge(value)
+        if judged == nil, self.countSuccess(of: admission, taking: took) { return value }
+        return try await self.finish(
+            .returned(judged, took: took, admission), value, operation, judge, hasFallback: hasFallback, fallback)
     }
 
-    /// Throws an error, or gives the caller what `fallback` makes of it.
+    /// Drives a call to its end.
     @inlinable
     @inline(never)
-    func replace<T>(
-        _ error: any Error, if isReplaceable: Bool, _ fallback: (any Error) async throws -> T
+    func finish<T>(
+        _ begun: BegunCall, _ value: T?, _ operation: () async throws -> T, _ judge: (T) -> Outcome?,
+        hasFallback: Bool, _ fallback: (any Error) async throws -> T
     ) async throws -> T {
-        guard isReplaceable else { throw error }
-        return try await fallback(error)
-    }
-
-    /// Ends a call whose value is no plain success.
-    @inlinable
-    @inline(never)
-    func end<T>(
-        _ value: T, _ judgement: ValueJudgement, taking took: Int64?, of leave: Leave, hasFallback: Bool,
-        _ fallback: (any Error) async throws -> T
-    ) async throws -> T {
-        let error = await self.report(judgement, ofType: type(of: value as Any), taking: took, of: leave)
-        guard hasFallback, let error else { return value }
-        return try await fallback(error)
-    }
-
-    /// Makes a call for which the cached decision is not enough: reads the file, claims a probe's slot, or follows the
-    /// policy.
-    @inlinable
-    func callAsking<T>(
-        _ operation: () async throws -> T,
-        _ judge: (T) -> ValueJudgement,
-        hasFallback: Bool,
-        _ fallback: (any Error) async throws -> T
-    ) async throws -> T {
-        var value: T?
-        let attempt = await self.lastAttempt(
-            of: { value = try await operation() },
-            judged: { self.ending(value, judge) })
-        guard hasFallback, let error = attempt.errorForFallback else { return try attempt.get(value) }
-        return try await fallback(error)
-    }
-
-    /// Reports an error that the operation has thrown; returns whether a fallback may replace it.
-    @usableFromInline
-    func report(_ error: any Error, of leave: Leave) async -> Bool {
-        let ending = self.ending(error).taking(self.duration(of: leave))
-        await self.report(ending, of: leave)
-        return ending.errorForFallback != nil
-    }
-
-    /// Reports a value that is no plain success; returns the error that a fallback may replace.
-    @usableFromInline
-    func report(
-        _ judgement: ValueJudgement, ofType type: Any.Type, taking took: Int64?, of leave: Leave
-    ) async -> (any Error)? {
-        let ending = self.ending(judgement, ofType: type).taking(took)
-        await self.report(ending, of: leave)
-        return ending.errorForFallback
+        var value = value
+        try await self.drive(
+            begun, hasFallback: hasFallback,
+            operation: { value = try await operation() },
+            judge: { value.flatMap { judge($0) } },
+            fallback: { value = try await fallback($0) })
+        // A call that ends without an error has a value.
+        guard let value else { throw CancellationError() }
+        return value
     }
 
     /// The same in the form of a synchronous caller.
@@ -102,90 +65,93 @@ extension CircuitBreaker {
     @inline(__always)
     func call<T>(
         _ operation: () throws -> T,
-        _ judge: (T) -> ValueJudgement,
+        _ judge: (T) -> Outcome?,
         hasFallback: Bool = false,
         _ fallback: (any Error) throws -> T = { throw $0 }
     ) throws -> T {
-        let leave: Leave?
+        let admission: Admission?
         do throws(CircuitOpenError) {
-            leave = try self.leaveByKeptAnswer()
+            admission = try self.admitByCachedDecision()
         } catch {
-            guard hasFallback else { throw error }
-            return try self.replace(error, if: !Task.isCancelled, fallback)
+            guard hasFallback, !Task.isCancelled else { throw error }
+            return try fallback(error)
         }
-        guard let leave else {
-            return try self.callAsking(operation, judge, hasFallback: hasFallback, fallback)
+        guard let admission else {
+            return try self.finish(.new, nil, operation, judge, hasFallback: hasFallback, fallback)
         }
         let value: T
         do {
             value = try operation()
         } catch {
-            let isReplaceable = self.report(error, of: leave)
-            guard hasFallback else { throw error }
-            return try self.replace(error, if: isReplaceable, fallback)
+            return try self.finish(.threw(error, admission), nil, operation, judge, hasFallback: hasFallback, fallback)
         }
         // Judging is not part of the call.
-        let took = leave.isMeasured ? self.duration(of: leave) : nil
-        let judgement = judge(value)
-        if case .good = judgement, self.countSuccess(of: leave, taking: took) { return value }
-        return try self.end(value, judgement, taking: took, of: leave, hasFallback: hasFallback, fallback)
+        let took = admission.isMeasured ? self.duration(of: admission) : nil
+        let judged = judge(value)
+        if judged == nil, self.countSuccess(of: admission, taking: took) { return value }
+        return try self.finish(
+            .returned(judged, took: took, admission), value, operation, judge, hasFallback: hasFallback, fallback)
     }
 
-    /// Throws an error, or gives the caller what `fallback` makes of it.
+    /// Drives a call of a synchronous caller to its end.
     @inlinable
     @inline(never)
-    func replace<T>(
-        _ error: any Error, if isReplaceable: Bool, _ fallback: (any Error) throws -> T
+    func finish<T>(
+        _ begun: BegunCall, _ value: T?, _ operation: () throws -> T, _ judge: (T) -> Outcome?,
+        hasFallback: Bool, _ fallback: (any Error) throws -> T
     ) throws -> T {
-        guard isReplaceable else { throw error }
-        return try fallback(error)
+        var value = value
+        try self.drive(
+            begun, hasFallback: hasFallback,
+            operation: { value = try operation() },
+            judge: { value.flatMap { judge($0) } },
+            fallback: { value = try fallback($0) })
+        // A call that ends without an error has a value.
+        guard let value else { throw CancellationError() }
+        return value
     }
 
-    /// Ends a call whose value is no plain success.
-    @inlinable
+    // MARK: - The cached decision
+
+    /// Lets through a call of a closed circuit, most of whose successes are only counted; nil if no cached decision is
+    /// enough.
+    ///
+    /// Throws a cached refusal. To let a call through, this function makes no system call, takes no lock and allocates
+    /// nothing; it reads the clock only if the call is measured.
+    @usableFromInline
+    func admitByCachedDecision() throws(CircuitOpenError) -> Admission? {
+        guard self.isPlain else { return nil }
+        let decision = self.circuit.slot.ask(self.store.gate)
+        // The decisions of most calls. The rest stands in a function of its own, so that this one keeps no object
+        // alive.
+        if !self.measuresDurations {
+            if decision.isProceed { return Admission(.closed, epoch: decision.epoch) }
+            if decision.isProceedWithoutFailures, !self.circuit.counts.hasSlowRule {
+                return Admission(.closedConsecutive, epoch: decision.epoch)
+            }
+        }
+        return try self.admitByRarerDecision(decision)
+    }
+
     @inline(never)
-    func end<T>(
-        _ value: T, _ judgement: ValueJudgement, taking took: Int64?, of leave: Leave, hasFallback: Bool,
-        _ fallback: (any Error) throws -> T
-    ) throws -> T {
-        let error = self.report(judgement, ofType: type(of: value as Any), taking: took, of: leave)
-        guard hasFallback, let error else { return value }
-        return try fallback(error)
+    private func admitByRarerDecision(_ decision: CallAnswer) throws(CircuitOpenError) -> Admission? {
+        switch decision.kind {
+        case .proceed, .proceedMeasured: return self.measured(Admission(.closed, epoch: decision.epoch), always: true)
+        case .proceedWithoutFailures: return self.measured(Admission(.closedConsecutive, epoch: decision.epoch))
+        case .open, .heldOpen:
+            let remaining = decision.until == .max ? nil : decision.until.subtractingSaturating(self.core.clock.uptime)
+            if let remaining, remaining <= 0 { return nil }
+            throw self.makeRefusal(decision.kind == .open ? .open : .held, remaining)
+        case .unknown, .proceedWithFailures, .heldClosed, .observe, .probing, .claim: return nil
+        }
     }
 
-    /// Makes a call for which the cached decision is not enough: reads the file, claims a probe's slot, or follows the
-    /// policy.
-    @inlinable
-    func callAsking<T>(
-        _ operation: () throws -> T,
-        _ judge: (T) -> ValueJudgement,
-        hasFallback: Bool,
-        _ fallback: (any Error) throws -> T
-    ) throws -> T {
-        var value: T?
-        let attempt = self.lastAttempt(
-            of: { value = try operation() },
-            judged: { self.ending(value, judge) })
-        guard hasFallback, let error = attempt.errorForFallback else { return try attempt.get(value) }
-        return try fallback(error)
-    }
-
-    /// Reports an error that the operation has thrown; returns whether a fallback may replace it.
-    @usableFromInline
-    func report(_ error: any Error, of leave: Leave) -> Bool {
-        let ending = self.ending(error).taking(self.duration(of: leave))
-        self.report(ending, of: leave)
-        return ending.errorForFallback != nil
-    }
-
-    /// Reports a value that is no plain success; returns the error that a fallback may replace.
-    @usableFromInline
-    func report(
-        _ judgement: ValueJudgement, ofType type: Any.Type, taking took: Int64?, of leave: Leave
-    ) -> (any Error)? {
-        let ending = self.ending(judgement, ofType: type).taking(took)
-        self.report(ending, of: leave)
-        return ending.errorForFallback
+    /// The admission, with the uptime at which the operation begins, if the call is measured.
+    func measured(_ admission: Admission, always: Bool = false) -> Admission {
+        guard always || self.circuit.counts.hasSlowRule || self.measuresDurations else { return admission }
+        var admission = admission
+        admission.began = self.uptime
+        return admission
     }
 
     /// Counts a success by an addition to private memory, if that is all there is to do.
@@ -193,16 +159,16 @@ extension CircuitBreaker {
     /// - Parameter took: how many microseconds the call took; nil if it is not measured.
     /// - Returns: false if the success must be reported: the call was slow, or there may be failures to forget.
     @usableFromInline
-    func countSuccess(of leave: Leave, taking took: Int64?) -> Bool {
-        switch leave.source {
+    func countSuccess(of admission: Admission, taking took: Int64?) -> Bool {
+        switch admission.source {
         case .closed: break
         case .closedConsecutive:
             guard self.circuit.slot.ask(self.store.gate).isProceedWithoutFailures else { return false }
-        case .probe, .uncounted, .closedInMemory, .probeInMemory: return false
+        case .probe, .uncounted, .observed, .closedInMemory, .probeInMemory: return false
         }
         if let took, !self.countUnlessSlow(took) { return false }
         // A call of a circuit that was forgotten meanwhile is not counted.
-        self.circuit.counts.lanes.add(.succeeded, epoch: leave.epoch)
+        self.circuit.counts.lanes.add(.succeeded, epoch: admission.epoch)
         return true
     }
 
@@ -213,21 +179,26 @@ extension CircuitBreaker {
         return true
     }
 
-    @inlinable
-    func ending<T>(_ value: T?, _ judge: (T) -> ValueJudgement) -> Ending {
-        guard let value else { return self.ending(.good, ofType: T.self) }
-        return self.ending(judge(value), ofType: type(of: value as Any))
+    /// How many microseconds the operation took, which has just ended; nil if the call was not measured.
+    @usableFromInline
+    func duration(of admission: Admission) -> Int64? {
+        admission.isMeasured ? max(0, self.uptime.subtractingSaturating(admission.began)) : nil
     }
 
-    /// What a value means for the circuit.
+    // MARK: - Outcomes
+
+    /// The outcome of a value that is a failure without being an error.
     ///
     /// A failing value is described by its type, as an error is by default: the value may have secrets.
+    @inlinable
+    func failingOutcome<T>(of value: T) -> Outcome { self.failingOutcome(ofType: type(of: value as Any)) }
+
     @usableFromInline
-    func ending(_ judgement: ValueJudgement, ofType type: @autoclosure () -> Any.Type) -> Ending {
-        switch judgement {
-        case .good: .success
-        case .failing: Ending(verdict: .failure, text: StoredText.cut(TypeNames.name(of: type())))
-        case .error(let error): self.ending(error)
-        }
+    func failingOutcome(ofType type: Any.Type) -> Outcome {
+        Outcome(verdict: .failure, text: StoredText.cut(TypeNames.name(of: type)))
     }
+
+    /// The outcome of a value that stands for an error, as the policy judges the error.
+    @usableFromInline
+    func outcome(of error: any Error) -> Outcome { Outcome(verdict: self.policy.classify(error), error: error) }
 }

@@ -1,66 +1,61 @@
 /// Guards in memory while the file can't be used.
 extension CircuitBreaker {
-    func leaveByMemory() throws(CircuitOpenError) -> Leave {
+    func admitByMemory() -> Call.Input {
         if !self.store.gate.isForked { self.core.startThread() }
         let token = self.core.newToken()
         let now = self.core.clock.now
-        let (outcome, lastError) = self.inMemory(at: now) { circuit, moment, _ in
+        let (admission, lastError) = self.inMemory(at: now) { circuit, moment, _ in
             (circuit.callArrived(at: moment, claiming: Circuit.Claim(token: token, worker: 0)), circuit.lastError)
         }
-        switch outcome {
-        case .proceed(let epoch):
-            self.circuit.counts.noteMemory(guardsIn: epoch)
-            return Leave(.closedInMemory, epoch: epoch)
-        case .probe(let token, let epoch): return Leave(.probeInMemory, epoch: epoch, token: token)
-        case .uncounted: return .uncounted
-        case .observe: return self.countObserved()
-        case .refuse(let cause, let until):
-            throw self.makeRefusal(cause, until.map { $0.microseconds(since: now) }, lastError: lastError)
-        }
+        if case .proceed(let epoch) = admission { self.circuit.counts.noteMemory(guardsIn: epoch) }
+        return Call.Input(admission, inMemory: true, lastError: lastError, uptime: self.core.clock.uptime)
     }
 
-    /// Counts in memory an input that could not be committed; keeps failures and ends of probes for the file.
-    func countInMemory(_ input: CircuitInput) {
-        switch input {
-        case .failed(let report), .failedUnread(let report):
-            self.count(report, failed: true)
-            self.keep(input)
-        case .succeeded(let report):
-            self.count(report, failed: false)
+    /// Counts in memory a report that could not be committed; keeps failures and ends of probes for the file.
+    func countInMemory(_ report: OutcomeReport) {
+        switch report {
+        case .failed(let failure), .failedUnread(let failure):
+            self.count(failure, failed: true)
+            self.keep(report)
+        case .succeeded(let success):
+            self.count(success, failed: false)
         case .probeEnded(_, _, let verdict, let error):
             if verdict != .ignored {
-                self.count(self.newReport(0, Ending(verdict: verdict, text: error)), failed: verdict.isFailure)
+                self.count(self.newReport(0, Outcome(verdict: verdict, text: error)), failed: verdict.isFailure)
             }
             // As soon as the file is back, it must learn that the probe's slot is free.
-            self.keep(input)
-        case .recorded(let report, let failed, token: _):
-            self.count(report, failed: failed)
-            if failed { self.keepFailure(report) }
+            self.keep(report)
+        case .recorded(let recorded, let failed, token: _):
+            self.count(recorded, failed: failed)
+            if failed { self.keepFailure(recorded) }
         }
     }
 
-    /// Counts the end of a call that memory let through; a failure is kept for the file, too.
-    func countInMemory(_ ending: Ending, of leave: Leave) {
-        let report = self.newReport(leave.epoch, ending)
-        self.inMemory(at: report.at) { circuit, moment, failures in
-            if leave.isProbe {
-                _ = circuit.probeEnded(
-                    token: leave.token, epoch: leave.epoch, ending.verdict, error: report.error, at: moment)
-            } else if ending.verdict.isFailure {
-                _ = circuit.callFailed(report, at: moment, among: failures)
-            } else if ending.verdict == .success {
-                _ = circuit.callSucceeded(report, at: moment)
-            }
+    /// Counts the outcome of a call that memory let through; a failure is kept for the file, too.
+    func countInMemory(_ outcome: Outcome, of admission: Admission) {
+        let report = self.newReport(admission.epoch, outcome)
+        switch (admission.isProbe, outcome.verdict) {
+        case (true, let verdict):
+            self.apply(
+                .probeEnded(token: admission.token, epoch: admission.epoch, verdict, error: report.error), at: report.at)
+        case (false, .failure), (false, .outage):
+            self.apply(.failed(report), at: report.at)
+            self.keepFailure(report)
+        case (false, .success): self.apply(.succeeded(report), at: report.at)
+        case (false, .ignored): break
         }
-        if !leave.isProbe, ending.verdict.isFailure { self.keepFailure(report) }
     }
 
+    /// Counts in memory the report of a call that the file let through: whatever the state there is, memory takes it
+    /// for a call of its own.
     private func count(_ report: Report, failed: Bool) {
-        let claim = Circuit.Claim(token: self.core.newToken(), worker: 0)
-        self.inMemory(at: report.at) { circuit, moment, failures in
-            var report = report
-            report.epoch = circuit.epoch
-            _ = circuit.recorded(report, failed: failed, claiming: claim, at: moment, among: failures)
+        self.apply(.recorded(report, failed: failed, token: self.core.newToken()), at: report.at)
+    }
+
+    private func apply(_ report: OutcomeReport, at now: StoreTime) {
+        self.inMemory(at: now) { circuit, moment, failures in
+            _ = circuit.apply(
+                report, at: moment, among: failures, claiming: { Circuit.Claim(token: $0, worker: 0) })
         }
     }
 
@@ -78,12 +73,12 @@ extension CircuitBreaker {
         self.keep(.failed(report))
     }
 
-    private func keep(_ input: CircuitInput) {
+    private func keep(_ report: OutcomeReport) {
         guard self.mayUseFile else { return }
-        let time = input.failure?.at ?? self.core.clock.now
+        let time = report.failure?.at ?? self.core.clock.now
         self.core.outbox.keep(
             KeptReport(
-                circuit: self.circuit, input: input, uptime: self.core.clock.uptime(of: time)))
+                circuit: self.circuit, report: report, uptime: self.core.clock.uptime(of: time)))
     }
 
     /// Applies one event to the circuit in memory.

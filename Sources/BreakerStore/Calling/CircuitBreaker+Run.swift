@@ -8,7 +8,7 @@ extension CircuitBreaker {
     /// - Parameter operation: the call to guard.
     @inlinable
     public func run<T>(_ operation: () async throws -> T) async throws -> T {
-        try await self.call(operation, { _ in .good })
+        try await self.call(operation, { _ in nil })
     }
 
     /// Runs `operation` as the plain form does; a value for which `isFailure` is true counts as a failure.
@@ -20,7 +20,7 @@ extension CircuitBreaker {
     ///   - isFailure: judges a returned value.
     @inlinable
     public func run<T>(_ operation: () async throws -> T, failingWhen isFailure: (T) -> Bool) async throws -> T {
-        try await self.call(operation, { isFailure($0) ? .failing : .good })
+        try await self.call(operation, { isFailure($0) ? self.failingOutcome(of: $0) : nil })
     }
 
     /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error.
@@ -31,7 +31,7 @@ extension CircuitBreaker {
     ///   - failure: the error that a value stands for; nil for a good value.
     @inlinable
     public func run<T>(_ operation: () async throws -> T, failure: (T) -> (any Error)?) async throws -> T {
-        try await self.call(operation, { ValueJudgement(failure($0)) })
+        try await self.call(operation, { failure($0).map { self.outcome(of: $0) } })
     }
 
     /// Runs `operation` as the plain form does; a value for which `failure` gives an error counts as that error.
@@ -48,7 +48,7 @@ extension CircuitBreaker {
         failure: (T) -> (any Error)?,
         fallback: (any Error) async throws -> T
     ) async throws -> T {
-        try await self.call(operation, { ValueJudgement(failure($0)) }, hasFallback: true, fallback)
+        try await self.call(operation, { failure($0).map { self.outcome(of: $0) } }, hasFallback: true, fallback)
     }
 
     /// Runs `operation` as the plain form does, and `fallback` when it was refused, failed or timed out.
@@ -64,7 +64,7 @@ extension CircuitBreaker {
         _ operation: () async throws -> T,
         fallback: (any Error) async throws -> T
     ) async throws -> T {
-        try await self.call(operation, { _ in .good }, hasFallback: true, fallback)
+        try await self.call(operation, { _ in nil }, hasFallback: true, fallback)
     }
 
     /// Runs `operation` as the form with an asynchronous fallback does.
@@ -79,7 +79,7 @@ extension CircuitBreaker {
         _ operation: () async throws -> T,
         fallback: (any Error) throws -> T
     ) async throws -> T {
-        try await self.call(operation, { _ in .good }, hasFallback: true, fallback)
+        try await self.call(operation, { _ in nil }, hasFallback: true, fallback)
     }
 
     /// Runs `operation` on the calling thread; the compiler chooses this form in synchronous code.
@@ -92,7 +92,7 @@ extension CircuitBreaker {
     /// - Parameter operation: the call to guard.
     @inlinable
     @_disfavoredOverload
-    public func run<T>(_ operation: () throws -> T) throws -> T { try self.call(operation, { _ in .good }) }
+    public func run<T>(_ operation: () throws -> T) throws -> T { try self.call(operation, { _ in nil }) }
 
     /// Runs `operation` as the plain synchronous form does; a value for which `isFailure` is true counts as a failure.
     ///
@@ -104,7 +104,7 @@ extension CircuitBreaker {
     @inlinable
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, failingWhen isFailure: (T) -> Bool) throws -> T {
-        try self.call(operation, { isFailure($0) ? .failing : .good })
+        try self.call(operation, { isFailure($0) ? self.failingOutcome(of: $0) : nil })
     }
 
     /// Runs `operation` as the plain synchronous form does; a value for which `failure` gives an error counts as that
@@ -115,7 +115,7 @@ extension CircuitBreaker {
     @inlinable
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, failure: (T) -> (any Error)?) throws -> T {
-        try self.call(operation, { ValueJudgement(failure($0)) })
+        try self.call(operation, { failure($0).map { self.outcome(of: $0) } })
     }
 
     /// Runs `operation` as the plain synchronous form does, and `fallback` when it was refused or failed.
@@ -128,6 +128,6 @@ extension CircuitBreaker {
     @inlinable
     @_disfavoredOverload
     public func run<T>(_ operation: () throws -> T, fallback: (any Error) throws -> T) throws -> T {
-        try self.call(operation, { _ in .good }, hasFallback: true, fallback)
+        try self.call(operation, { _ in nil }, hasFallback: true, fallback)
     }
 }

@@ -14,7 +14,7 @@ final class CircuitCells: Sendable {
             self.ring.ticks.tick(at: uptime, inStretch: stretch)
         }
 
-        func isBad(_ end: BadEnd) -> Bool {
+        func isBad(_ end: CountedFailure) -> Bool {
             switch self.subject {
             case .failed: end.isFailed
             case .slow: end.isSlow
@@ -114,7 +114,7 @@ final class CircuitCells: Sendable {
     }
 
     /// Adds a failing or slow end.
-    func addToTotals(_ end: BadEnd) {
+    func addToTotals(_ end: CountedFailure) {
         self.touching { if self.hasItsCells { self.totalsCell.add(end) } }
     }
 
@@ -130,7 +130,7 @@ final class CircuitCells: Sendable {
     ///
     /// An end that is bad for one rule may be good for the other.
     func addToWindows(
-        _ end: BadEnd, by worker: Int64, inStretch stretch: Int64, at uptime: Int64,
+        _ end: CountedFailure, by worker: Int64, inStretch stretch: Int64, at uptime: Int64,
         of subjects: [WindowSubject]? = nil
     ) -> [WindowSubject] {
         guard !self.windows.isEmpty else { return [] }

@@ -109,7 +109,7 @@ extension CircuitCounts {
     /// - Parameter isPresent: asks the file, without waiting, whether the circuit is still in the epoch that let the
     ///   call through.
     func count(
-        _ end: BadEnd, of origin: Origin, by worker: Int64, in pair: CellPair, clock: () -> Int64,
+        _ end: CountedFailure, of origin: Origin, by worker: Int64, in pair: CellPair, clock: () -> Int64,
         isPresent: () -> Bool
     ) -> Circuit.WindowCounts {
         let uptime = clock()
@@ -142,7 +142,7 @@ extension CircuitCounts {
             isPresent: deciding.board == nil ? { true } : isPresent, clock)
     }
 
-    private func addToTotals(_ end: BadEnd, in pair: CellPair) {
+    private func addToTotals(_ end: CountedFailure, in pair: CellPair) {
         // `ownBad` first, then the board. A comparison in between sees one bad end of others too few: it checks once
         // too often, and finds a real one in the next round at the latest. In the opposite order it would see one too
         // many, and the next real one would look like no change.

@@ -17,8 +17,8 @@ extension CircuitBreaker {
     }
 
     /// Throws the refusal if the kept answer is one.
-    package var hasKeptLeave: Bool {
-        get throws(CircuitOpenError) { try self.leaveByKeptAnswer() != nil }
+    package var isAdmittedByCache: Bool {
+        get throws(CircuitOpenError) { try self.admitByCachedDecision() != nil }
     }
 
     /// The circuit's epoch in the file; nil if the file has no such circuit.

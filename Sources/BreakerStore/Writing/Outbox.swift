@@ -31,7 +31,7 @@ final class Outbox: Sendable {
     /// Called when another file has taken the lost one's place: the epochs of the lost file say nothing there.
     func fileReplaced() {
         self.state.withLock { state in
-            for index in state.reports.indices { state.reports[index].input.forgetEpoch() }
+            for index in state.reports.indices { state.reports[index].report.forgetEpoch() }
         }
     }
 
@@ -78,7 +78,7 @@ final class Outbox: Sendable {
 /// A report that could not be committed.
 struct KeptReport: Sendable {
     let circuit: SharedCircuit
-    var input: CircuitInput
+    var report: OutcomeReport
     /// When the call ended, as uptime: the file's clock offset may differ from the offset that was known then.
     let uptime: Int64
 }

@@ -31,7 +31,7 @@ import Darwin
         }
 
         func fail() {
-            let end = BadEnd(isFailed: true, isSlow: true)
+            let end = CountedFailure(isFailed: true, isSlow: true)
             self.counter.count(end, lanes: self.lanes) { 20_000_000 }
         }
 

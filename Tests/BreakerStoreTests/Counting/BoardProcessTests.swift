@@ -216,7 +216,7 @@ import Darwin
                         while board.checkPlace(), !isOver() {
                             for _ in 0..<20 {
                                 counter.count(
-                                    BadEnd(isFailed: true, isSlow: true), by: Int64(number + 1), lanes: lanes
+                                    CountedFailure(isFailed: true, isSlow: true), by: Int64(number + 1), lanes: lanes
                                 ) { SystemHostClock.uptimeNanoseconds / 1_000 }
                                 _ = counter.sums(at: SystemHostClock.uptimeNanoseconds / 1_000)
                             }

@@ -18,7 +18,7 @@ import Darwin
         try BoardPlace.withBoard { place, board in
             let counter = try place.counter(board, 11)
             func end(_ failed: Bool, _ slow: Bool, _ late: Bool) {
-                counter.count(BadEnd(isFailed: failed, isSlow: slow), isLate: late) { 20_000_000 }
+                counter.count(CountedFailure(isFailed: failed, isSlow: slow), isLate: late) { 20_000_000 }
             }
             end(true, true, false)
             for _ in 0..<5 { end(true, true, true) }

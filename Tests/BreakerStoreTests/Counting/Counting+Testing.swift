@@ -14,7 +14,7 @@ extension CircuitCells {
     ///
     /// - Parameter isLate: whether the end counts in totals alone.
     func count(
-        _ end: BadEnd, by worker: Int64 = 1, stretch: Int64 = 1, lanes: borrowing Lanes = Lanes(), isLate: Bool = false,
+        _ end: CountedFailure, by worker: Int64 = 1, stretch: Int64 = 1, lanes: borrowing Lanes = Lanes(), isLate: Bool = false,
         clock: () -> Int64
     ) {
         self.publish(lanes, stretch: stretch, clock: clock)
@@ -55,9 +55,9 @@ extension LaneCounts {
     var isEmpty: Bool { self == LaneCounts() }
 }
 
-extension BadEnd {
-    static let failed = BadEnd(isFailed: true, isSlow: false)
-    static let slow = BadEnd(isFailed: false, isSlow: true)
+extension CountedFailure {
+    static let failed = CountedFailure(isFailed: true, isSlow: false)
+    static let slow = CountedFailure(isFailed: false, isSlow: true)
 }
 
 extension Board.Room {

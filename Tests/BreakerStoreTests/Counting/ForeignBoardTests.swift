@@ -53,7 +53,7 @@ import Testing
                 for (failed, slow, late) in [
                     (true, true, false), (true, false, false), (false, true, false), (true, true, true),
                 ] {
-                    let end = BadEnd(isFailed: failed, isSlow: slow)
+                    let end = CountedFailure(isFailed: failed, isSlow: slow)
                     counter.count(end, by: 9, stretch: 3, lanes: lanes, isLate: late) { 21_500_000 }
                 }
             }

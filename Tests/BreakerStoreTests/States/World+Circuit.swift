@@ -83,26 +83,24 @@ extension World {
     }
 
     private static func apply(
-        _ input: CircuitInput, to circuit: inout Circuit, at moment: Moment, _ failures: FailureList, _ plant: Plant?
+        _ input: OutcomeReport, to circuit: inout Circuit, at moment: Moment, _ failures: FailureList, _ plant: Plant?
     ) -> Circuit.ReportAction {
-        switch input {
-        case .failed(var report):
-            if plant == .epochOfReportIgnored { report.epoch = circuit.epoch }
-            let action = circuit.callFailed(report, at: moment, among: failures)
-            if plant == .failureNotKept { _ = circuit.takeFailureChanges() }
-            return action
-        case .succeeded(let report): return circuit.callSucceeded(report, at: moment)
-        case .probeEnded(let token, let epoch, let verdict, let error):
-            if plant == .leaseOfProbeIgnored {
-                for index in circuit.probes.indices { circuit.probes[index].leaseEnds = moment.now.adding(1) }
-            }
-            return circuit.probeEnded(token: token, epoch: epoch, verdict, error: error, at: moment)
-        case .failedUnread, .recorded: return .stale
+        var input = input
+        if plant == .epochOfReportIgnored, case .failed(var report) = input {
+            report.epoch = circuit.epoch
+            input = .failed(report)
         }
+        if plant == .leaseOfProbeIgnored, case .probeEnded = input {
+            for index in circuit.probes.indices { circuit.probes[index].leaseEnds = moment.now.adding(1) }
+        }
+        let action = circuit.apply(
+            input, at: moment, among: failures, claiming: { Circuit.Claim(token: $0, worker: 0) })
+        if plant == .failureNotKept, case .failed = input { _ = circuit.takeFailureChanges() }
+        return action
     }
 
     /// Notes what a result that came in time must have done where the state has not changed.
-    private mutating func expect(_ input: CircuitInput) {
+    private mutating func expect(_ input: OutcomeReport) {
         switch input {
         case .failed(let report):
             let failure = Circuit.Failure(at: report.at, worker: report.worker, sequence: report.sequence)

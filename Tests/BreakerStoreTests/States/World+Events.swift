@@ -156,7 +156,7 @@ extension World {
     }
 
     /// What is to be committed of a call's end; nil if nothing is.
-    private mutating func input(_ verdict: Verdict, of leave: Leave, _ process: Int) -> CircuitInput? {
+    private mutating func input(_ verdict: Verdict, of leave: Leave, _ process: Int) -> OutcomeReport? {
         if let token = leave.probe { return .probeEnded(token: token, epoch: leave.epoch, verdict, error: nil) }
         let report = Report(
             worker: self.processes[process].worker,

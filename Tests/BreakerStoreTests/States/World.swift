@@ -139,11 +139,11 @@ final class WorldTicket: AnyTicket {
     let due: Int
     let deadline: Deadline
     /// The end of a call; nil if the call asks for leave.
-    let input: CircuitInput?
+    let input: OutcomeReport?
     let leave: World.Leave
     let submitter: StoreLife.Submitter
 
-    init(_ number: Int, due: Int, _ input: CircuitInput?, _ leave: World.Leave, by submitter: StoreLife.Submitter) {
+    init(_ number: Int, due: Int, _ input: OutcomeReport?, _ leave: World.Leave, by submitter: StoreLife.Submitter) {
         self.number = number
         self.due = due
         self.deadline = Deadline(at: World.instant(due))

@@ -118,7 +118,7 @@ import Testing
     private func failAtOnce(_ times: Int, minimumReporters: Int = 1) throws {
         let epoch = try #require(try self.breaker.storedEpoch)
         let inputs = (0..<times).map { _ in
-            CircuitInput.failed(self.breaker.newReport(epoch, Ending(verdict: .failure)))
+            OutcomeReport.failed(self.breaker.newReport(epoch, Outcome(verdict: .failure)))
         }
         let config = Self.config()
         try self.core.commit(until: Deadline(after: .hangLimit)) { (transaction) throws(BreakerStoreError) in
@@ -203,10 +203,10 @@ import Testing
 
     @Test func aReportThatIsToldAgainCountsOnce() throws {
         self.fail(40)
-        var report = self.breaker.newReport(try #require(try self.breaker.storedEpoch), Ending(verdict: .failure))
+        var report = self.breaker.newReport(try #require(try self.breaker.storedEpoch), Outcome(verdict: .failure))
         for mayBeKnown in [false, false, true, true] {
             report.mayBeKnown = mayBeKnown
-            let input = CircuitInput.failed(report)
+            let input = OutcomeReport.failed(report)
             try self.core.commit(until: Deadline(after: .hangLimit)) { (transaction) throws(BreakerStoreError) in
                 try transaction.apply(input, to: "a", registering: Self.config())
             }
@@ -250,9 +250,9 @@ import Testing
         let epoch = try #require(try self.breaker.storedEpoch)
         let start = try #require(try self.noted.since)
         let inputs = (0..<atOnce).map { _ in
-            var report = self.breaker.newReport(epoch, Ending(verdict: .failure))
+            var report = self.breaker.newReport(epoch, Outcome(verdict: .failure))
             report.at = start.adding(-2)
-            return CircuitInput.failed(report)
+            return OutcomeReport.failed(report)
         }
         try self.core.commit(until: Deadline(after: .hangLimit)) { (transaction) throws(BreakerStoreError) in
             for input in inputs { try transaction.apply(input, to: "a", registering: Self.config()) }

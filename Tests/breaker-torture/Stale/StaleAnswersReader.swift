@@ -147,9 +147,9 @@ final class StaleAnswersReader: Sendable {
         case 2:
             // What an async call asks first.
             do throws(CircuitOpenError) {
-                if try breaker.hasKeptLeave { return (true, "leaveByKeptAnswer") }
+                if try breaker.isAdmittedByCache { return (true, "admitByCachedDecision") }
             } catch {
-                return (false, "leaveByKeptAnswer")
+                return (false, "admitByCachedDecision")
             }
             return ((try? breaker.run {}) != nil, "run")
         default:

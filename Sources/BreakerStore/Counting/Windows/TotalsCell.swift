@@ -29,7 +29,7 @@ struct TotalsCell: Sendable {
     }
 
     /// Counts a bad end: `slow` last, so that each slow call is already among the succeeded or the failed.
-    func add(_ end: BadEnd) {
+    func add(_ end: CountedFailure) {
         self.add(1, to: end.isFailed ? .failed : .succeeded)
         if end.isSlow { self.add(1, to: .slow) }
     }

@@ -45,7 +45,7 @@ extension StoreCore {
     ///
     /// May block as long as the file system does.
     func count(
-        _ end: BadEnd, of circuit: SharedCircuit, _ origin: CircuitCounts.Origin,
+        _ end: CountedFailure, of circuit: SharedCircuit, _ origin: CircuitCounts.Origin,
         isPresent: () -> Bool = { false }
     ) -> Circuit.WindowCounts {
         circuit.counts.count(

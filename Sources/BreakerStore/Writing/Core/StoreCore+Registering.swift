@@ -85,16 +85,16 @@ extension StoreCore {
             self.post(
                 until: self.writer.deadline,
                 then: {
-                    if case .failed(let report) = kept.input { kept.circuit.noteOwn(report, inEpoch: report.epoch) }
+                    if case .failed(let report) = kept.report { kept.circuit.noteOwn(report, inEpoch: report.epoch) }
                 },
                 orElse: { error in
                     // A report that fails because of its row or its values would fail each time, so it is dropped.
                     if error.isOfTheFile || error.code == .busy { self.keepAgain(kept) }
                 },
                 { (transaction) throws(BreakerStoreError) in
-                    let input = kept.input.again(endedAt: self.clock.time(of: kept.uptime))
+                    let report = kept.report.again(endedAt: self.clock.time(of: kept.uptime))
                     let config = kept.circuit.registeredConfig
-                    try transaction.apply(input, to: config.name, registering: config)
+                    try transaction.apply(report, to: config.name, registering: config)
                 }
             )
         }
@@ -103,7 +103,7 @@ extension StoreCore {
     /// Keeps a report again, and counts its failure again in memory, which forgot the failure when the file came back.
     private func keepAgain(_ kept: KeptReport) {
         self.outbox.keep(kept)
-        guard var report = kept.input.failure else { return }
+        guard var report = kept.report.failure else { return }
         // With `mayBeKnown` the machine ignores a service's outage whose time has passed.
         report.mayBeKnown = true
         let circuit = self.circuits[kept.circuit.key] ?? kept.circuit

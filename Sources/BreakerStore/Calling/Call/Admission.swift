@@ -1,8 +1,8 @@
 /// The permission for one call, with all that its end must know.
 ///
-/// Four words, so that a healthy call gets its leave in CPU registers.
+/// Four words, so that a healthy call gets its admission in CPU registers.
 @usableFromInline
-struct Leave: Sendable {
+struct Admission: Equatable, Sendable {
     /// The source of the permission.
     enum Source: UInt8 {
         /// The closed circuit.
@@ -11,12 +11,14 @@ struct Leave: Sendable {
         case closedConsecutive
         /// A slot for a probe.
         case probe
-        /// A circuit that is held closed, or a circuit that observes and would refuse the call if it enforced: no
-        /// report reaches its rules.
+        /// A circuit that is held closed, or whose state or rule this version does not know: no report reaches its
+        /// rules.
         case uncounted
-        /// The closed circuit in memory, while the file can't be used.
+        /// A circuit that observes, and would refuse the call if it enforced.
+        case observed
+        /// The closed circuit of the in-memory fallback, while the file can't be used.
         case closedInMemory
-        /// A probe's slot of the circuit in memory.
+        /// A probe's slot of the in-memory fallback.
         case probeInMemory
     }
 
@@ -29,9 +31,8 @@ struct Leave: Sendable {
     var began = Self.notMeasured
 
     private static let notMeasured = Int64.min
-    static let uncounted = Leave(.uncounted, epoch: 0)
 
-    init(_ source: Source, epoch: Int64, token: Int64 = 0) {
+    init(_ source: Source, epoch: Int64 = 0, token: Int64 = 0) {
         self.source = source
         self.epoch = epoch
         self.token = token
@@ -40,7 +41,10 @@ struct Leave: Sendable {
     @usableFromInline
     var isMeasured: Bool { self.began != Self.notMeasured }
 
-    /// Whether a good end of the call counts in the windows of the rules: a closed circuit must have let it through.
+    /// Whether the closed circuit in the file let the call through.
+    var isOfFile: Bool { self.source == .closed || self.source == .closedConsecutive }
+
+    /// Whether a good outcome counts in the windows of the rules: a closed circuit must have let the call through.
     ///
     /// A probe's success closes the circuit, and so begins a new window, in which the probe must not count. A call
     /// through a circuit that is held closed would be in the window when the hold is over: the end of a hold by time
@@ -48,14 +52,9 @@ struct Leave: Sendable {
     var isInWindow: Bool {
         switch self.source {
         case .closed, .closedConsecutive, .closedInMemory: true
-        case .uncounted, .probe, .probeInMemory: false
+        case .uncounted, .observed, .probe, .probeInMemory: false
         }
     }
 
-    var isProbe: Bool {
-        switch self.source {
-        case .probe, .probeInMemory: true
-        case .closed, .closedConsecutive, .uncounted, .closedInMemory: false
-        }
-    }
+    var isProbe: Bool { self.source == .probe || self.source == .probeInMemory }
 }

@@ -1,18 +1,18 @@
-/// The end of a call, with the key that makes the circuit count the call only once.
-enum CircuitInput: Sendable {
+/// The outcome of a call, with the key that makes the circuit count the call only once.
+enum OutcomeReport: Sendable {
     case failed(Report)
     /// A failed call that memory let through before this process had read the circuit: the call has no epoch yet.
     case failedUnread(Report)
     case succeeded(Report)
     case probeEnded(token: Int64, epoch: Int64, Verdict, error: String?)
-    /// A call that ran without a leave.
+    /// A call that ran without an admission.
     ///
     /// Counts in the epoch that the circuit has at the commit. If a probe is due, this call claims its slot, and counts
     /// as that probe.
     case recorded(Report, failed: Bool, token: Int64)
 
-    /// The same end for another try, with another time at which the call ended.
-    func again(endedAt time: StoreTime) -> CircuitInput {
+    /// The same report for another try, with another time at which the call ended.
+    func again(endedAt time: StoreTime) -> OutcomeReport {
         func moved(_ report: Report) -> Report {
             var report = report
             report.at = time
@@ -33,7 +33,7 @@ enum CircuitInput: Sendable {
         if case .failed(let report) = self { self = .failedUnread(report) }
     }
 
-    /// The report of a failed call that had a leave; nil for all other ends.
+    /// The report of a failed call that was admitted; nil for all others.
     var failure: Report? {
         switch self {
         case .failed(let report), .failedUnread(let report): report
@@ -43,35 +43,38 @@ enum CircuitInput: Sendable {
 }
 
 extension Transaction {
-    /// Applies the end of a call to a circuit; for an end without an epoch, registers a forgotten circuit again.
+    /// Applies a report to a circuit; registers a forgotten circuit again for a report without an epoch.
     func apply(
-        _ input: CircuitInput, to name: String, registering config: CircuitBreaker.Config
+        _ report: OutcomeReport, to name: String, registering config: CircuitBreaker.Config
     ) throws(BreakerStoreError) {
-        switch input {
-        case .failed(let report):
-            _ = try self.change(name) { circuit, moment, failures in
-                circuit.callFailed(report, at: moment, among: failures, isAlive: self.isAlive)
-            }
-        case .failedUnread(let report):
-            _ = try self.change(name, orRegister: config) { circuit, moment, failures in
-                var report = report
-                report.epoch = circuit.epoch
-                return circuit.callFailed(report, at: moment, among: failures, isAlive: self.isAlive)
-            }
-        case .succeeded(let report):
-            _ = try self.change(name) { circuit, moment, _ in circuit.callSucceeded(report, at: moment) }
+        func event(_ circuit: inout Circuit, _ moment: Moment, _ failures: FailureRows) {
+            _ = circuit.apply(report, at: moment, among: failures, claiming: self.claim, isAlive: self.isAlive)
+        }
+        switch report {
+        case .failedUnread, .recorded: try self.change(name, orRegister: config, event)
+        case .failed, .succeeded, .probeEnded: _ = try self.change(name, event)
+        }
+    }
+}
+
+extension Circuit {
+    /// - Parameter claim: makes a claim for a probe's slot with this token.
+    mutating func apply(
+        _ report: OutcomeReport, at moment: Moment, among kept: some KeptFailures, claiming claim: (Int64) -> Claim,
+        isAlive: (Int64) -> Bool = { _ in true }
+    ) -> ReportAction {
+        switch report {
+        case .failed(let failure): return self.callFailed(failure, at: moment, among: kept, isAlive: isAlive)
+        case .failedUnread(var failure):
+            failure.epoch = self.epoch
+            return self.callFailed(failure, at: moment, among: kept, isAlive: isAlive)
+        case .succeeded(let success): return self.callSucceeded(success, at: moment)
         case .probeEnded(let token, let epoch, let verdict, let error):
-            _ = try self.change(name) { circuit, moment, _ in
-                circuit.probeEnded(token: token, epoch: epoch, verdict, error: error, at: moment)
-            }
-        case .recorded(let report, let failed, let token):
-            let claim = self.claim(token)
-            _ = try self.change(name, orRegister: config) { circuit, moment, failures in
-                var report = report
-                report.epoch = circuit.epoch
-                return circuit.recorded(
-                    report, failed: failed, claiming: claim, at: moment, among: failures, isAlive: self.isAlive)
-            }
+            return self.probeEnded(token: token, epoch: epoch, verdict, error: error, at: moment)
+        case .recorded(var recorded, let failed, let token):
+            recorded.epoch = self.epoch
+            return self.recorded(
+                recorded, failed: failed, claiming: claim(token), at: moment, among: kept, isAlive: isAlive)
         }
     }
 }

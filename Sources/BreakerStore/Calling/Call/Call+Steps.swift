@@ -1,0 +1,129 @@
+/// What a call asks its driver to do, and what the driver answers.
+extension Call {
+    enum Step: Sendable {
+        /// Never waits longer than a read of microseconds: both drivers carry it out by the same function.
+        case immediate(Immediate)
+        /// May wait for the disk or another process.
+        case change(Change)
+        /// The user's code, a sleep, or the end.
+        case user(UserStep)
+    }
+
+    enum Immediate: Sendable {
+        /// Give the cached decision.
+        case askCache
+        /// Read the circuit in the file.
+        case read
+        /// Ask the in-memory fallback.
+        case askMemory
+        /// Make and count a refusal; the time is an uptime, nil if none is known.
+        case refuse(RefusalCause, until: Int64?, lastError: String?)
+        /// Prepare the operation; the circuit is to be read first if a commit has let the call through.
+        case begin(Admission, readsFirst: Bool)
+        /// Find out what the file says by now about the circuit that let the call through.
+        case refresh(Admission)
+        /// Find out in which state the circuit is, for an outcome without an admission.
+        case readToRecord
+        /// Count what takes only additions; make the report.
+        case settle(PendingOutcome)
+        /// The report was committed.
+        case noteCommitted(OutcomeReport)
+        /// Apply to the circuit in memory a report that could not be committed.
+        case reportToMemory(OutcomeReport)
+        /// Open the circuit in memory: its calls have reached a rate.
+        case tripMemory(Circuit.ReachedShare, PendingOutcome)
+        /// Tell the policy's `onOutcome`.
+        case publish(CallOutcome.Result, Duration)
+        /// Find out whether another attempt may be made.
+        case askToRetry(Outcome)
+        /// Find out whether the caller's task is cancelled.
+        case askWhetherCancelled
+    }
+
+    enum Change: Sendable {
+        /// Let the call through in a transaction: as a probe, or by a circuit that is registered again.
+        case claim
+        case report(OutcomeReport)
+        /// Count a failed or slow call on the board.
+        case count(PendingOutcome)
+        /// Open the circuit if a failure rate is still reached.
+        case trip(Circuit.ReachedShare, epoch: Int64, PendingOutcome)
+    }
+
+    @usableFromInline
+    enum UserStep: Sendable {
+        /// Run the operation, which has a time limit or none.
+        case run(Admission, timeout: Duration?)
+        /// Wait for the end of the operation, which has timed out.
+        case awaitOperation
+        case sleep(Duration)
+        /// Give the caller what the fallback makes of the error.
+        case replace(any Error)
+        case done(Result)
+    }
+
+    /// What the caller gets.
+    @usableFromInline
+    enum Result: Sendable {
+        /// The outcome was reported; the caller gets the value, if there is one.
+        case value
+        /// The call was let through; the caller reports its outcome later.
+        case admitted(Admission)
+        case error(any Error)
+    }
+
+    enum Input: Sendable {
+        case begin
+        /// What the cache or the file says, at this uptime; 0 if the decision has no end.
+        ///
+        /// The store is unusable where this handle may not read the file, or the file can't be written.
+        case decision(CallAnswer, at: Int64, isStoreUsable: Bool)
+        /// The state of the circuit, for an outcome without an admission; nil if it is not known. The epoch is the one
+        /// that was read last.
+        case state(CallAnswer?, Facts, epoch: Int64)
+        /// The file has no such circuit, or can't read its row: only a commit can help.
+        case unknown
+        /// The file can't be read.
+        case unusable
+        case admitted(Admission)
+        case refused(RefusalCause, until: Int64?, lastError: String?)
+        case refusal(CircuitOpenError)
+        case begun(Admission, timeout: Duration?)
+        /// The operation has ended, or the caller reports its outcome.
+        case ended(Outcome, Facts, elapsed: Duration)
+        case timedOut(Outcome, Facts)
+        /// The operation that had timed out has ended.
+        case operationEnded(elapsed: Duration)
+        case refreshed(Refreshed)
+        case settled(OutcomeReport?)
+        case committed
+        case notCommitted
+        case carriedOut
+        /// The rate that is reached, if the caller must trip the circuit itself.
+        case counted(Circuit.ReachedShare?)
+        /// Whether another attempt may be made, and a random number in `0..<1` for its delay.
+        case mayRetry(Bool, draw: Double)
+        case slept(wasCancelled: Bool)
+        case isCancelled(Bool)
+    }
+
+    /// What this process knows of the circuit when a call ends.
+    struct Facts: Equatable, Sendable {
+        /// Whether the call was made through a former circuit of this name, which was forgotten.
+        var isFormer = false
+        var isSlow = false
+        /// Whether a rule counts failed or slow calls among all calls.
+        var hasRateRule = false
+        /// Whether the board counts failures, which then have no rows.
+        var countsFailures = false
+    }
+
+    /// What a read says when a call ends.
+    struct Refreshed: Equatable, Sendable {
+        /// Whether the circuit is still in the epoch that let the call through.
+        var isInEpoch = false
+        var isFormer = false
+        /// Whether there are failures that a success would forget.
+        var hasFailures = false
+    }
+}

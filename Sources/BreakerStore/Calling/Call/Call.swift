@@ -1,0 +1,284 @@
+/// One call, from the question whether it may run to its last report.
+///
+/// A value that decides what is to be done next, and does nothing itself. A driver carries the step out, and passes on
+/// what came of it; drivers decide nothing. Each call that the cached decision alone can't settle is such a value,
+/// whatever its form: so each rule about calls stands in one place.
+@usableFromInline
+struct Call: Sendable {
+    enum Form: Sendable {
+        /// Runs an operation.
+        case run(hasFallback: Bool)
+        /// Asks for a permit, or reports the outcome of a permit.
+        case permit
+        /// Reports an outcome without a permit.
+        case record(Outcome)
+        /// Nobody waits for the end of the report any more, or the caller goes on without it.
+        case unattended
+    }
+
+    private var form: Form
+    private let retry: RetryRule?
+    /// What the driver is to do now.
+    private(set) var step: Step
+    private var attempts = 0
+    /// The outcome of the last attempt that ran, or the refusal if none ran.
+    private var outcome: Outcome?
+    private var facts = Facts()
+    private var pending: PendingOutcome?
+    /// How long the operation took.
+    private var elapsed = Duration.zero
+    /// Whether the operation may still run, although its time-out was reported.
+    private var awaitsOperation = false
+
+    /// A call that asks whether it may run.
+    init(_ form: Form, retry: RetryRule? = nil) {
+        self.form = form
+        self.retry = retry
+        self.step =
+            switch form {
+            case .run, .permit, .unattended: .immediate(.askCache)
+            case .record: .immediate(.readToRecord)
+            }
+    }
+
+    /// A call that was let through, and whose operation runs.
+    init(_ form: Form, admittedBy admission: Admission) {
+        self.form = form
+        self.retry = nil
+        self.step = .user(.run(admission, timeout: nil))
+    }
+
+    /// The same call, for a thread that goes on with its report after the caller has stopped waiting.
+    var unattended: Call {
+        var call = self
+        call.form = .unattended
+        return call
+    }
+
+    /// The next step, now that the driver has carried out the last one.
+    ///
+    /// An input that is no answer to the last step changes nothing: the same step comes again.
+    mutating func next(_ input: Input) -> Step {
+        let next =
+            switch self.step {
+            case .immediate(let step): self.after(step, input)
+            case .change(let change): self.after(change, input)
+            case .user(let step): self.after(step, input)
+            }
+        if let next { self.step = next }
+        return self.step
+    }
+
+    private mutating func after(_ immediate: Immediate, _ input: Input) -> Step? {
+        switch immediate {
+        case .askCache:
+            guard case .decision(let decision, let uptime, let isStoreUsable) = input else { return nil }
+            return self.obey(decision, at: uptime) ?? .immediate(isStoreUsable ? .read : .askMemory)
+        case .read: return self.afterRead(input)
+        case .askMemory: return self.afterAdmission(input, readsFirst: false)
+        case .refuse:
+            guard case .refusal(let error) = input else { return nil }
+            // A retry that is refused leaves the caller with the outcome of the attempt before.
+            if self.outcome == nil { self.outcome = Outcome(verdict: .ignored, error: error, isThrown: true) }
+            return .immediate(.publish(.refused, .zero))
+        case .begin:
+            guard case .begun(let admission, let timeout) = input else { return nil }
+            if case .permit = self.form { return .user(.done(.admitted(admission))) }
+            return .user(.run(admission, timeout: timeout))
+        case .readToRecord:
+            guard case .state(let decision, let facts, let epoch) = input else { return nil }
+            return self.record(by: decision, facts, epoch: epoch)
+        case .refresh(let admission):
+            guard case .refreshed(let refreshed) = input, let outcome = self.outcome else { return nil }
+            return .immediate(.settle(PendingOutcome(outcome, admission, self.facts, refreshed)))
+        case .settle(let pending):
+            guard case .settled(let report) = input else { return nil }
+            self.pending = pending
+            return report.map { .change(.report($0)) } ?? self.count()
+        case .noteCommitted, .reportToMemory:
+            guard case .carriedOut = input else { return nil }
+            return self.count()
+        case .tripMemory:
+            guard case .carriedOut = input else { return nil }
+            return self.reported()
+        case .publish(let result, _):
+            guard case .carriedOut = input else { return nil }
+            return result == .refused ? self.conclude() : self.retryOrConclude()
+        case .askToRetry:
+            guard case .mayRetry(let mayRetry, let draw) = input else { return nil }
+            guard mayRetry, let retry = self.retry else { return self.conclude() }
+            return .user(.sleep(retry.delay(beforeRetry: self.attempts, draw: draw)))
+        case .askWhetherCancelled:
+            guard case .isCancelled(let isCancelled) = input else { return nil }
+            if !isCancelled, let error = self.outcome?.replaceableError { return .user(.replace(error)) }
+            return self.done()
+        }
+    }
+
+    private mutating func after(_ change: Change, _ input: Input) -> Step? {
+        switch change {
+        case .claim: return self.afterAdmission(input, readsFirst: true)
+        case .report(let report):
+            if case .committed = input {
+                self.pending?.isCommitted = true
+                return .immediate(.noteCommitted(report))
+            }
+            guard case .notCommitted = input else { return nil }
+            return .immediate(.reportToMemory(report))
+        case .count(let pending):
+            guard case .counted(let reached) = input else { return nil }
+            guard let reached else { return self.reported() }
+            guard case .decisive(let epoch) = pending.failure?.counting else {
+                return .immediate(.tripMemory(reached, pending))
+            }
+            return .change(.trip(reached, epoch: epoch, pending))
+        case .trip(let reached, _, let pending):
+            if case .committed = input { return self.reported() }
+            guard case .notCommitted = input else { return nil }
+            return .immediate(.tripMemory(reached, pending))
+        }
+    }
+
+    private mutating func after(_ step: UserStep, _ input: Input) -> Step? {
+        switch step {
+        case .run(let admission, _):
+            if case .timedOut(let outcome, let facts) = input {
+                self.awaitsOperation = true
+                return self.end(outcome, admission, facts)
+            }
+            guard case .ended(let outcome, let facts, let elapsed) = input else { return nil }
+            self.elapsed = elapsed
+            return self.end(outcome, admission, facts)
+        case .awaitOperation:
+            guard case .operationEnded(let elapsed) = input else { return nil }
+            self.awaitsOperation = false
+            self.elapsed = elapsed
+            return self.reported()
+        case .sleep:
+            guard case .slept(let wasCancelled) = input else { return nil }
+            return wasCancelled ? self.conclude() : .immediate(.askCache)
+        case .replace, .done: return nil
+        }
+    }
+
+    // MARK: - Admission
+
+    private func afterRead(_ input: Input) -> Step? {
+        if case .decision(let decision, let uptime, let isStoreUsable) = input {
+            // While the file can be read but not written, the circuit in memory must let the call through, too.
+            if decision.isClosed, !isStoreUsable { return .immediate(.askMemory) }
+            return self.obey(decision, at: uptime) ?? .change(.claim)
+        }
+        if case .unknown = input { return .change(.claim) }
+        if case .unusable = input { return .immediate(.askMemory) }
+        return nil
+    }
+
+    /// After a commit, or the in-memory fallback, was asked to let the call through.
+    ///
+    /// - Parameter readsFirst: whether the answer is a commit's, which may have registered the circuit again: its
+    ///   counts must begin before this call ends.
+    private func afterAdmission(_ input: Input, readsFirst: Bool) -> Step? {
+        if case .admitted(let admission) = input {
+            return .immediate(.begin(admission, readsFirst: readsFirst && admission.isOfFile))
+        }
+        if case .refused(let cause, let until, let lastError) = input {
+            return .immediate(.refuse(cause, until: until, lastError: lastError))
+        }
+        if case .notCommitted = input, readsFirst { return .immediate(.askMemory) }
+        return nil
+    }
+
+    /// Obeys a decision; nil if it says nothing, or its time is over.
+    private func obey(_ decision: CallAnswer, at uptime: Int64) -> Step? {
+        func begin(_ source: Admission.Source, epoch: Int64 = 0) -> Step {
+            .immediate(.begin(Admission(source, epoch: epoch), readsFirst: false))
+        }
+        func refuse(_ cause: RefusalCause) -> Step {
+            .immediate(.refuse(cause, until: decision.until == .max ? nil : decision.until, lastError: nil))
+        }
+        switch decision.kind {
+        case .proceed, .proceedMeasured: return begin(.closed, epoch: decision.epoch)
+        case .proceedWithoutFailures, .proceedWithFailures: return begin(.closedConsecutive, epoch: decision.epoch)
+        case .heldClosed: return decision.isOver(at: uptime) ? nil : begin(.uncounted)
+        case .observe: return decision.isOver(at: uptime) ? nil : begin(.observed)
+        case .open: return decision.isOver(at: uptime) ? nil : refuse(.open)
+        case .heldOpen: return decision.isOver(at: uptime) ? nil : refuse(.held)
+        case .probing: return .immediate(.refuse(.probing, until: nil, lastError: nil))
+        case .unknown, .claim: return nil
+        }
+    }
+
+    // MARK: - Outcome
+
+    private mutating func end(_ outcome: Outcome, _ admission: Admission, _ facts: Facts) -> Step {
+        self.attempts += 1
+        self.outcome = outcome
+        self.facts = facts
+        let pending = PendingOutcome(outcome, admission, facts)
+        return pending.needsRefresh ? .immediate(.refresh(admission)) : .immediate(.settle(pending))
+    }
+
+    /// Decides what becomes of an outcome whose caller has asked for no admission.
+    private mutating func record(by decision: CallAnswer?, _ facts: Facts, epoch: Int64) -> Step? {
+        guard case .record(let outcome) = self.form else { return nil }
+        let isFailure = outcome.verdict.isFailure
+        self.outcome = outcome
+        self.facts = facts
+        var admission = Admission(.uncounted)
+        var isReported = true
+        switch decision?.kind {
+        case .proceed, .proceedMeasured, .proceedWithoutFailures, .proceedWithFailures:
+            let closed = Admission(.closed, epoch: decision?.epoch ?? 0)
+            if isFailure {
+                // Where calls are counted, the failure counts as one of them.
+                if facts.hasRateRule { return self.end(outcome, closed, facts) }
+            } else {
+                admission = closed
+                isReported = decision?.kind == .proceedWithFailures
+            }
+        case .open, .heldOpen, .heldClosed, .observe: isReported = false
+        case .probing: isReported = isFailure
+        case nil, .unknown: if !isFailure { admission = Admission(.closed, epoch: epoch) }
+        case .claim: break
+        }
+        var pending = PendingOutcome(outcome, admission, facts)
+        pending.report = isReported ? .recorded : .none
+        return .immediate(.settle(pending))
+    }
+
+    private func count() -> Step {
+        guard let pending = self.pending, pending.failure != nil else { return self.reported() }
+        return .change(.count(pending))
+    }
+
+    private func reported() -> Step {
+        if case .unattended = self.form { return .user(.done(.value)) }
+        if self.awaitsOperation { return .user(.awaitOperation) }
+        guard let outcome = self.outcome else { return self.done() }
+        return .immediate(.publish(CallOutcome.Result(outcome.verdict), self.elapsed))
+    }
+
+    // MARK: - End
+
+    private func retryOrConclude() -> Step {
+        guard let retry = self.retry, self.attempts <= retry.maxRetries, let outcome = self.outcome else {
+            return self.conclude()
+        }
+        return .immediate(.askToRetry(outcome))
+    }
+
+    private func conclude() -> Step {
+        if case .run(hasFallback: true) = self.form, self.outcome?.replaceableError != nil {
+            return .immediate(.askWhetherCancelled)
+        }
+        return self.done()
+    }
+
+    private func done() -> Step {
+        guard let outcome = self.outcome, outcome.isThrown, let error = outcome.error else {
+            return .user(.done(.value))
+        }
+        return .user(.done(.error(error)))
+    }
+}

@@ -1,0 +1,176 @@
+/// Carries out the steps of a call that never wait longer than a read of microseconds.
+extension CircuitBreaker {
+    func carryOut(_ immediate: Call.Immediate) -> Call.Input {
+        switch immediate {
+        case .askCache: return self.input(self.circuit.slot.ask(self.store.gate), isStoreUsable: self.mayUseFile)
+        case .read: return self.read()
+        case .askMemory: return self.admitByMemory()
+        case .refuse(let cause, let until, let lastError):
+            let remaining = until?.subtractingSaturating(self.core.clock.uptime)
+            return .refusal(self.makeRefusal(cause, remaining, lastError: lastError))
+        case .begin(let admission, let readsFirst): return self.begin(admission, readsFirst: readsFirst)
+        case .refresh(let admission): return self.refresh(admission)
+        case .readToRecord: return self.readToRecord()
+        case .settle(let pending):
+            if let duration = pending.duration { self.circuit.counts.durations.add(duration) }
+            if let lane = pending.lane { self.circuit.counts.lanes.add(lane) }
+            return .settled(self.makeReport(pending))
+        case .noteCommitted(let report): self.noteCommitted(report)
+        case .reportToMemory(let report): self.countInMemory(report)
+        case .tripMemory(let reached, let pending): self.tripMemory(reached, pending)
+        case .publish(let result, let duration): self.publish(result, duration)
+        case .askToRetry(let outcome): return .mayRetry(self.mayRetry(outcome), draw: .random(in: 0..<1))
+        case .askWhetherCancelled: return .isCancelled(Task.isCancelled)
+        }
+        return .carriedOut
+    }
+
+    // MARK: - Reading
+
+    /// The present decision: the cached one, or else what a read of the file says; nil if neither says anything.
+    private func lookIfNeeded() -> CallAnswer? { self.validAnswer ?? self.look() }
+
+    /// The cached decision, if it counts and its time is not over.
+    var validAnswer: CallAnswer? {
+        let answer = self.circuit.slot.ask(self.store.gate)
+        return answer.kind == .unknown || answer.isOver(at: self.core.clock.uptime) ? nil : answer
+    }
+
+    /// Reads the circuit in the file, and caches the decision; nil if the file has no such circuit, or can't be read.
+    @discardableResult
+    func look() -> CallAnswer? { self.mayUseFile ? (try? self.core.look(self.asker)) ?? nil : nil }
+
+    /// Whether this handle may use the file: a child of `fork` and a closed store may not.
+    var mayUseFile: Bool { !self.store.gate.isForked && !self.store.isClosed }
+
+    private func input(_ decision: CallAnswer, isStoreUsable: Bool) -> Call.Input {
+        .decision(decision, at: decision.until == .max ? 0 : self.core.clock.uptime, isStoreUsable: isStoreUsable)
+    }
+
+    private func read() -> Call.Input {
+        do throws(BreakerStoreError) {
+            guard let decision = try self.core.look(self.asker) else { return .unknown }
+            return self.input(decision, isStoreUsable: !self.core.isDegraded)
+        } catch {
+            // The commit repairs a row that can't be read.
+            if error.isOfUnusableRow { return .unknown }
+            self.core.readFailed(error)
+            return .unusable
+        }
+    }
+
+    private func refresh(_ admission: Admission) -> Call.Input {
+        let decision = self.lookIfNeeded()
+        return .refreshed(
+            Call.Refreshed(
+                isInEpoch: decision.map { $0.epoch == admission.epoch } ?? self.mayUseFile,
+                // Asked after the read: only a read shows whether the file has another circuit of this name.
+                isFormer: self.circuit.counts.isFormer(epoch: admission.epoch),
+                hasFailures: decision.map { $0.kind == .proceedWithFailures } ?? true))
+    }
+
+    /// Whether the circuit is still in the epoch in which a call was let through, as far as a read shows.
+    func lookWhetherPresent(_ epoch: Int64) -> Bool {
+        guard let decision = self.lookIfNeeded() else { return self.mayUseFile }
+        return decision.epoch == epoch
+    }
+
+    private func readToRecord() -> Call.Input {
+        // Read before a success is committed: the commit may close the circuit, and a probe's success is in no window.
+        let decision = self.validAnswer ?? (self.core.isDegraded ? nil : self.look())
+        return .state(decision, self.facts(.success, Admission(.uncounted)), epoch: self.circuit.counts.epoch)
+    }
+
+    func facts(_ outcome: Outcome, _ admission: Admission) -> Call.Facts {
+        let counts = self.circuit.counts
+        let hasRateRule = counts.shortestWindow != nil
+        return Call.Facts(
+            isFormer: admission.isOfFile && counts.isFormer(epoch: admission.epoch),
+            isSlow: outcome.duration.map { counts.isSlow($0) } ?? false,
+            hasRateRule: hasRateRule,
+            countsFailures: hasRateRule && counts.countsFailures)
+    }
+
+    // MARK: - Beginning
+
+    private func begin(_ admission: Admission, readsFirst: Bool) -> Call.Input {
+        if readsFirst { self.look() }
+        if admission.source == .observed { self.circuit.counts.lanes.add(.refused) }
+        return .begun(self.measured(admission), timeout: self.policy.timeout.map { self.timeout($0, of: admission) })
+    }
+
+    /// A probe may take no longer than its slot's lease: another process may have stored a shorter lease than this
+    /// policy's timeout.
+    private func timeout(_ timeout: Duration, of admission: Admission) -> Duration {
+        guard admission.isProbe else { return timeout }
+        let lease = Duration(wholeMicroseconds: self.circuit.rulesInMemory.lease)
+        // Leaves time for the report, which is stale once the lease is over.
+        return timeout < lease ? timeout : lease * 9 / 10
+    }
+
+    /// Makes and counts the refusal; its last error is that of the last look unless another error is given.
+    ///
+    /// A refusal by a hold has the hold in place of an error from before the hold.
+    ///
+    /// - Parameter microseconds: the time until calls may be let through again; nil if it is not known.
+    func makeRefusal(_ cause: RefusalCause, _ microseconds: Int64?, lastError: String? = nil) -> CircuitOpenError {
+        self.circuit.counts.lanes.add(.refused)
+        let lastRead = cause == .held ? self.lastReadWithHold : self.circuit.lastRead
+        var refusal = CircuitOpenError(
+            name: self.name,
+            group: lastRead == nil ? self.circuit.registeredConfig.group : lastRead?.group,
+            cause: cause,
+            retryAfter: microseconds.map { Duration.microseconds(max(0, $0)) }
+        )
+        if cause == .held {
+            refusal.boxedHold = lastRead?.refusingHold
+        } else {
+            refusal.lastError = lastError ?? lastRead?.lastError
+        }
+        return refusal
+    }
+
+    /// The last reading, for a refusal by a hold.
+    ///
+    /// Looks once more if that reading has no hold. Then the refusal comes from a commit, which keeps no reading, or
+    /// from a reading that was not kept, because another process committed meanwhile.
+    private var lastReadWithHold: SharedCircuit.LastRead? {
+        if let lastRead = self.circuit.lastRead, lastRead.refusingHold != nil { return lastRead }
+        self.look()
+        return self.circuit.lastRead
+    }
+
+    // MARK: - Retries and metrics
+
+    /// Whether another attempt may be made.
+    ///
+    /// A call does not wait for a circuit that refuses: the operation's error is known already.
+    private func mayRetry(_ outcome: Outcome) -> Bool {
+        guard !Task.isCancelled else { return false }
+        let isWorthwhile =
+            if let retryIf = self.policy.ownRetryIf, let error = outcome.error { retryIf(error) } else {
+                outcome.verdict.isFailure
+            }
+        return isWorthwhile && self.isCallPermitted
+    }
+
+    /// The instant at which an operation begins; nil if the policy has no `onOutcome`.
+    func newStopwatch() -> ContinuousClock.Instant? { self.policy.onOutcome == nil ? nil : .now }
+
+    func elapsed(since watch: ContinuousClock.Instant?) -> Duration { watch.map { .now - $0 } ?? .zero }
+
+    func publish(_ result: CallOutcome.Result, _ duration: Duration) {
+        guard let onOutcome = self.policy.onOutcome else { return }
+        onOutcome(CallOutcome(circuit: self.name, result: result, duration: duration))
+    }
+}
+
+extension CallOutcome.Result {
+    init(_ verdict: Verdict) {
+        switch verdict {
+        case .success: self = .succeeded
+        case .failure, .outage: self = .failed
+        case .ignored: self = .ignored
+        }
+    }
+}
