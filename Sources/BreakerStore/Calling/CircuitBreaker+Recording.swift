@@ -30,13 +30,11 @@ extension CircuitBreaker {
     public func recordFailure(_ error: (any Error)? = nil) { self.record(self.reportedOutcome(error)) }
 
     private func record(_ outcome: Outcome) {
-        guard outcome.verdict != .ignored else { return self.report(outcome, of: Admission(.uncounted)) }
         var call = Call(.record(outcome))
         _ = self.advance(&call, nil)
     }
 
     private func record(_ outcome: Outcome) async {
-        guard outcome.verdict != .ignored else { return await self.report(outcome, of: Admission(.uncounted)) }
         var call = Call(.record(outcome))
         _ = await self.advance(&call, nil)
     }

@@ -10,25 +10,22 @@ extension CircuitBreaker {
             return .refusal(self.makeRefusal(cause, remaining, lastError: lastError))
         case .begin(let admission, let readsFirst): return self.begin(admission, readsFirst: readsFirst)
         case .refresh(let admission): return self.refresh(admission)
-        case .readToRecord: return self.readToRecord()
         case .settle(let pending):
             if let duration = pending.duration { self.circuit.counts.durations.add(duration) }
             if let lane = pending.lane { self.circuit.counts.lanes.add(lane) }
             return .settled(self.makeReport(pending))
-        case .noteCommitted(let report): self.noteCommitted(report)
-        case .reportToMemory(let report): self.countInMemory(report)
+        case .note(let report, let isCommitted):
+            if isCommitted { self.noteCommitted(report) } else { self.countInMemory(report) }
         case .tripMemory(let reached, let pending): self.tripMemory(reached, pending)
-        case .publish(let result, let duration): self.publish(result, duration)
+        case .publish(let result, let duration):
+            self.publish(result, duration)
+            return .published(isCancelled: Task.isCancelled)
         case .askToRetry(let outcome): return .mayRetry(self.mayRetry(outcome), draw: .random(in: 0..<1))
-        case .askWhetherCancelled: return .isCancelled(Task.isCancelled)
         }
         return .carriedOut
     }
 
     // MARK: - Reading
-
-    /// The present decision: the cached one, or else what a read of the file says; nil if neither says anything.
-    private func lookIfNeeded() -> CallAnswer? { self.validAnswer ?? self.look() }
 
     /// The cached decision, if it counts and its time is not over.
     var validAnswer: CallAnswer? {
@@ -60,25 +57,20 @@ extension CircuitBreaker {
     }
 
     private func refresh(_ admission: Admission) -> Call.Input {
-        let decision = self.lookIfNeeded()
+        // A success without an admission is committed only after this read: the commit may close the circuit, and a
+        // probe's success is in no window.
+        let decision = self.validAnswer ?? (admission.isOfFile || !self.core.isDegraded ? self.look() : nil)
         return .refreshed(
             Call.Refreshed(
-                isInEpoch: decision.map { $0.epoch == admission.epoch } ?? self.mayUseFile,
+                decision: decision, mayUseFile: self.mayUseFile,
                 // Asked after the read: only a read shows whether the file has another circuit of this name.
-                isFormer: self.circuit.counts.isFormer(epoch: admission.epoch),
-                hasFailures: decision.map { $0.kind == .proceedWithFailures } ?? true))
+                facts: self.facts(.success, admission), epoch: self.circuit.counts.epoch))
     }
 
     /// Whether the circuit is still in the epoch in which a call was let through, as far as a read shows.
     func lookWhetherPresent(_ epoch: Int64) -> Bool {
-        guard let decision = self.lookIfNeeded() else { return self.mayUseFile }
+        guard let decision = self.validAnswer ?? self.look() else { return self.mayUseFile }
         return decision.epoch == epoch
-    }
-
-    private func readToRecord() -> Call.Input {
-        // Read before a success is committed: the commit may close the circuit, and a probe's success is in no window.
-        let decision = self.validAnswer ?? (self.core.isDegraded ? nil : self.look())
-        return .state(decision, self.facts(.success, Admission(.uncounted)), epoch: self.circuit.counts.epoch)
     }
 
     func facts(_ outcome: Outcome, _ admission: Admission) -> Call.Facts {
@@ -146,7 +138,6 @@ extension CircuitBreaker {
     ///
     /// A call does not wait for a circuit that refuses: the operation's error is known already.
     private func mayRetry(_ outcome: Outcome) -> Bool {
-        guard !Task.isCancelled else { return false }
         let isWorthwhile =
             if let retryIf = self.policy.ownRetryIf, let error = outcome.error { retryIf(error) } else {
                 outcome.verdict.isFailure

@@ -20,24 +20,18 @@ extension Call {
         case refuse(RefusalCause, until: Int64?, lastError: String?)
         /// Prepare the operation; the circuit is to be read first if a commit has let the call through.
         case begin(Admission, readsFirst: Bool)
-        /// Find out what the file says by now about the circuit that let the call through.
+        /// Find out in which state the circuit is by now.
         case refresh(Admission)
-        /// Find out in which state the circuit is, for an outcome without an admission.
-        case readToRecord
         /// Count what takes only additions; make the report.
         case settle(PendingOutcome)
-        /// The report was committed.
-        case noteCommitted(OutcomeReport)
-        /// Apply to the circuit in memory a report that could not be committed.
-        case reportToMemory(OutcomeReport)
+        /// Note for memory that the report was committed, or else apply it to the circuit in memory.
+        case note(OutcomeReport, isCommitted: Bool)
         /// Open the circuit in memory: its calls have reached a rate.
         case tripMemory(Circuit.ReachedShare, PendingOutcome)
         /// Tell the policy's `onOutcome`.
         case publish(CallOutcome.Result, Duration)
         /// Find out whether another attempt may be made.
         case askToRetry(Outcome)
-        /// Find out whether the caller's task is cancelled.
-        case askWhetherCancelled
     }
 
     enum Change: Sendable {
@@ -73,14 +67,10 @@ extension Call {
     }
 
     enum Input: Sendable {
-        case begin
         /// What the cache or the file says, at this uptime; 0 if the decision has no end.
         ///
         /// The store is unusable where this handle may not read the file, or the file can't be written.
         case decision(CallAnswer, at: Int64, isStoreUsable: Bool)
-        /// The state of the circuit, for an outcome without an admission; nil if it is not known. The epoch is the one
-        /// that was read last.
-        case state(CallAnswer?, Facts, epoch: Int64)
         /// The file has no such circuit, or can't read its row: only a commit can help.
         case unknown
         /// The file can't be read.
@@ -99,12 +89,13 @@ extension Call {
         case committed
         case notCommitted
         case carriedOut
+        /// The outcome was published; whether the caller's task is cancelled.
+        case published(isCancelled: Bool)
         /// The rate that is reached, if the caller must trip the circuit itself.
         case counted(Circuit.ReachedShare?)
         /// Whether another attempt may be made, and a random number in `0..<1` for its delay.
         case mayRetry(Bool, draw: Double)
         case slept(wasCancelled: Bool)
-        case isCancelled(Bool)
     }
 
     /// What this process knows of the circuit when a call ends.
@@ -119,11 +110,13 @@ extension Call {
     }
 
     /// What a read says when a call ends.
-    struct Refreshed: Equatable, Sendable {
-        /// Whether the circuit is still in the epoch that let the call through.
-        var isInEpoch = false
-        var isFormer = false
-        /// Whether there are failures that a success would forget.
-        var hasFailures = false
+    struct Refreshed: Sendable {
+        /// Nil if the file has no such circuit, or can't be read.
+        var decision: CallAnswer?
+        /// Whether this handle may use the file.
+        var mayUseFile: Bool
+        var facts: Facts
+        /// The epoch that was read last.
+        var epoch: Int64
     }
 }

@@ -29,6 +29,8 @@ struct Call: Sendable {
     private var elapsed = Duration.zero
     /// Whether the operation may still run, although its time-out was reported.
     private var awaitsOperation = false
+    /// Whether the caller's task is cancelled: then the caller wants no answer any more.
+    private var isCancelled = false
 
     /// A call that asks whether it may run.
     init(_ form: Form, retry: RetryRule? = nil) {
@@ -37,7 +39,7 @@ struct Call: Sendable {
         self.step =
             switch form {
             case .run, .permit, .unattended: .immediate(.askCache)
-            case .record: .immediate(.readToRecord)
+            case .record: .immediate(.refresh(Admission(.uncounted)))
             }
     }
 
@@ -85,33 +87,32 @@ struct Call: Sendable {
             guard case .begun(let admission, let timeout) = input else { return nil }
             if case .permit = self.form { return .user(.done(.admitted(admission))) }
             return .user(.run(admission, timeout: timeout))
-        case .readToRecord:
-            guard case .state(let decision, let facts, let epoch) = input else { return nil }
-            return self.record(by: decision, facts, epoch: epoch)
         case .refresh(let admission):
-            guard case .refreshed(let refreshed) = input, let outcome = self.outcome else { return nil }
+            guard case .refreshed(let refreshed) = input else { return nil }
+            if case .record(let outcome) = self.form { return self.record(outcome, by: refreshed) }
+            guard let outcome = self.outcome else { return nil }
             return .immediate(.settle(PendingOutcome(outcome, admission, self.facts, refreshed)))
         case .settle(let pending):
             guard case .settled(let report) = input else { return nil }
             self.pending = pending
             return report.map { .change(.report($0)) } ?? self.count()
-        case .noteCommitted, .reportToMemory:
+        case .note:
             guard case .carriedOut = input else { return nil }
             return self.count()
         case .tripMemory:
             guard case .carriedOut = input else { return nil }
             return self.reported()
         case .publish(let result, _):
-            guard case .carriedOut = input else { return nil }
-            return result == .refused ? self.conclude() : self.retryOrConclude()
+            guard case .published(let isCancelled) = input else { return nil }
+            self.isCancelled = isCancelled
+            guard result != .refused, let retry = self.retry, self.attempts <= retry.maxRetries, !isCancelled,
+                let outcome = self.outcome
+            else { return self.conclude() }
+            return .immediate(.askToRetry(outcome))
         case .askToRetry:
             guard case .mayRetry(let mayRetry, let draw) = input else { return nil }
             guard mayRetry, let retry = self.retry else { return self.conclude() }
             return .user(.sleep(retry.delay(beforeRetry: self.attempts, draw: draw)))
-        case .askWhetherCancelled:
-            guard case .isCancelled(let isCancelled) = input else { return nil }
-            if !isCancelled, let error = self.outcome?.replaceableError { return .user(.replace(error)) }
-            return self.done()
         }
     }
 
@@ -121,10 +122,10 @@ struct Call: Sendable {
         case .report(let report):
             if case .committed = input {
                 self.pending?.isCommitted = true
-                return .immediate(.noteCommitted(report))
+                return .immediate(.note(report, isCommitted: true))
             }
             guard case .notCommitted = input else { return nil }
-            return .immediate(.reportToMemory(report))
+            return .immediate(.note(report, isCommitted: false))
         case .count(let pending):
             guard case .counted(let reached) = input else { return nil }
             guard let reached else { return self.reported() }
@@ -156,6 +157,7 @@ struct Call: Sendable {
             return self.reported()
         case .sleep:
             guard case .slept(let wasCancelled) = input else { return nil }
+            self.isCancelled = wasCancelled
             return wasCancelled ? self.conclude() : .immediate(.askCache)
         case .replace, .done: return nil
         }
@@ -220,26 +222,26 @@ struct Call: Sendable {
     }
 
     /// Decides what becomes of an outcome whose caller has asked for no admission.
-    private mutating func record(by decision: CallAnswer?, _ facts: Facts, epoch: Int64) -> Step? {
-        guard case .record(let outcome) = self.form else { return nil }
-        let isFailure = outcome.verdict.isFailure
+    private mutating func record(_ outcome: Outcome, by refreshed: Refreshed) -> Step {
+        let (decision, facts, isFailure) = (refreshed.decision, refreshed.facts, outcome.verdict.isFailure)
         self.outcome = outcome
-        self.facts = facts
         var admission = Admission(.uncounted)
-        var isReported = true
+        var isReported = outcome.verdict != .ignored
         switch decision?.kind {
         case .proceed, .proceedMeasured, .proceedWithoutFailures, .proceedWithFailures:
             let closed = Admission(.closed, epoch: decision?.epoch ?? 0)
-            if isFailure {
-                // Where calls are counted, the failure counts as one of them.
-                if facts.hasRateRule { return self.end(outcome, closed, facts) }
-            } else {
+            // Where calls are counted, the failure counts as one of them.
+            if isFailure, facts.hasRateRule {
+                return .immediate(.settle(PendingOutcome(outcome, closed, facts, refreshed)))
+            }
+            if outcome.verdict == .success {
                 admission = closed
                 isReported = decision?.kind == .proceedWithFailures
             }
         case .open, .heldOpen, .heldClosed, .observe: isReported = false
         case .probing: isReported = isFailure
-        case nil, .unknown: if !isFailure { admission = Admission(.closed, epoch: epoch) }
+        case nil, .unknown:
+            if outcome.verdict == .success { admission = Admission(.closed, epoch: refreshed.epoch) }
         case .claim: break
         }
         var pending = PendingOutcome(outcome, admission, facts)
@@ -261,16 +263,9 @@ struct Call: Sendable {
 
     // MARK: - End
 
-    private func retryOrConclude() -> Step {
-        guard let retry = self.retry, self.attempts <= retry.maxRetries, let outcome = self.outcome else {
-            return self.conclude()
-        }
-        return .immediate(.askToRetry(outcome))
-    }
-
     private func conclude() -> Step {
-        if case .run(hasFallback: true) = self.form, self.outcome?.replaceableError != nil {
-            return .immediate(.askWhetherCancelled)
+        if case .run(hasFallback: true) = self.form, !self.isCancelled, let error = self.outcome?.replaceableError {
+            return .user(.replace(error))
         }
         return self.done()
     }

@@ -49,13 +49,13 @@ struct PendingOutcome: Sendable {
         if !facts.isFormer {
             if outcome.verdict != .ignored { self.duration = outcome.duration }
             if isCounted {
-                self.failure = Self.counting(admission, facts, refreshed ?? Call.Refreshed()).map { (call, $0) }
+                self.failure = Self.counting(admission, facts, refreshed).map { (call, $0) }
             } else {
                 let good: LaneCounts.Word = admission.isInWindow ? .succeeded : .aside
                 self.lane = outcome.verdict == .ignored ? .ignored : good
             }
         }
-        self.report = Self.report(outcome.verdict, admission, facts, refreshed ?? Call.Refreshed())
+        self.report = Self.report(outcome.verdict, admission, facts, refreshed)
         if admission.isProbe, call.isSlow, outcome.verdict == .success, let duration = outcome.duration {
             self.outcome.verdict = .failure
             self.outcome.text = "took \(Duration.microseconds(duration).readable)"
@@ -64,20 +64,23 @@ struct PendingOutcome: Sendable {
 
     /// How a failed or slow call is counted; nil if its circuit was forgotten.
     private static func counting(
-        _ admission: Admission, _ facts: Call.Facts, _ refreshed: Call.Refreshed
+        _ admission: Admission, _ facts: Call.Facts, _ refreshed: Call.Refreshed?
     ) -> Counting? {
         switch admission.source {
         case .uncounted, .observed, .probe, .probeInMemory: return .total
         case .closedInMemory: return .inMemory(epoch: admission.epoch)
         case .closed, .closedConsecutive: break
         }
-        if !facts.hasRateRule { return .total }
-        if refreshed.isInEpoch { return .decisive(epoch: admission.epoch) }
-        return refreshed.isFormer ? nil : .total
+        guard facts.hasRateRule, let refreshed else { return .total }
+        // Without a reading, the circuit is taken to be still in the epoch that let the call through.
+        if refreshed.decision.map({ $0.epoch == admission.epoch }) ?? refreshed.mayUseFile {
+            return .decisive(epoch: admission.epoch)
+        }
+        return refreshed.facts.isFormer ? nil : .total
     }
 
     private static func report(
-        _ verdict: Verdict, _ admission: Admission, _ facts: Call.Facts, _ refreshed: Call.Refreshed
+        _ verdict: Verdict, _ admission: Admission, _ facts: Call.Facts, _ refreshed: Call.Refreshed?
     ) -> Report {
         switch (admission.source, verdict) {
         case (.uncounted, _), (.observed, _): .none
@@ -85,7 +88,7 @@ struct PendingOutcome: Sendable {
         case (.probe, _): .probe
         case (.closed, .success), (.closed, .ignored), (.closedConsecutive, .ignored): .none
         // A success is committed only to forget failures.
-        case (.closedConsecutive, .success): refreshed.hasFailures ? .success : .none
+        case (.closedConsecutive, .success): refreshed?.decision.map { $0.kind == .proceedWithFailures } ?? true ? .success : .none
         // The board counts this failure, so that no code would read a row of it. An outage is reported all the same:
         // it opens the circuit at once.
         case (.closed, .failure), (.closedConsecutive, .failure): facts.countsFailures ? .none : .failure

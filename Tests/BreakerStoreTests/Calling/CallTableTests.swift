@@ -1,0 +1,137 @@
+import BreakerTestSupport
+import Testing
+
+@testable import BreakerStore
+
+/// A call is a value: what it does next depends on its step and the answer alone.
+@Suite(.timeLimit(.minutes(10))) struct CallTableTests {
+    private static func input(_ name: String) throws -> Call.Input {
+        try #require(CallTable.inputs.first { $0.name == name }, "no input '\(name)'").input
+    }
+
+    private static func call(_ row: CallTable.Row) throws -> Call {
+        var call = Call(row.form, retry: .constant(maxRetries: 1, delay: .milliseconds(250)))
+        for name in row.way {
+            let before = "\(call.step)"
+            let after = "\(call.next(try Self.input(name)))"
+            #expect(before != after, "'\(name)' is no answer to '\(before)'")
+        }
+        return call
+    }
+
+    @Test(arguments: CallTable.rows) func eachAnswerLeadsOn(_ row: CallTable.Row) throws {
+        let call = try Self.call(row)
+        for (name, input) in CallTable.inputs {
+            var after = call
+            let step = "\(after.next(input))"
+            // An input that does not answer the step brings the same step again.
+            #expect(step == row.after[name] ?? "\(call.step)", "\(call.step), then \(name)")
+        }
+        let unknown = Set(row.after.keys).subtracting(CallTable.inputs.map(\.name))
+        #expect(unknown.isEmpty)
+    }
+
+    @Test func eachStepHasARow() throws {
+        let steps = Set(try CallTable.rows.map { "\(try Self.call($0).step)".prefix { $0 != " " && $0 != "," } })
+        let all: Set<Substring> = [
+            "ask", "read", "refuse", "begin", "refresh", "settle", "note", "trip", "publish", "claim", "report",
+            "count", "run", "await", "sleep", "replace", "throw", "admitted", "done",
+        ]
+        #expect(all.subtracting(steps).subtracting(["throw", "done"]).isEmpty)
+    }
+
+    // MARK: - Outcomes
+
+    /// What becomes of an outcome, by its admission, without a reading of the circuit.
+    @Test(arguments: [
+        (Admission.Source.closed, ["succeeded", "failed, total, failure", "ignored", "failed, total, failure"]),
+        (
+            .closedConsecutive,
+            ["succeeded, success", "failed, total, failure", "ignored", "failed, total, failure"]
+        ),
+        (.probe, ["aside, probe", "failed, total, probe", "ignored, probe", "failed, total, probe"]),
+        (.uncounted, ["aside", "failed, total, none", "ignored", "failed, total, none"]),
+        (.observed, ["aside", "failed, total, none", "ignored", "failed, total, none"]),
+        (
+            .closedInMemory,
+            [
+                "succeeded, inMemory", "failed, in memory in 7, inMemory", "ignored, inMemory",
+                "failed, in memory in 7, inMemory",
+            ]
+        ),
+        (
+            .probeInMemory,
+            ["aside, inMemory", "failed, total, inMemory", "ignored, inMemory", "failed, total, inMemory"]
+        ),
+    ])
+    func anOutcomeIsCountedAndReported(_ source: Admission.Source, _ expected: [String]) {
+        let verdicts: [Verdict] = [.success, .failure, .ignored, .outage(for: nil)]
+        for (verdict, words) in zip(verdicts, expected) {
+            let pending = PendingOutcome(Outcome(verdict: verdict), Admission(source, epoch: 7), Call.Facts())
+            #expect("\(pending)" == words, "\(source), \(verdict)")
+        }
+    }
+
+    @Test func theBoardCountsFailuresInPlaceOfRows() {
+        func report(_ verdict: Verdict) -> PendingOutcome.Report {
+            PendingOutcome(Outcome(verdict: verdict), CallTable.closed, CallTable.rates).report
+        }
+        #expect(report(.failure) == .none)
+        // An outage opens the circuit at once.
+        #expect(report(.outage(for: .seconds(1))) == .failure)
+    }
+
+    @Test func callsOfAForgottenCircuitAreNotCounted() {
+        let facts = Call.Facts(isFormer: true, isSlow: true, hasRateRule: true)
+        for verdict in [Verdict.success, .failure, .ignored] {
+            let outcome = Outcome(verdict: verdict, duration: 5)
+            let pending = PendingOutcome(outcome, CallTable.closed, facts)
+            #expect(pending.lane == nil && pending.failure == nil && pending.duration == nil && !pending.needsRefresh)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (CallAnswer(.proceed, epoch: 7, until: .max), true, false, "decisive(epoch: 7)"),
+            (CallAnswer(.proceed, epoch: 8, until: .max), true, false, "total"),
+            (CallAnswer(.proceed, epoch: 8, until: .max), true, true, nil),
+            (nil, true, false, "decisive(epoch: 7)"), (nil, false, false, "total"),
+        ] as [(CallAnswer?, Bool, Bool, String?)])
+    func aRateCountsCallsOfItsEpoch(
+        _ decision: CallAnswer?, _ mayUseFile: Bool, _ isFormer: Bool, _ expected: String?
+    ) {
+        var facts = CallTable.rates
+        facts.isFormer = isFormer
+        let refreshed = Call.Refreshed(decision: decision, mayUseFile: mayUseFile, facts: facts, epoch: 8)
+        let pending = PendingOutcome(CallTable.failed, CallTable.closed, CallTable.rates, refreshed)
+        #expect(pending.failure.map { "\($0.counting)" } == expected)
+    }
+
+    @Test func aSlowProbeFails() {
+        let outcome = Outcome(verdict: .success, duration: 2_000_000)
+        let pending = PendingOutcome(outcome, Admission(.probe, epoch: 7, token: 1), Call.Facts(isSlow: true))
+        #expect(pending.outcome.verdict == .failure)
+        #expect(pending.outcome.text == "took 2 s")
+        #expect(pending.failure?.call == CountedFailure(isFailed: false, isSlow: true))
+    }
+
+    /// An outcome without an admission is reported unless nothing could change.
+    @Test(arguments: [
+        (CallAnswer.Kind.proceed, "succeeded", "failed, total, recorded"),
+        (.proceedMeasured, "succeeded", "failed, total, recorded"),
+        (.proceedWithoutFailures, "succeeded", "failed, total, recorded"),
+        (.proceedWithFailures, "succeeded, recorded", "failed, total, recorded"),
+        (.open, "aside", "failed, total, none"), (.heldOpen, "aside", "failed, total, none"),
+        (.heldClosed, "aside", "failed, total, none"), (.observe, "aside", "failed, total, none"),
+        (.probing, "aside", "failed, total, recorded"), (.claim, "aside, recorded", "failed, total, recorded"),
+        (.unknown, "succeeded, recorded", "failed, total, recorded"),
+    ])
+    func aRecordedOutcome(_ kind: CallAnswer.Kind, _ success: String, _ failure: String) {
+        let decision = CallAnswer(kind, epoch: 7, until: .max)
+        let refreshed = Call.Refreshed(decision: decision, mayUseFile: true, facts: Call.Facts(), epoch: 7)
+        for (outcome, words) in [(.success, success), (CallTable.failed, failure), (.ignored, "ignored")] {
+            var call = Call(.record(outcome))
+            #expect("\(call.next(.refreshed(refreshed)))" == "settle \(words)", "\(kind), \(outcome.verdict)")
+        }
+    }
+}
