@@ -167,8 +167,7 @@ extension CircuitBreaker {
         case .probe, .uncounted, .observed, .closedInMemory, .probeInMemory: return false
         }
         if let took, !self.countUnlessSlow(took) { return false }
-        // A call of a circuit that was forgotten meanwhile is not counted.
-        self.circuit.counts.lanes.add(.succeeded, epoch: admission.epoch)
+        self.circuit.counts.lanes.add(.succeeded)
         return true
     }
 

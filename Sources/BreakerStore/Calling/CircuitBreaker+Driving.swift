@@ -67,7 +67,7 @@ extension CircuitBreaker {
                 var isInTime = true
                 do {
                     if let timeout {
-                        isInTime = try await self.run(operation, within: timeout, admission, &call)
+                        isInTime = try await self.run(operation, within: timeout, &call)
                     } else {
                         try await operation()
                     }
@@ -97,11 +97,11 @@ extension CircuitBreaker {
     ///
     /// - Returns: whether the operation has ended in time.
     private func run(
-        _ operation: () async throws -> Void, within timeout: Duration, _ admission: Admission, _ call: inout Call
+        _ operation: () async throws -> Void, within timeout: Duration, _ call: inout Call
     ) async throws -> Bool {
         var timedOut = call
         func onDeadline() async {
-            _ = await self.advance(&timedOut, self.timedOut(after: timeout, admission))
+            _ = await self.advance(&timedOut, self.timedOut(after: timeout))
         }
         let isInTime: Bool
         if let timer = self.core.timer {
@@ -122,7 +122,7 @@ extension CircuitBreaker {
             return (Call(form, admittedBy: admission), self.ended(admission, error, { nil }, since: nil))
         case .returned(let judged, let took, let admission):
             let outcome = (judged ?? .success).taking(took)
-            return (Call(form, admittedBy: admission), self.ended(outcome, of: admission))
+            return (Call(form, admittedBy: admission), self.ended(outcome))
         }
     }
 
@@ -132,19 +132,19 @@ extension CircuitBreaker {
         let (elapsed, took) = (self.elapsed(since: watch), self.duration(of: admission))
         var outcome = thrown.map(self.outcome) ?? judge() ?? .success
         outcome.isThrown = thrown != nil
-        return self.ended(outcome.taking(took), of: admission, elapsed: elapsed)
+        return self.ended(outcome.taking(took), elapsed: elapsed)
     }
 
-    func ended(_ outcome: Outcome, of admission: Admission, elapsed: Duration = .zero) -> Call.Input {
-        .ended(outcome, self.facts(outcome, admission), elapsed: elapsed)
+    func ended(_ outcome: Outcome, elapsed: Duration = .zero) -> Call.Input {
+        .ended(outcome, self.facts(outcome), elapsed: elapsed)
     }
 
-    private func timedOut(after timeout: Duration, _ admission: Admission) -> Call.Input {
+    private func timedOut(after timeout: Duration) -> Call.Input {
         // A time-out is a failure whatever `classify` would say: the library itself cancels the operation.
         let outcome = Outcome(
             verdict: .failure, error: CallTimeoutError(name: self.name, timeout: timeout), isThrown: true,
             duration: timeout.saturatingMicroseconds)
-        return .timedOut(outcome, self.facts(outcome, admission))
+        return .timedOut(outcome, self.facts(outcome))
     }
 
     // MARK: - Each call

@@ -63,8 +63,7 @@ extension CircuitBreaker {
         return .refreshed(
             Call.Refreshed(
                 decision: decision, mayUseFile: self.mayUseFile,
-                // Asked after the read: only a read shows whether the file has another circuit of this name.
-                facts: self.facts(.success, admission), epoch: self.circuit.counts.epoch))
+                facts: self.facts(.success), epoch: self.circuit.counts.epoch))
     }
 
     /// Whether the circuit is still in the epoch in which a call was let through, as far as a read shows.
@@ -73,13 +72,11 @@ extension CircuitBreaker {
         return decision.epoch == epoch
     }
 
-    func facts(_ outcome: Outcome, _ admission: Admission) -> Call.Facts {
+    func facts(_ outcome: Outcome) -> Call.Facts {
         let counts = self.circuit.counts
         let hasRateRule = counts.shortestWindow != nil
         return Call.Facts(
-            isFormer: admission.isOfFile && counts.isFormer(epoch: admission.epoch),
-            isSlow: outcome.duration.map { counts.isSlow($0) } ?? false,
-            hasRateRule: hasRateRule,
+            isSlow: outcome.duration.map { counts.isSlow($0) } ?? false, hasRateRule: hasRateRule,
             countsFailures: hasRateRule && counts.countsFailures)
     }
 

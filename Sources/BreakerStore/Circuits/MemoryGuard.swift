@@ -30,7 +30,10 @@ final class MemoryGuard: Sendable {
     ) -> Value {
         self.guarding.withLock {
             var guarding: Guarding
-            if let known = $0?.value, known.hasBegun(with: read) {
+            var known = $0?.value
+            // The first reading of a closed circuit says no more than the rules: the failures so far still count.
+            if known?.read == nil, read?.isUnusual == false { known?.read = read }
+            if let known, known.hasBegun(with: read) {
                 guarding = known
             } else {
                 let circuit = read.map(begin) ?? CircuitInMemory(Circuit(rules: rules, at: now))

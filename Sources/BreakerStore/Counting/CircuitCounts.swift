@@ -98,11 +98,6 @@ final class CircuitCounts: Sendable {
     let isCheckWanted = Atomic<Bool>(false)
     /// Whether there are cells, and none of them is on a board.
     private let countsAlone = Atomic<Bool>(false)
-    /// The epoch in which this process first saw the present circuit, if it knew another circuit of that name before;
-    /// otherwise `Int64.min`.
-    private let firstEpoch = Atomic<Int64>(.min)
-    /// The last epoch of that former circuit, as far as this process knows.
-    private let lastFormerEpoch = Atomic<Int64>(.min)
 
     /// Takes over a reading of the file, unless the file has changed since: another thread may have a newer reading.
     ///
@@ -122,7 +117,7 @@ final class CircuitCounts: Sendable {
             guard self.lastEpoch.load(ordering: .relaxed) == 0 || isCurrent() else { return }
             isTaken = true
             if let row, let known = state.known.birth, row.birth != known {
-                former = self.beginAnew(epoch: epoch, &state)
+                former = self.beginAnew(&state)
             }
             if self.lastEpoch.exchange(epoch, ordering: .relaxed) != epoch { self.beginOwnStretch() }
             (state.epoch, state.stretch) = (epoch, stretch)
@@ -137,7 +132,6 @@ final class CircuitCounts: Sendable {
         }
         guard former != nil else { return isTaken }
         // These counts can't be saved any more: the totals of the former circuit went with its row.
-        self.lanes.begin(with: epoch)
         _ = self.lanes.take()
         self.durations.clear()
         self.wantsError.store(true, ordering: .relaxed)
@@ -163,23 +157,14 @@ final class CircuitCounts: Sendable {
 
     /// Begins with a new circuit of this name: the former circuit was forgotten, or another file was put in place.
     ///
-    /// No call of the former circuit counts for the new circuit.
+    /// What was counted of the former circuit does not count for the new circuit. Calls that are under way just now may
+    /// count in the totals of the new one.
     ///
     /// - Returns: the former circuit's state, to be released outside of the lock.
-    private func beginAnew(epoch: Int64, _ state: inout State) -> State {
-        self.lastFormerEpoch.max(self.epoch, ordering: .relaxed)
-        self.firstEpoch.store(epoch, ordering: .relaxed)
+    private func beginAnew(_ state: inout State) -> State {
         self.countsAlone.store(false, ordering: .relaxed)
         defer { state = State() }
         return state
-    }
-
-    /// Whether a call that was let through in this epoch belongs to a former circuit of this name.
-    func isFormer(epoch: Int64) -> Bool {
-        let first = self.firstEpoch.load(ordering: .relaxed)
-        guard first != .min else { return false }
-        // A file that was put in place may have any epochs: in doubt, a call belongs to the present circuit.
-        return (epoch < first || epoch > self.epoch) && epoch <= self.lastFormerEpoch.load(ordering: .relaxed)
     }
 
     // MARK: - Durations

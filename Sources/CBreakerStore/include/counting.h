@@ -69,8 +69,8 @@ static inline uint64_t bs_cpu(void) {
 
 enum { bs_lane_size = 64, bs_wipe_on_fork = 18 /* MADV_WIPEONFORK, which older headers lack */ };
 
-// Words of a circuit's first lane that count nothing.
-enum { bs_first_epoch = 6, bs_other_lanes = 7 };
+// The word of a circuit's first lane that counts nothing.
+enum { bs_other_lanes = 7 };
 
 // Adds one to a word of a lane. `first` is the address of the circuit's first lane. If the circuit has lanes for the
 // CPUs, a word of the first lane has their address, and in its last six bits their number less one. The number of these
@@ -83,10 +83,4 @@ static inline void bs_count(uint64_t first, int word) {
         lane = more - last + (bs_cpu() & last) * bs_lane_size;
     }
     __atomic_fetch_add((uint64_t *)(uintptr_t)lane + word, 1, __ATOMIC_RELAXED);
-}
-
-// The same for a call that was let through in this epoch; adds nothing if the call was a former circuit's of the name.
-static inline void bs_count_since(uint64_t first, int word, int64_t epoch) {
-    if (epoch >= (int64_t)__atomic_load_n((const uint64_t *)(uintptr_t)first + bs_first_epoch, __ATOMIC_RELAXED))
-        bs_count(first, word);
 }

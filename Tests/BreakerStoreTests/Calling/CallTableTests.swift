@@ -81,28 +81,15 @@ import Testing
         #expect(report(.outage(for: .seconds(1))) == .failure)
     }
 
-    @Test func callsOfAForgottenCircuitAreNotCounted() {
-        let facts = Call.Facts(isFormer: true, isSlow: true, hasRateRule: true)
-        for verdict in [Verdict.success, .failure, .ignored] {
-            let outcome = Outcome(verdict: verdict, duration: 5)
-            let pending = PendingOutcome(outcome, CallTable.closed, facts)
-            #expect(pending.lane == nil && pending.failure == nil && pending.duration == nil && !pending.needsRefresh)
-        }
-    }
-
     @Test(
         arguments: [
-            (CallAnswer(.proceed, epoch: 7, until: .max), true, false, "decisive(epoch: 7)"),
-            (CallAnswer(.proceed, epoch: 8, until: .max), true, false, "total"),
-            (CallAnswer(.proceed, epoch: 8, until: .max), true, true, nil),
-            (nil, true, false, "decisive(epoch: 7)"), (nil, false, false, "total"),
-        ] as [(CallAnswer?, Bool, Bool, String?)])
-    func aRateCountsCallsOfItsEpoch(
-        _ decision: CallAnswer?, _ mayUseFile: Bool, _ isFormer: Bool, _ expected: String?
-    ) {
-        var facts = CallTable.rates
-        facts.isFormer = isFormer
-        let refreshed = Call.Refreshed(decision: decision, mayUseFile: mayUseFile, facts: facts, epoch: 8)
+            (CallAnswer(.proceed, epoch: 7, until: .max), true, "decisive(epoch: 7)"),
+            (CallAnswer(.proceed, epoch: 8, until: .max), true, "total"),
+            (nil, true, "decisive(epoch: 7)"), (nil, false, "total"),
+        ] as [(CallAnswer?, Bool, String)])
+    func aRateCountsCallsOfItsEpoch(_ decision: CallAnswer?, _ mayUseFile: Bool, _ expected: String) {
+        let refreshed = Call.Refreshed(
+            decision: decision, mayUseFile: mayUseFile, facts: CallTable.rates, epoch: 8)
         let pending = PendingOutcome(CallTable.failed, CallTable.closed, CallTable.rates, refreshed)
         #expect(pending.failure.map { "\($0.counting)" } == expected)
     }

@@ -200,25 +200,6 @@ import Darwin
         #expect(store.health.isHealthy)
     }
 
-    /// A call that began before its circuit was forgotten is none of the circuit's that has its name now.
-    @Test(arguments: [nil, SlowCallRule(longerThan: .seconds(1))]) func callsOfAForgottenCircuitCountNowhere(
-        slow: SlowCallRule?
-    ) async throws {
-        let store = try Self.open(try Workplace.here.store)
-        defer { store.close() }
-        let config = CircuitBreaker.Config(name: "a", slow: slow)
-        let breaker = try store.breaker(config)
-        let permit = try synchronously { try breaker.admit() }
-        try await breaker.run {
-            try await store.forget("a")
-            _ = try store.breaker(config)
-            // This process learns of the new circuit.
-            try await breaker.run {}
-        }
-        permit.succeedLater()
-        #expect(breaker.totals.succeeded == 1)
-    }
-
     @Test func theFailureThatRegistersACircuitAnewIsThatCircuits() async throws {
         let store = try Self.open(try Workplace.here.store)
         defer { store.close() }

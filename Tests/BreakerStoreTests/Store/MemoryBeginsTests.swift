@@ -202,6 +202,30 @@ import Darwin
         #expect(!isRefused())
     }
 
+    /// The file was never read when memory began, and could be read for a moment later.
+    @Test(arguments: [false, true]) func itsFailuresStayAfterAFirstReading(held: Bool) throws {
+        let now = StoreTime(microseconds: 1_000_000)
+        let config = CircuitBreaker.Config(name: "a", trip: .failures(3, within: .seconds(60)))
+        let circuit = SharedCircuit(KeptConfig(config))
+        func fail(_ sequence: Int64) {
+            circuit.changeInMemory(at: now, offset: 0) { circuit, moment, failures in
+                let report = Report(worker: 1, sequence: sequence, epoch: circuit.epoch, at: now)
+                _ = circuit.callFailed(report, at: moment, among: failures)
+            }
+        }
+        func answer() -> Circuit.Answer {
+            circuit.changeInMemory(at: now, offset: 0) { circuit, _, _ in circuit.answer(at: now) { _ in true } }
+        }
+        for sequence in 1...2 { fail(Int64(sequence)) }
+        var stored = Circuit(rules: Rules(config), at: StoreTime(microseconds: 5))
+        if held { stored.hold = Circuit.Hold(state: .open, since: now) }
+        let row = CircuitRow(id: 1, birth: 1, label: nil, registered: 0, circuit: stored)
+        _ = circuit.know(SharedCircuit.LastRead(row, stored)) { true }
+        #expect(answer() == (held ? .refuse(.held, until: nil) : .proceed))
+        fail(3)
+        #expect(answer() == (held ? .refuse(.held, until: nil) : .refuse(.open, until: now.adding(30_000_000))))
+    }
+
     /// The file in its place has another clock.
     @Test func theEndOfAHoldIsTheSameInstantByAnotherClock() throws {
         let config = CircuitBreaker.Config(name: "a", trip: .failures(3, within: .seconds(60)))

@@ -100,8 +100,6 @@ extension Call {
 
     /// What this process knows of the circuit when a call ends.
     struct Facts: Equatable, Sendable {
-        /// Whether the call was made through a former circuit of this name, which was forgotten.
-        var isFormer = false
         var isSlow = false
         /// Whether a rule counts failed or slow calls among all calls.
         var hasRateRule = false

@@ -43,17 +43,14 @@ struct PendingOutcome: Sendable {
             isFailed: outcome.verdict.isFailure, isSlow: facts.isSlow && outcome.verdict != .ignored)
         let isCounted = call.isFailed || call.isSlow
         self.needsRefresh =
-            isCounted && admission.isOfFile && facts.hasRateRule && !facts.isFormer
+            isCounted && admission.isOfFile && facts.hasRateRule
             || admission.source == .closedConsecutive && outcome.verdict == .success
-        // The counts of a circuit that was forgotten went with its row.
-        if !facts.isFormer {
-            if outcome.verdict != .ignored { self.duration = outcome.duration }
-            if isCounted {
-                self.failure = Self.counting(admission, facts, refreshed).map { (call, $0) }
-            } else {
-                let good: LaneCounts.Word = admission.isInWindow ? .succeeded : .aside
-                self.lane = outcome.verdict == .ignored ? .ignored : good
-            }
+        if outcome.verdict != .ignored { self.duration = outcome.duration }
+        if isCounted {
+            self.failure = (call, Self.counting(admission, facts, refreshed))
+        } else {
+            let good: LaneCounts.Word = admission.isInWindow ? .succeeded : .aside
+            self.lane = outcome.verdict == .ignored ? .ignored : good
         }
         self.report = Self.report(outcome.verdict, admission, facts, refreshed)
         if admission.isProbe, call.isSlow, outcome.verdict == .success, let duration = outcome.duration {
@@ -62,10 +59,9 @@ struct PendingOutcome: Sendable {
         }
     }
 
-    /// How a failed or slow call is counted; nil if its circuit was forgotten.
     private static func counting(
         _ admission: Admission, _ facts: Call.Facts, _ refreshed: Call.Refreshed?
-    ) -> Counting? {
+    ) -> Counting {
         switch admission.source {
         case .uncounted, .observed, .probe, .probeInMemory: return .total
         case .closedInMemory: return .inMemory(epoch: admission.epoch)
@@ -73,10 +69,8 @@ struct PendingOutcome: Sendable {
         }
         guard facts.hasRateRule, let refreshed else { return .total }
         // Without a reading, the circuit is taken to be still in the epoch that let the call through.
-        if refreshed.decision.map({ $0.epoch == admission.epoch }) ?? refreshed.mayUseFile {
-            return .decisive(epoch: admission.epoch)
-        }
-        return refreshed.facts.isFormer ? nil : .total
+        let isInEpoch = refreshed.decision.map { $0.epoch == admission.epoch } ?? refreshed.mayUseFile
+        return isInEpoch ? .decisive(epoch: admission.epoch) : .total
     }
 
     private static func report(

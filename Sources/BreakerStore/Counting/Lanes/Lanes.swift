@@ -37,13 +37,6 @@ struct Lanes: ~Copyable, Sendable {
     @inline(__always)
     func add(_ word: LaneCounts.Word) { bs_count(UInt64(self.first), word.rawValue) }
 
-    /// Counts the end of a call that was let through in this epoch, unless the call was a former circuit's.
-    @inline(__always)
-    func add(_ word: LaneCounts.Word, epoch: Int64) { bs_count_since(UInt64(self.first), word.rawValue, epoch) }
-
-    /// Notes the present circuit's first epoch: calls of earlier epochs belong to a former circuit of this name.
-    func begin(with epoch: Int64) { LaneArena.words(at: self.first)[Int(bs_first_epoch)] = UInt64(bitPattern: epoch) }
-
     /// Takes the counts since the last time and leaves zeros; makes more lanes if there were many calls.
     func take() -> LaneCounts {
         var counts = LaneCounts()
